@@ -1,0 +1,80 @@
+import nx from '@nx/eslint-plugin';
+import { importX } from 'eslint-plugin-import-x';
+import tseslint from 'typescript-eslint';
+
+/** Who may import whom, by Nx tag. ARCHITECTURE.md explains the layers. */
+const boundaries = [
+  { sourceTag: 'layer:contracts', onlyDependOnLibsWithTags: ['layer:contracts'] },
+  { sourceTag: 'layer:ports', onlyDependOnLibsWithTags: ['layer:contracts'] },
+  { sourceTag: 'layer:domain', onlyDependOnLibsWithTags: ['layer:contracts'], bannedExternalImports: ['*'] },
+  { sourceTag: 'layer:runtime', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
+  { sourceTag: 'layer:testing', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
+  { sourceTag: 'layer:adapter', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports', 'layer:testing'] },
+  {
+    allSourceTags: ['layer:feature', 'scope:shipments'],
+    onlyDependOnLibsWithTags: ['scope:shipments', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+  },
+  {
+    allSourceTags: ['layer:feature', 'scope:read-models'],
+    onlyDependOnLibsWithTags: ['scope:read-models', 'layer:domain', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+  },
+  {
+    allSourceTags: ['layer:feature', 'scope:identity'],
+    onlyDependOnLibsWithTags: ['scope:identity', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+  },
+  {
+    sourceTag: 'layer:edge',
+    onlyDependOnLibsWithTags: ['layer:feature', 'layer:runtime', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+  },
+  {
+    sourceTag: 'engine:embedded',
+    notDependOnLibsWithTags: ['engine:distributed'],
+    onlyDependOnLibsWithTags: ['*'],
+  },
+  { sourceTag: 'engine:none', onlyDependOnLibsWithTags: ['layer:contracts'] },
+  { sourceTag: 'layer:app', onlyDependOnLibsWithTags: ['*'] },
+  { sourceTag: 'layer:bench', onlyDependOnLibsWithTags: ['*'] },
+];
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', '**/node_modules/**', '.nx/**', 'coverage/**', 'data/**', '**/*.mjs'] },
+  ...tseslint.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { '@nx': nx, 'import-x': importX },
+    settings: {
+      'import-x/resolver': { typescript: true },
+    },
+    rules: {
+      '@nx/enforce-module-boundaries': ['error', { allow: [], banTransitiveDependencies: false, depConstraints: boundaries }],
+      'import-x/no-cycle': ['error', { ignoreExternal: true }],
+      'max-lines': ['error', { max: 300, skipBlankLines: true }],
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      'no-restricted-syntax': [
+        'error',
+        { selector: "MemberExpression[object.name='process'][property.name='env']", message: 'Only an app’s config.ts reads process.env.' },
+      ],
+    },
+  },
+  {
+    files: ['libs/contracts/src/**/*.ts', 'libs/shipments/domain/src/**/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: [{ group: ['node:*', '@nestjs/*'], message: 'Pure: no platform, no framework.' }] }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Time comes in with the command.' },
+        { object: 'Math', property: 'random', message: 'Randomness comes in with the command.' },
+      ],
+      'no-restricted-globals': ['error', 'process', 'crypto', 'setTimeout', 'setInterval'],
+    },
+  },
+  { files: ['**/*.spec.ts', '**/test/**/*.ts'], rules: { 'max-lines': 'off' } },
+  { files: ['apps/*/src/config.ts', '**/*.spec.ts', '**/test/**/*.ts', 'bench/src/**/*.ts'], rules: { 'no-restricted-syntax': 'off' } },
+);

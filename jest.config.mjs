@@ -1,0 +1,4 @@
+export default {
+  projects: ['<rootDir>/apps/*/jest.config.mjs', '<rootDir>/libs/*/jest.config.mjs', '<rootDir>/libs/*/*/jest.config.mjs'],
+  passWithNoTests: false,
+};
