@@ -1,1 +1,2 @@
-export {};
+export type * from './commands.ts';
+export type * from './events.ts';

@@ -1,0 +1,99 @@
+/** The `type` of an error answer; every code belongs to exactly one. */
+export type ErrorType =
+  'invalid_request' | 'authentication' | 'permission' | 'not_found' | 'conflict' | 'rate_limit' | 'internal';
+
+/**
+ * Every stable error code and its type. Clients program against the codes: one is never renamed or reused.
+ * Codes of single fields (inside `details`) are in {@link FieldErrorCode}.
+ */
+export const ERROR_CODES = {
+  validation_failed: 'invalid_request',
+  malformed_json: 'invalid_request',
+  body_too_large: 'invalid_request',
+  unsupported_media_type: 'invalid_request',
+  invalid_cursor: 'invalid_request',
+  external_id_immutable: 'invalid_request',
+  reference_required: 'invalid_request',
+  limit_exceeded: 'invalid_request',
+  invalid_consistency_token: 'invalid_request',
+  missing_api_key: 'authentication',
+  invalid_api_key: 'authentication',
+  permission_denied: 'permission',
+  not_found: 'not_found',
+  method_not_allowed: 'invalid_request',
+  already_delivered: 'conflict',
+  precondition_failed: 'conflict',
+  rate_limited: 'rate_limit',
+  busy: 'internal',
+  unavailable: 'internal',
+  read_model_behind: 'internal',
+  internal_error: 'internal',
+} as const satisfies Record<string, ErrorType>;
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Stable codes of single faulty fields. */
+export type FieldErrorCode =
+  | 'required'
+  | 'invalid_type'
+  | 'invalid_value'
+  | 'too_long'
+  | 'too_many'
+  | 'unknown_field'
+  | 'invalid_container_number'
+  | 'invalid_scac'
+  | 'invalid_port'
+  | 'invalid_timestamp'
+  | 'timestamp_in_future'
+  | 'unknown_code'
+  | 'unknown_container'
+  | 'source_not_allowed'
+  | 'external_id_immutable'
+  | 'reference_required'
+  | 'limit_exceeded'
+  | 'invalid_cursor';
+
+/** One faulty field. `param` is a path as `shipper.name`, `container_numbers[1]`, `legs[0].etd`. */
+export interface FieldError {
+  readonly param: string;
+  readonly code: FieldErrorCode;
+  readonly message: string;
+}
+
+/** Something accepted but worth a look; stands in answers to writes only. */
+export interface Warning {
+  readonly code: WarningCode;
+  readonly param: string | null;
+  readonly message: string;
+}
+export type WarningCode =
+  | 'invalid_container_number'
+  | 'unknown_port'
+  | 'eta_before_etd'
+  | 'possible_duplicate'
+  | 'code_unusual_for_mode'
+  | 'shipment_cancelled'
+  | 'overridden_by_user';
+
+/** The body of every error answer. */
+export interface ErrorBody {
+  readonly error: {
+    readonly type: ErrorType;
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly param: string | null;
+    readonly details: readonly FieldError[];
+    readonly request_id: string;
+  };
+}
+
+/** A refusal by a business rule. Knows no transport: each edge maps the code once. Nothing was written. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details: readonly FieldError[] = [],
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,19 @@
+/** A place that a port code names. */
+export interface Place {
+  /** UN/LOCODE (five characters) or IATA airport code (three). */
+  readonly code: string;
+  readonly name: string | null;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  /** IANA name. */
+  readonly timezone: string | null;
+}
+/** Looks up places; pure and synchronous, from tables that do not change while the process lives. */
+export interface Places {
+  /** The place of a normalised code, if a table knows it. */
+  find(code: string): Place | undefined;
+  /** Whether the code is known to be wrong: no such country, or absent from the operator's own UN/LOCODE list. */
+  isUnknown(code: string): boolean;
+}

@@ -1,0 +1,129 @@
+export const MODES = ['ocean', 'air', 'road', 'rail', 'barge', 'courier', 'multimodal'] as const;
+export type Mode = (typeof MODES)[number];
+/** Accepted in requests, normalised to a {@link Mode}. */
+export const MODE_ALIASES: Readonly<Record<string, Mode>> = { sea: 'ocean', vessel: 'ocean', truck: 'road' };
+
+export const LOAD_TYPES = ['fcl', 'lcl', 'ftl', 'ltl', 'air_loose', 'bulk'] as const;
+export type LoadType = (typeof LOAD_TYPES)[number];
+
+/** In ascending rank; the last three are terminal. */
+export const SHIPMENT_STATUSES = [
+  'pending',
+  'booked',
+  'at_origin',
+  'in_transit',
+  'arrived',
+  'available_for_pickup',
+  'out_for_delivery',
+  'delivered',
+  'completed',
+  'returned',
+  'cancelled',
+] as const;
+export type ShipmentStatus = (typeof SHIPMENT_STATUSES)[number];
+
+/** Live and test share nothing but users and settings. */
+export const ENVIRONMENTS = ['live', 'test'] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];
+
+/** RFC 3339 in UTC with milliseconds and `Z`. */
+export type Timestamp = string;
+
+export interface Party {
+  readonly name: string | null;
+  readonly external_id: string | null;
+}
+export interface Reference {
+  readonly type: string;
+  readonly value: string;
+}
+
+/** A leg as clients send it. */
+export interface LegFields {
+  readonly mode: Mode | null;
+  readonly carrier_scac: string | null;
+  readonly vessel: string | null;
+  readonly voyage: string | null;
+  readonly origin_port: string | null;
+  readonly destination_port: string | null;
+  readonly etd: Timestamp | null;
+  readonly eta: Timestamp | null;
+}
+/** A leg as answered: with its own actual times. */
+export interface Leg extends LegFields {
+  readonly atd: Timestamp | null;
+  readonly ata: Timestamp | null;
+}
+
+/** Short form of the latest actual milestone. */
+export interface LastMilestone {
+  readonly id: string;
+  readonly code: string;
+  readonly label: string;
+  readonly occurred_at: Timestamp;
+  readonly location: string | null;
+}
+
+export interface Container {
+  readonly number: string;
+  readonly valid_check_digit: boolean | null;
+  readonly size_type: string | null;
+  readonly seal_number: string | null;
+  readonly status: ShipmentStatus;
+  readonly status_milestone_id: string | null;
+  readonly last_milestone: LastMilestone | null;
+  readonly discharged_at: Timestamp | null;
+  readonly available_at: Timestamp | null;
+  readonly gated_out_at: Timestamp | null;
+  readonly delivered_at: Timestamp | null;
+  readonly empty_returned_at: Timestamp | null;
+  /** Date local to the place, `YYYY-MM-DD`. */
+  readonly last_free_day: string | null;
+  readonly empty_return_by: string | null;
+}
+
+/** The fields a client sets, normalised; `null` or `[]` when empty. */
+export interface ShipmentFields {
+  readonly external_id: string | null;
+  readonly mode: Mode | null;
+  readonly load_type: LoadType | null;
+  readonly house_bill: string | null;
+  readonly master_bill: string | null;
+  readonly booking_number: string | null;
+  readonly container_numbers: readonly string[];
+  readonly carrier_scac: string | null;
+  readonly origin_port: string | null;
+  readonly destination_port: string | null;
+  readonly etd: Timestamp | null;
+  readonly eta: Timestamp | null;
+  readonly shipper: Party | null;
+  readonly consignee: Party | null;
+  readonly references: readonly Reference[];
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly legs: readonly LegFields[];
+}
+
+/** A shipment as it is answered everywhere, but for `url`, which only an edge knows. */
+export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
+  readonly id: string;
+  readonly status: ShipmentStatus;
+  /** The milestone that set the status; null when pending or cancelled by the client. */
+  readonly status_milestone_id: string | null;
+  readonly legs: readonly Leg[];
+  readonly containers: readonly Container[];
+  readonly atd: Timestamp | null;
+  readonly ata: Timestamp | null;
+  readonly original_eta: Timestamp | null;
+  readonly last_milestone: LastMilestone | null;
+  readonly open_exceptions_count: number;
+  readonly documents_count: number;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  /** Revision of the shipment's last event plus one: grows with every change, also of things not shown here. */
+  readonly version: number;
+}
+/** The resource of the public API and of event snapshots. */
+export interface Shipment extends ShipmentRecord {
+  /** `{app_url}/shipments/<id>` */
+  readonly url: string;
+}

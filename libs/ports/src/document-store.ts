@@ -1,0 +1,104 @@
+/** What may stand in a filter or a sort key. */
+export type Scalar = string | number | boolean | null;
+
+/** A document: JSON with a string `id`, unique in its collection. */
+export interface Document {
+  readonly id: string;
+}
+
+export interface IndexSpec {
+  readonly name: string;
+  /** Top-level fields. A field that holds an array is indexed by each of its elements; at most one such in an index. */
+  readonly fields: readonly string[];
+  /** Set on the one array field of the index, if any. */
+  readonly arrayField?: string;
+  /** No two documents with equal keys; documents that lack one of the fields (absent, not null) are not in the index. */
+  readonly unique?: boolean;
+}
+
+export interface CollectionSpec {
+  /** `[a-z0-9_.-]+` */
+  readonly name: string;
+  readonly indexes: readonly IndexSpec[];
+  /**
+   * True where everything in it can be made again from the events (read models, their checkpoints): a write may resolve
+   * before it is on disk. Even then no later write of this store survives a crash that an earlier resolved one does not.
+   */
+  readonly derived?: boolean;
+}
+
+/** A value (equal; for an array field: contains), or bounds. Conditions of one filter are and-ed. Top-level fields only. */
+export type Condition =
+  | Scalar
+  | { readonly in: readonly Scalar[] }
+  | { readonly gt?: Scalar; readonly gte?: Scalar; readonly lt?: Scalar; readonly lte?: Scalar }
+  | { readonly ne: Scalar }
+  | { readonly exists: boolean };
+export type Filter = Readonly<Record<string, Condition>>;
+
+export interface Query {
+  readonly filter: Filter;
+  /** Fields that are present and not null in every document (stored sort keys), all in one direction. */
+  readonly sort?: { readonly fields: readonly string[]; readonly descending?: boolean };
+  /** Only documents after these values of the sort fields, in the sort's direction. */
+  readonly after?: readonly Scalar[];
+  readonly limit: number;
+}
+
+export type Write<T extends Document> =
+  | { readonly kind: 'upsert'; readonly document: T; readonly guard?: Filter }
+  | { readonly kind: 'delete'; readonly id: string; readonly guard?: Filter };
+
+/** A unique index refused the write. Certain that nothing of that document was written. */
+export class DuplicateKey extends Error {
+  override readonly name = 'DuplicateKey';
+  constructor(
+    readonly collection: string,
+    readonly index: string,
+  ) {
+    super(`${collection}: another document has this ${index}`);
+  }
+}
+
+/**
+ * Documents of one kind. Atomicity is one document; nothing spans two. Reads see every write that resolved before.
+ * A guard is a filter on the stored document: where it does not match, nothing is written.
+ * Every method throws `Unavailable` when the engine does not answer; the writes below may then have happened.
+ */
+export interface Collection<T extends Document> {
+  get(id: string): Promise<T | undefined>;
+  /** Those that exist, in no particular order. */
+  getMany(ids: readonly string[]): Promise<readonly T[]>;
+  find(query: Query): Promise<readonly T[]>;
+  count(filter: Filter): Promise<number>;
+
+  /** Stores the document unless its id exists; answers whether it did. @throws DuplicateKey */
+  insert(document: T): Promise<boolean>;
+  /** Replaces the stored document of the same id if it exists and matches the guard; answers whether it did. @throws DuplicateKey */
+  replace(document: T, guard?: Filter): Promise<boolean>;
+  /** Inserts, or replaces where the guard matches; answers whether it wrote. @throws DuplicateKey */
+  upsert(document: T, guard?: Filter): Promise<boolean>;
+  /** Answers whether it deleted. */
+  delete(id: string, guard?: Filter): Promise<boolean>;
+  /**
+   * Many writes, in order per id, not atomic together. Guards that do not match are silent: use the single forms to know.
+   * @throws DuplicateKey after the others were written
+   */
+  writeMany(writes: readonly Write<T>[]): Promise<void>;
+  /**
+   * Sets fields on the first document that matches, in the query's order, and answers it as it is after; of any number
+   * of concurrent claims that would each end the match, exactly one gets a document.
+   */
+  claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined>;
+}
+
+export interface DocumentStore {
+  /** The collection, made with its indexes if it is not there; cheap when it is. */
+  collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>>;
+  /** Names of the collections that begin with `prefix`. */
+  collectionNames(prefix: string): Promise<readonly string[]>;
+  /** Drops it with everything in it; nothing happens where there is none. */
+  dropCollection(name: string): Promise<void>;
+  /** Lets writes under way finish, then releases the engine. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,23 @@
+/**
+ * The right to do something alone, until it is lost. `epoch` is greater than that of every earlier holder of the same
+ * name: writes that must not be done by a former holder carry it and are refused when a newer one was seen.
+ */
+export interface Lease {
+  readonly name: string;
+  readonly epoch: number;
+  /** Aborts when the lease can no longer be relied on: stop at once. */
+  readonly lost: AbortSignal;
+  /** Hands it over now rather than after the time to live. Idempotent. */
+  release(): Promise<void>;
+}
+
+export interface Leases {
+  /**
+   * Waits until the named lease is this process's. Renews itself until released or lost.
+   * At most one holder at a time that has not been told that it lost it; never compares two machines' clocks.
+   * @throws the signal's reason when it aborts first
+   */
+  acquire(name: string, signal: AbortSignal): Promise<Lease>;
+  /** Releases all that this process holds. */
+  close(): Promise<void>;
+}

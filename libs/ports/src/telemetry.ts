@@ -1,0 +1,29 @@
+/** Structured log lines. Never hand it secrets, keys, tokens or bodies. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+type Labels = Readonly<Record<string, string | number>>;
+export interface Counter {
+  add(amount?: number, labels?: Labels): void;
+}
+export interface Gauge {
+  set(value: number, labels?: Labels): void;
+}
+export interface Histogram {
+  /** @param value in the unit that the metric's name ends with */
+  observe(value: number, labels?: Labels): void;
+}
+/** Metrics of this process, as Prometheus shows them. Asking for the same name again answers the same metric. */
+export interface Metrics {
+  counter(name: string, help: string, labels?: readonly string[]): Counter;
+  /** @param read where given, asked at each scrape instead of set */
+  gauge(name: string, help: string, labels?: readonly string[], read?: () => number): Gauge;
+  histogram(name: string, help: string, labels?: readonly string[], buckets?: readonly number[]): Histogram;
+}
+
+/** Wall-clock time now. */
+export type Clock = () => Date;
