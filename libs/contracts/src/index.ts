@@ -1,4 +1,5 @@
 export * from './errors.ts';
+export * from './events.ts';
 export * from './identity.ts';
 export * from './json.ts';
 export * from './milestone.ts';

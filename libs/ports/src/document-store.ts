@@ -46,6 +46,8 @@ export interface Query {
 }
 
 export type Write<T extends Document> =
+  /** Nothing happens where the id exists. */
+  | { readonly kind: 'insert'; readonly document: T }
   | { readonly kind: 'upsert'; readonly document: T; readonly guard?: Filter }
   | { readonly kind: 'delete'; readonly id: string; readonly guard?: Filter };
 

@@ -1,0 +1,52 @@
+export interface OutboundRequest {
+  /** Absolute URL of the receiver. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent as these bytes. */
+  readonly body: string | Uint8Array;
+  /** One deadline from name resolution to the last body byte, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface OutboundResponse {
+  readonly kind: 'response';
+  readonly statusCode: number;
+  /** Names in lower case; bounded in number and size. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** At most 16 KiB after decompression, as UTF-8 with replacement characters; reading stops at the cap. */
+  readonly body: string;
+  readonly durationMs: number;
+}
+
+export type OutboundErrorCode =
+  | 'timeout'
+  | 'dns_failed'
+  | 'connection_refused'
+  | 'connection_failed'
+  | 'connection_reset'
+  | 'tls_failed'
+  | 'address_not_allowed'
+  | 'url_not_allowed'
+  | 'invalid_response'
+  | 'aborted';
+
+export interface OutboundFailure {
+  readonly kind: 'failure';
+  readonly code: OutboundErrorCode;
+  /** One line for people; never the request's headers, body or secrets. */
+  readonly message: string;
+  readonly durationMs: number;
+}
+
+/**
+ * POSTs to addresses that clients chose. Never follows a redirect, never uses a proxy from the environment, connects
+ * only to an address that was itself checked (https and public, unless the operator allowed more), reuses connections
+ * per origin. Never throws: every outcome is a value.
+ */
+export interface OutboundHttp {
+  post(request: OutboundRequest): Promise<OutboundResponse | OutboundFailure>;
+  /** Why this URL would be refused before any name is resolved; undefined when it would not. */
+  refuses(url: string): string | undefined;
+  close(): Promise<void>;
+}
