@@ -15,8 +15,19 @@ const boundaries = [
     onlyDependOnLibsWithTags: ['scope:shipments', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
   },
   {
+    allSourceTags: ['layer:feature', 'scope:webhooks'],
+    onlyDependOnLibsWithTags: ['scope:webhooks', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+  },
+  {
     allSourceTags: ['layer:feature', 'scope:read-models'],
-    onlyDependOnLibsWithTags: ['scope:read-models', 'layer:domain', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+    onlyDependOnLibsWithTags: [
+      'scope:read-models',
+      'layer:domain',
+      'layer:contracts',
+      'layer:ports',
+      'layer:testing',
+      'layer:adapter',
+    ],
   },
   {
     allSourceTags: ['layer:feature', 'scope:identity'],
@@ -24,7 +35,14 @@ const boundaries = [
   },
   {
     sourceTag: 'layer:edge',
-    onlyDependOnLibsWithTags: ['layer:feature', 'layer:runtime', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+    onlyDependOnLibsWithTags: [
+      'layer:feature',
+      'layer:runtime',
+      'layer:contracts',
+      'layer:ports',
+      'layer:testing',
+      'layer:adapter',
+    ],
   },
   {
     sourceTag: 'engine:embedded',
@@ -47,7 +65,10 @@ export default tseslint.config(
       'import-x/resolver': { typescript: true },
     },
     rules: {
-      '@nx/enforce-module-boundaries': ['error', { allow: [], banTransitiveDependencies: false, depConstraints: boundaries }],
+      '@nx/enforce-module-boundaries': [
+        'error',
+        { allow: [], banTransitiveDependencies: false, depConstraints: boundaries },
+      ],
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
       'max-lines': ['error', { max: 300, skipBlankLines: true }],
       '@typescript-eslint/no-floating-promises': 'error',
@@ -58,15 +79,21 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
       'no-restricted-syntax': [
         'error',
-        { selector: "MemberExpression[object.name='process'][property.name='env']", message: 'Only an app’s config.ts reads process.env.' },
+        {
+          selector: "MemberExpression[object.name='process'][property.name='env']",
+          message: 'Only an app’s config.ts reads process.env.',
+        },
       ],
     },
   },
   {
-    files: ['libs/contracts/src/**/*.ts', 'libs/shipments/domain/src/**/*.ts'],
+    files: ['libs/contracts/src/**/*.ts', 'libs/{shipments,webhooks}/domain/src/**/*.ts'],
     ignores: ['**/*.spec.ts'],
     rules: {
-      'no-restricted-imports': ['error', { patterns: [{ group: ['node:*', '@nestjs/*'], message: 'Pure: no platform, no framework.' }] }],
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['node:*', '@nestjs/*'], message: 'Pure: no platform, no framework.' }] },
+      ],
       'no-restricted-properties': [
         'error',
         { object: 'Date', property: 'now', message: 'Time comes in with the command.' },
@@ -76,5 +103,8 @@ export default tseslint.config(
     },
   },
   { files: ['**/*.spec.ts', '**/test/**/*.ts'], rules: { 'max-lines': 'off' } },
-  { files: ['apps/*/src/config.ts', '**/*.spec.ts', '**/test/**/*.ts', 'bench/src/**/*.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  {
+    files: ['apps/*/src/config.ts', '**/*.spec.ts', '**/test/**/*.ts', 'bench/src/**/*.ts'],
+    rules: { 'no-restricted-syntax': 'off' },
+  },
 );
