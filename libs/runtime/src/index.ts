@@ -1,1 +1,6 @@
-export {};
+export * from './config.ts';
+export * from './health.ts';
+export * from './logging.ts';
+export * from './management-server.ts';
+export * from './metrics.ts';
+export * from './shutdown.ts';

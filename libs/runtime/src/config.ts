@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+
+/** A wrong or missing setting. Its message is the one line that an operator sees. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Reads typed settings; every fault is a {@link ConfigError} that names the variable and never shows a secret. */
+export class ConfigReader {
+  constructor(private readonly env: Environment) {}
+
+  /** The value, from `NAME` or from the file that `NAME_FILE` names; empty counts as absent. */
+  optional(name: string): string | undefined {
+    const value = this.env[name];
+    const file = this.env[`${name}_FILE`];
+    if (value && file) throw new ConfigError(`${name} and ${name}_FILE are both set: give one of them`);
+    if (!file) return value || undefined;
+    try {
+      return readFileSync(file, 'utf8').trim() || undefined;
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable';
+      throw new ConfigError(`${name}_FILE: cannot read ${file} (${reason})`);
+    }
+  }
+
+  string(name: string, fallback: string): string {
+    return this.optional(name) ?? fallback;
+  }
+
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const text = this.optional(name);
+    if (text === undefined) return fallback;
+    const value = /^\d+$/.test(text) ? Number(text) : NaN;
+    if (!(value >= min && value <= max)) {
+      throw new ConfigError(`${name}: expected a whole number from ${min} to ${max}, got ${JSON.stringify(text)}`);
+    }
+    return value;
+  }
+
+  boolean(name: string, fallback: boolean): boolean {
+    return this.oneOf(name, ['true', 'false'], String(fallback)) === 'true';
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
+    const text = this.string(name, fallback);
+    const found = allowed.find((value) => value === text);
+    if (found === undefined) {
+      throw new ConfigError(`${name}: expected one of ${allowed.join(', ')}, got ${JSON.stringify(text)}`);
+    }
+    return found;
+  }
+
+  /** Milliseconds, from `250ms`, `5s`, `10m`, `72h` or `30d`. */
+  duration(name: string, fallback: string): number {
+    const text = this.string(name, fallback);
+    const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
+    const unit = UNITS[match?.[2] ?? ''];
+    if (!match || unit === undefined) {
+      throw new ConfigError(
+        `${name}: expected a duration like 250ms, 5s, 10m, 72h or 30d, got ${JSON.stringify(text)}`,
+      );
+    }
+    return Number(match[1]) * unit;
+  }
+
+  /** An absolute http(s) address without a trailing slash. */
+  url(name: string, fallback: string): string {
+    const text = this.string(name, fallback);
+    if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+      throw new ConfigError(`${name}: expected an http or https address, got ${JSON.stringify(text)}`);
+    }
+    return text.replace(/\/+$/, '');
+  }
+
+  /** Comma-separated CIDRs; a bare address counts as itself alone. */
+  cidrs(name: string): readonly string[] {
+    const parts = this.list(name);
+    for (const part of parts) {
+      const [address = '', prefix, ...rest] = part.split('/');
+      const bits = isIP(address) === 6 ? 128 : 32;
+      const valid = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+      if (isIP(address) === 0 || !valid || rest.length > 0) {
+        throw new ConfigError(`${name}: expected addresses or CIDRs like 10.0.0.0/8, got ${JSON.stringify(part)}`);
+      }
+    }
+    return parts;
+  }
+
+  /** Comma-separated values, trimmed. */
+  list(name: string): readonly string[] {
+    return this.string(name, '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+  }
+
+  /** Exactly `length` bytes, given as base64. */
+  bytes(name: string, length: number): Uint8Array | undefined {
+    const text = this.optional(name);
+    if (text === undefined) return undefined;
+    const bytes = Buffer.from(text, 'base64');
+    if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text) || bytes.length !== length) {
+      throw new ConfigError(`${name}: expected ${length} bytes as base64`);
+    }
+    return bytes;
+  }
+}

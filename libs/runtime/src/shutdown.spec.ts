@@ -1,0 +1,16 @@
+import type { Logger } from '@tracking/ports';
+import { Shutdown } from './shutdown.ts';
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+describe('Shutdown', () => {
+  it('stops in reverse order, once, and goes on past a step that fails', async () => {
+    const stopped: string[] = [];
+    const shutdown = new Shutdown(silent, 1_000);
+    shutdown.add('engine', async () => void stopped.push('engine'));
+    shutdown.add('broken', () => Promise.reject(new Error('no')));
+    shutdown.add('http', async () => void stopped.push('http'));
+    await Promise.all([shutdown.run(), shutdown.run()]);
+    expect(stopped).toEqual(['http', 'engine']);
+  });
+});
