@@ -23,11 +23,15 @@ export async function createLogger(options: {
   };
   const destination = options.destination ?? process.stdout;
   const readable = 'isTTY' in destination && destination.isTTY === true;
-  if (!readable) return pino(settings, destination);
+  if (!readable) {
+    const logger: Logger = pino(settings, destination);
+    return logger;
+  }
   // Only a person at a terminal pays for loading the formatter.
   const { PinoPretty } = await import('pino-pretty');
-  return pino(
+  const pretty: Logger = pino(
     settings,
     PinoPretty({ ignore: 'pid,hostname,service', translateTime: 'SYS:HH:MM:ss.l', destination: 1 }),
   );
+  return pretty;
 }
