@@ -1,1 +1,13 @@
-export {};
+export * from './certificates.ts';
+export * from './command-channel-suite.ts';
+export * from './document-store-suite.ts';
+export * from './event-store-samples.ts';
+export * from './event-store-suite.ts';
+export * from './eventually.ts';
+export * from './hostile-receivers.ts';
+export * from './lease-suite.ts';
+export * from './quota-suite.ts';
+export * from './receiver.ts';
+export * from './subject.ts';
+export * from './telemetry.ts';
+export * from './temp-folder.ts';

@@ -1,0 +1,64 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+const SQLITE_BUSY = 5;
+
+/** Another process works on this data folder. */
+export class DataFolderInUse extends Error {
+  override readonly name = 'DataFolderInUse';
+  constructor(readonly folder: string) {
+    super(`the data folder ${folder} is in use by another process`);
+  }
+}
+
+/** This version of the program is too old for what it found in the data folder. */
+export class DataFolderTooNew extends Error {
+  override readonly name = 'DataFolderTooNew';
+  constructor(
+    readonly folder: string,
+    reason: string,
+  ) {
+    super(`the data folder ${folder} ${reason}: start that version or a later one`);
+  }
+}
+
+/** A data folder that is this process's alone. */
+export interface DataFolder {
+  /** The file that holds everything. */
+  readonly storage: string;
+  unlock(): void;
+}
+
+/**
+ * Makes the folder (0700) and its files (0600) where they do not exist, and locks it. The lock is the operating
+ * system's: it goes with the process, however that ends.
+ * @throws DataFolderInUse
+ */
+export function lockDataFolder(folder: string): DataFolder {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const storage = join(folder, 'storage.db');
+  const lockFile = join(folder, 'lock');
+  createPrivate(lockFile);
+  const lock = new DatabaseSync(lockFile, { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    throw (error as { errcode?: number }).errcode === SQLITE_BUSY ? new DataFolderInUse(folder) : error;
+  }
+  createPrivate(storage);
+  return { storage, unlock: () => lock.close() };
+}
+
+/**
+ * SQLite makes the files beside it with the same mode. An existing file is not so much as opened: closing it again
+ * would drop the locks that this process holds on it (POSIX).
+ */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}

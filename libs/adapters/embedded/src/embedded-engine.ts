@@ -1,0 +1,94 @@
+import type { DocumentStore, EventStore, Leases, Logger, Metrics, Quota } from '@tracking/ports';
+import { DataFolderTooNew, lockDataFolder, type DataFolder } from './data-folder.ts';
+import { InProcessLeases } from './in-process-leases.ts';
+import { LiveTail } from './live-tail.ts';
+import { MemoryQuota } from './memory-quota.ts';
+import { NewerSchema, openForReading } from './sqlite-database.ts';
+import { SqliteDocumentStore } from './sqlite-document-store.ts';
+import { SqliteEventStore } from './sqlite-event-store.ts';
+import { SqliteReaders } from './sqlite-readers.ts';
+import { SqliteWriter } from './sqlite-writer.ts';
+
+export interface EmbeddedLimits {
+  /** Most events and documents that wait for a commit; beyond: `Busy`. 20,000 by default. */
+  readonly waitingWrites?: number;
+  /** Most lists and scans that wait for a reader; beyond: `Busy`. 1,000 by default. */
+  readonly waitingReads?: number;
+  /** Threads for lists, scans and old events; 2 by default. */
+  readonly readerThreads?: number;
+  /** Newest events kept in memory for live readers, at least; up to twice as many. 5,000 by default. */
+  readonly liveEvents?: number;
+}
+
+export interface EmbeddedOptions {
+  /** Made if it is not there; belongs to one process at a time. */
+  readonly dataDir: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly limits?: EmbeddedLimits;
+}
+
+/** The storage of a process that has everything in one folder: one SQLite file, written by one thread. */
+export class EmbeddedEngine {
+  private constructor(
+    readonly eventStore: EventStore,
+    readonly documentStore: DocumentStore,
+    readonly leases: Leases,
+    readonly quota: Quota,
+    private readonly writer: SqliteWriter,
+    private readonly release: () => Promise<void>,
+  ) {}
+
+  /**
+   * Opens the folder; what a crash left behind is put in order by itself.
+   * @throws DataFolderInUse, DataFolderTooNew
+   */
+  static async open({ dataDir, logger, metrics, limits = {} }: EmbeddedOptions): Promise<EmbeddedEngine> {
+    const folder = lockDataFolder(dataDir);
+    const writer = await openWriter(folder, dataDir, limits, logger, metrics);
+    const database = openForReading(folder.storage);
+    const { readerThreads = 2, waitingReads = 1_000, liveEvents = 5_000 } = limits;
+    const readers = new SqliteReaders(folder.storage, { threads: readerThreads, waiting: waitingReads }, metrics);
+    const tail = new LiveTail(writer.start.head, liveEvents);
+    return new EmbeddedEngine(
+      new SqliteEventStore(writer, database, readers, tail, logger),
+      new SqliteDocumentStore(writer, database, readers),
+      new InProcessLeases(writer.start.incarnation),
+      new MemoryQuota(),
+      writer,
+      async () => {
+        await readers.close();
+        database.close();
+        // Last: the connection that closes the file puts the log into it.
+        await writer.close();
+        folder.unlock();
+      },
+    );
+  }
+
+  /** Why nothing can be written any more until the process is started again; undefined while all is well. */
+  get failure(): string | undefined {
+    return this.writer.failure;
+  }
+
+  /** Ends catch-ups and leases, lets writes under way finish, releases the folder. */
+  async close(): Promise<void> {
+    await Promise.all([this.eventStore.close(), this.documentStore.close(), this.leases.close(), this.quota.close()]);
+    await this.release();
+  }
+}
+
+async function openWriter(
+  folder: DataFolder,
+  dataDir: string,
+  { waitingWrites = 20_000 }: EmbeddedLimits,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<SqliteWriter> {
+  try {
+    return await SqliteWriter.open(folder.storage, waitingWrites, logger, metrics);
+  } catch (error) {
+    folder.unlock();
+    throw error instanceof NewerSchema ? new DataFolderTooNew(dataDir, error.message) : error;
+  }
+}

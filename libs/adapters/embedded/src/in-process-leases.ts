@@ -1,0 +1,70 @@
+import { Unavailable, type Lease, type Leases } from '@tracking/ports';
+
+/** Epochs of one start of the process: more than it can ever give out. */
+const EPOCHS_PER_START = 2 ** 32;
+
+/** Leases where one process is all there is: held until released, waited for in order of arrival. */
+export class InProcessLeases implements Leases {
+  /** Who waits for each lease that is held, the first first. */
+  private readonly waiting = new Map<string, (() => void)[]>();
+  private readonly given = new Set<Lease>();
+  private readonly closing = new AbortController();
+  private epoch: number;
+
+  /** @param start grows with every start of the process on the same data; so then do the epochs */
+  constructor(start: number) {
+    this.epoch = start * EPOCHS_PER_START;
+  }
+
+  async acquire(name: string, signal: AbortSignal): Promise<Lease> {
+    signal.throwIfAborted();
+    this.closing.signal.throwIfAborted();
+    const waiting = this.waiting.get(name);
+    if (waiting === undefined) this.waiting.set(name, []);
+    else await this.turn(waiting, signal);
+    return this.give(name);
+  }
+
+  async close(): Promise<void> {
+    // Those who wait give up first, so that none of them gets what is released.
+    this.closing.abort(new Unavailable('leases', 'closed'));
+    for (const lease of this.given) await lease.release();
+  }
+
+  private turn(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
+    const impatience = AbortSignal.any([signal, this.closing.signal]);
+    return new Promise((resolve, reject) => {
+      const take = () => {
+        impatience.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        waiting.splice(waiting.indexOf(take), 1);
+        reject(impatience.reason as Error);
+      };
+      waiting.push(take);
+      impatience.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  private give(name: string): Lease {
+    const released = new AbortController();
+    this.epoch += 1;
+    const lease: Lease = {
+      name,
+      epoch: this.epoch,
+      lost: released.signal,
+      release: () => {
+        if (this.given.delete(lease)) {
+          released.abort();
+          const next = this.waiting.get(name)?.shift();
+          if (next === undefined) this.waiting.delete(name);
+          else next();
+        }
+        return Promise.resolve();
+      },
+    };
+    this.given.add(lease);
+    return lease;
+  }
+}

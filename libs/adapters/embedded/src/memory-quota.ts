@@ -1,0 +1,87 @@
+import { Unavailable, type Clock, type Quota, type QuotaDecision } from '@tracking/ports';
+
+/**
+ * Buckets of one second that count: the present one and the 60 before it. With one fewer, what was taken at the
+ * beginning of a bucket and what is taken at the end of its successor a minute later would pass as a minute apart.
+ */
+const BUCKETS = 61;
+
+/** What one key took. */
+interface Taken {
+  /** By second, modulo `BUCKETS`. */
+  readonly counts: Uint32Array;
+  /** Epoch second of the newest bucket. */
+  newest: number;
+  total: number;
+}
+
+/** Quota of a single process. */
+export class MemoryQuota implements Quota {
+  private readonly keys = new Map<string, Taken>();
+  private sweptAt = 0;
+  private closed = false;
+
+  constructor(private readonly clock: Clock = () => new Date()) {}
+
+  async take(key: string, limit: number): Promise<QuotaDecision> {
+    if (this.closed) throw new Unavailable('quota', 'closed');
+    const milliseconds = this.clock().getTime();
+    const now = Math.floor(milliseconds / 1_000);
+    this.sweep(now);
+    let taken = this.keys.get(key);
+    if (taken === undefined) this.keys.set(key, (taken = { counts: new Uint32Array(BUCKETS), newest: now, total: 0 }));
+    advance(taken, now);
+    const admitted = taken.total < limit;
+    if (admitted) {
+      taken.counts[now % BUCKETS] = (taken.counts[now % BUCKETS] ?? 0) + 1;
+      taken.total += 1;
+    }
+    return Promise.resolve({
+      admitted,
+      limit,
+      remaining: Math.max(0, limit - taken.total),
+      resetAt: freeAt(taken, 0) ?? now,
+      retryAfter: admitted ? 0 : Math.ceil((freeAt(taken, limit - 1) ?? now) - milliseconds / 1_000),
+    });
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    this.keys.clear();
+    return Promise.resolve();
+  }
+
+  /** Forgets, once a minute, the keys that took nothing for as long. */
+  private sweep(now: number): void {
+    if (Math.abs(now - this.sweptAt) < 60) return;
+    this.sweptAt = now;
+    for (const [key, taken] of this.keys) if (now - taken.newest >= BUCKETS) this.keys.delete(key);
+  }
+}
+
+/** Makes `now` the newest bucket, and empties those that it leaves a minute behind. */
+function advance(taken: Taken, now: number): void {
+  if (now < taken.newest) setBack(taken, now);
+  for (let second = Math.max(taken.newest + 1, now - BUCKETS + 1); second <= now; second += 1) {
+    taken.total -= taken.counts[second % BUCKETS] ?? 0;
+    taken.counts[second % BUCKETS] = 0;
+  }
+  taken.newest = now;
+}
+
+/** The clock was set back: what was taken counts as taken just now, and so for a minute at most. */
+function setBack(taken: Taken, now: number): void {
+  taken.counts.fill(0);
+  taken.counts[now % BUCKETS] = taken.total;
+  taken.newest = now;
+}
+
+/** Epoch second from which no more than `most` count, if nothing more is taken. */
+function freeAt(taken: Taken, most: number): number | undefined {
+  let left = taken.total;
+  for (let second = taken.newest - BUCKETS + 1; second <= taken.newest && left > most; second += 1) {
+    left -= taken.counts[((second % BUCKETS) + BUCKETS) % BUCKETS] ?? 0;
+    if (left <= most) return second + BUCKETS;
+  }
+  return undefined;
+}

@@ -1,0 +1,150 @@
+import {
+  DuplicateKey,
+  Unavailable,
+  type Collection,
+  type Document,
+  type Filter,
+  type Query,
+  type Write,
+} from '@tracking/ports';
+import { arrayRows, columnValues, quoted, type CollectionLayout } from './collection-layout.ts';
+import { countSql, filterSql, findSql, isPointQuery } from './filter-sql.ts';
+import { messageOf, type Database } from './sqlite-database.ts';
+import type { SqliteReaders } from './sqlite-readers.ts';
+import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
+import type { DocumentWrite, Sql } from './storage-protocol.ts';
+
+/** Documents looked up by id on the calling thread; more go to a reader. */
+const MOST_AT_ONCE = 250;
+/** Documents in one operation of the writer: bounds its transactions. */
+const WRITES_AT_ONCE = 1_000;
+
+export class SqliteCollection<T extends Document> implements Collection<T> {
+  private readonly durable: boolean;
+  private readonly getSql: string;
+  private readonly getManySql: string;
+
+  constructor(
+    private readonly layout: CollectionLayout,
+    private readonly writer: SqliteWriter,
+    private readonly database: Database,
+    private readonly readers: SqliteReaders,
+  ) {
+    this.durable = layout.spec.derived !== true;
+    this.getSql = `SELECT json FROM ${quoted(layout.table)} WHERE id = ?`;
+    this.getManySql = `SELECT json FROM ${quoted(layout.table)} WHERE id IN (SELECT value FROM json_each(?))`;
+  }
+
+  async get(id: string): Promise<T | undefined> {
+    return Promise.resolve(this.readHere({ text: this.getSql, values: [id] })[0]);
+  }
+
+  async getMany(ids: readonly string[]): Promise<readonly T[]> {
+    if (ids.length === 0) return [];
+    const sql = { text: this.getManySql, values: [JSON.stringify(ids)] };
+    return ids.length > MOST_AT_ONCE ? this.readElsewhere<T>(sql) : this.readHere(sql);
+  }
+
+  async find(query: Query): Promise<readonly T[]> {
+    const sql = findSql(this.layout, query);
+    return isPointQuery(this.layout, query) ? this.readHere(sql) : this.readElsewhere<T>(sql);
+  }
+
+  async count(filter: Filter): Promise<number> {
+    const [count] = await this.readElsewhere<number>(countSql(this.layout, filter));
+    return count ?? 0;
+  }
+
+  insert(document: T): Promise<boolean> {
+    return this.writeOne(this.put('insert', document));
+  }
+
+  replace(document: T, guard?: Filter): Promise<boolean> {
+    return this.writeOne(this.put('replace', document, guard));
+  }
+
+  upsert(document: T, guard?: Filter): Promise<boolean> {
+    return this.writeOne(this.put('upsert', document, guard));
+  }
+
+  delete(id: string, guard?: Filter): Promise<boolean> {
+    return this.writeOne(this.remove(id, guard));
+  }
+
+  async writeMany(writes: readonly Write<T>[]): Promise<void> {
+    this.writer.admit();
+    const all = writes.map((write) => this.prepared(write));
+    const parts: Promise<{ readonly duplicate: string | null }>[] = [];
+    for (let from = 0; from < all.length; from += WRITES_AT_ONCE) {
+      parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE)));
+    }
+    (await Promise.all(parts)).forEach(this.refuseDuplicate);
+  }
+
+  async claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined> {
+    this.writer.admit();
+    const select = findSql(this.layout, { ...query, limit: 1 });
+    const operation = { kind: 'claim', collection: this.layout.spec.name, select, set: JSON.stringify(set) } as const;
+    return this.writer.run(operation, 1, this.durable, (outcome) => {
+      this.refuseDuplicate(outcome);
+      return outcome.json === null ? undefined : (JSON.parse(outcome.json) as T);
+    });
+  }
+
+  readonly refuseDuplicate = ({ duplicate }: { readonly duplicate: string | null }): void => {
+    if (duplicate !== null) throw new DuplicateKey(this.layout.spec.name, duplicate);
+  };
+
+  private prepared(write: Write<T>): DocumentWrite {
+    switch (write.kind) {
+      case 'insert':
+        return this.put('insert', write.document);
+      case 'upsert':
+        return this.put('upsert', write.document, write.guard);
+      case 'delete':
+        return this.remove(write.id, write.guard);
+    }
+  }
+
+  private put(mode: 'insert' | 'replace' | 'upsert', document: T, guard?: Filter): DocumentWrite {
+    const fields = document as Readonly<Record<string, unknown>>;
+    return {
+      mode,
+      id: document.id,
+      json: JSON.stringify(document),
+      columns: columnValues(this.layout, fields),
+      arrays: arrayRows(this.layout, fields),
+      guard: guard === undefined ? null : filterSql(this.layout, guard),
+    };
+  }
+
+  private remove(id: string, guard?: Filter): DocumentWrite {
+    const condition = guard === undefined ? null : filterSql(this.layout, guard);
+    return { mode: 'delete', id, json: '', columns: [], arrays: [], guard: condition };
+  }
+
+  private async writeOne(write: DocumentWrite): Promise<boolean> {
+    this.writer.admit();
+    const outcome = await this.write([write]);
+    this.refuseDuplicate(outcome);
+    return outcome.count === 1;
+  }
+
+  private write(writes: readonly DocumentWrite[]) {
+    const operation = { kind: 'write', collection: this.layout.spec.name, writes } as const;
+    return this.writer.run(operation, writes.length, this.durable, (outcome) => outcome);
+  }
+
+  private readHere({ text, values }: Sql): T[] {
+    try {
+      return this.database.rows(text, values).map(([json]) => JSON.parse(String(json)) as T);
+    } catch (error) {
+      throw new Unavailable(ENGINE, messageOf(error));
+    }
+  }
+
+  private async readElsewhere<R>(sql: Sql): Promise<readonly R[]> {
+    const { json } = await this.readers.read({ kind: 'rows', sql });
+    return JSON.parse(json) as R[];
+  }
+}

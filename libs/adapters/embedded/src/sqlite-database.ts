@@ -1,0 +1,145 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Sql, SqlValue } from './storage-protocol.ts';
+
+/** Of the tables below. Files of a later version are refused. */
+const SCHEMA_VERSION = 1;
+/** Marks the file as ours (`file` and `PRAGMA application_id` show it): "frtk". */
+const APPLICATION_ID = 0x6672746b;
+/** SQLite result codes (https://sqlite.org/rescode.html). */
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_CORRUPT = 11;
+const SQLITE_IOERR = 10;
+const SQLITE_NOTADB = 26;
+
+export class NewerSchema extends Error {
+  override readonly name = 'NewerSchema';
+}
+
+/** The only connection that writes. Makes the tables, and counts the start. */
+export function openForWriting(file: string): { database: Database; incarnation: number } {
+  const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
+  const version = Number(database.value('PRAGMA user_version'));
+  if (version > SCHEMA_VERSION) {
+    database.close();
+    throw new NewerSchema(`was written by a later version (schema ${version}, this one knows ${SCHEMA_VERSION})`);
+  }
+  database.run('PRAGMA journal_mode = WAL');
+  database.run('PRAGMA synchronous = FULL');
+  database.run('PRAGMA cache_size = -32000');
+  // A checkpoint after 16 MiB of log: four times fewer than by default, each costs two fsyncs.
+  database.run('PRAGMA wal_autocheckpoint = 4000');
+  database.run('PRAGMA journal_size_limit = 67108864');
+  if (version < SCHEMA_VERSION) createSchema(database);
+  database.run('UPDATE engine SET incarnation = incarnation + 1');
+  return { database, incarnation: Number(database.value('SELECT incarnation FROM engine')) };
+}
+
+/** A connection that cannot write. Sees everything committed before each of its statements. */
+export function openForReading(file: string): Database {
+  const database = new Database(new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));
+  database.run('PRAGMA cache_size = -16000');
+  return database;
+}
+
+function createSchema(database: Database): void {
+  database.run('BEGIN IMMEDIATE');
+  for (const statement of [
+    `CREATE TABLE events (position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL,
+       id TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL, metadata TEXT NOT NULL)`,
+    'CREATE UNIQUE INDEX events_by_stream ON events (stream, revision)',
+    'CREATE TABLE collections (name TEXT PRIMARY KEY, spec TEXT NOT NULL) WITHOUT ROWID',
+    'CREATE TABLE engine (incarnation INTEGER NOT NULL)',
+    'INSERT INTO engine VALUES (0)',
+    `PRAGMA application_id = ${APPLICATION_ID}`,
+    `PRAGMA user_version = ${SCHEMA_VERSION}`,
+  ]) {
+    database.run(statement);
+  }
+  database.run('COMMIT');
+}
+
+/** A connection with its prepared statements. */
+export class Database {
+  private readonly connection: DatabaseSync;
+  private readonly statements = new Map<string, StatementSync>();
+
+  constructor(connection: DatabaseSync) {
+    this.connection = connection;
+  }
+
+  get inTransaction(): boolean {
+    return this.connection.isTransaction;
+  }
+
+  /** The prepared form of a statement; the text is its key, so values never stand in it. */
+  prepare(text: string): StatementSync {
+    let statement = this.statements.get(text);
+    if (statement === undefined) {
+      statement = this.connection.prepare(text);
+      statement.setReturnArrays(true);
+      // Texts are few, but lists in filters make new ones: forget the oldest.
+      if (this.statements.size >= 500) this.statements.delete(this.statements.keys().next().value ?? '');
+      this.statements.set(text, statement);
+    }
+    return statement;
+  }
+
+  /** How many rows it changed. */
+  run(text: string, values: readonly SqlValue[] = []): number {
+    return Number(this.prepare(text).run(...values).changes);
+  }
+
+  /** The first column of the first row; undefined without a row. */
+  value(text: string, values: readonly SqlValue[] = []): SqlValue | undefined {
+    return this.row(text, values)?.[0];
+  }
+
+  row(text: string, values: readonly SqlValue[] = []): readonly SqlValue[] | undefined {
+    return this.prepare(text).get(...values) as readonly SqlValue[] | undefined;
+  }
+
+  rows(text: string, values: readonly SqlValue[] = []): readonly (readonly SqlValue[])[] {
+    return this.prepare(text).all(...values) as unknown as readonly (readonly SqlValue[])[];
+  }
+
+  /** Rows one by one, where one may stop early. */
+  each(text: string, values: readonly SqlValue[] = []): Iterable<readonly SqlValue[]> {
+    return this.prepare(text).iterate(...values) as unknown as Iterable<readonly SqlValue[]>;
+  }
+
+  /** The first column of all rows, each of which is JSON, as one JSON array. */
+  jsonArray(sql: Sql): string {
+    return `[${this.rows(sql.text, sql.values)
+      .map(([json]) => json)
+      .join(',')}]`;
+  }
+
+  close(): void {
+    this.statements.clear();
+    if (this.connection.isOpen) this.connection.close();
+  }
+}
+
+/** SQLite's primary result code; undefined for other errors. */
+function resultCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown }).errcode;
+  return typeof code === 'number' ? code & 0xff : undefined;
+}
+
+/** A unique index said no. */
+export function isConstraint(error: unknown): boolean {
+  return resultCode(error) === SQLITE_CONSTRAINT;
+}
+
+/**
+ * The file can no longer be relied on. After a failed fsync the operating system may have forgotten what it could not
+ * write, so that a later fsync succeeds without it: nothing may be acknowledged any more by this process.
+ */
+export function isFatal(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === SQLITE_IOERR || code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+export function messageOf(error: unknown): string {
+  return (error as { message?: unknown }).message?.toString() ?? String(error);
+}

@@ -1,0 +1,7 @@
+import { documentStoreConformance } from '@tracking/testing';
+import { embeddedSubject } from '../test/embedded-subject.ts';
+
+documentStoreConformance(
+  'SQLite',
+  embeddedSubject(({ documentStore }) => documentStore),
+);

@@ -1,0 +1,58 @@
+import type { Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
+import { Unavailable } from '@tracking/ports';
+import { layoutOf } from './collection-layout.ts';
+import { SqliteCollection } from './sqlite-collection.ts';
+import type { Database } from './sqlite-database.ts';
+import type { SqliteReaders } from './sqlite-readers.ts';
+import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
+
+export class SqliteDocumentStore implements DocumentStore {
+  private readonly collections = new Map<string, { readonly spec: string; readonly opened: Promise<unknown> }>();
+  private closed = false;
+
+  constructor(
+    private readonly writer: SqliteWriter,
+    private readonly database: Database,
+    private readonly readers: SqliteReaders,
+  ) {}
+
+  async collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
+    this.refuseWhenClosed();
+    const json = JSON.stringify(spec);
+    const known = this.collections.get(spec.name);
+    if (known?.spec === json) return known.opened as Promise<SqliteCollection<T>>;
+    const opened = this.open<T>(spec, json);
+    this.collections.set(spec.name, { spec: json, opened });
+    opened.catch(() => this.collections.delete(spec.name));
+    return opened;
+  }
+
+  async collectionNames(prefix: string): Promise<readonly string[]> {
+    this.refuseWhenClosed();
+    const names = this.database.rows('SELECT name FROM collections ORDER BY name').map(([name]) => String(name));
+    return Promise.resolve(names.filter((name) => name.startsWith(prefix)));
+  }
+
+  async dropCollection(name: string): Promise<void> {
+    this.refuseWhenClosed();
+    this.writer.admit();
+    this.collections.delete(name);
+    await this.writer.run({ kind: 'drop', collection: name }, 1, true, () => undefined);
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    return Promise.resolve();
+  }
+
+  private async open<T extends Document>(spec: CollectionSpec, json: string): Promise<SqliteCollection<T>> {
+    const collection = new SqliteCollection<T>(layoutOf(spec), this.writer, this.database, this.readers);
+    this.writer.admit();
+    await this.writer.run({ kind: 'define', spec: json }, 1, true, collection.refuseDuplicate);
+    return collection;
+  }
+
+  private refuseWhenClosed(): void {
+    if (this.closed) throw new Unavailable(ENGINE, 'closed');
+  }
+}

@@ -1,0 +1,122 @@
+import type { CollectionSpec } from '@tracking/ports';
+import { arrayRows, columnValues, definition, layoutOf, quoted, removal, violatedIndex } from './collection-layout.ts';
+import { DocumentTable } from './document-table.ts';
+import { isConstraint, messageOf, type Database } from './sqlite-database.ts';
+import type {
+  ClaimOperation,
+  ClaimOutcome,
+  DocumentWrite,
+  DoneOutcome,
+  WriteOperation,
+  WriteOutcome,
+} from './storage-protocol.ts';
+
+/** Everything that changes documents and collections, in the writer's thread. */
+export class SqliteDocuments {
+  private readonly database: Database;
+  private readonly tables = new Map<string, DocumentTable>();
+
+  constructor(database: Database) {
+    this.database = database;
+    this.reload();
+  }
+
+  /** After a rollback, which may have undone a collection. */
+  reload(): void {
+    this.tables.clear();
+    for (const [name, spec] of this.database.rows('SELECT name, spec FROM collections')) {
+      this.tables.set(String(name), this.table(String(spec)));
+    }
+  }
+
+  /** Makes the collection; makes it anew around its documents when its indexes are others than they were. */
+  define(spec: string): DoneOutcome {
+    const table = this.table(spec);
+    const { name } = table.layout.spec;
+    const stored = this.database.value('SELECT spec FROM collections WHERE name = ?', [name]);
+    if (stored === spec) return { kind: 'done', duplicate: null };
+    const duplicate = this.whole(table, () => this.build(table, spec));
+    if (duplicate === null) this.tables.set(name, table);
+    return { kind: 'done', duplicate };
+  }
+
+  drop(name: string): DoneOutcome {
+    const table = this.tables.get(name);
+    if (table !== undefined) {
+      for (const statement of removal(table.layout)) this.database.run(statement);
+      this.database.run('DELETE FROM collections WHERE name = ?', [name]);
+      this.tables.delete(name);
+    }
+    return { kind: 'done', duplicate: null };
+  }
+
+  write({ collection, writes }: WriteOperation): WriteOutcome {
+    const table = this.existing(collection);
+    let count = 0;
+    let duplicate: string | null = null;
+    for (const write of writes) {
+      const refused = this.whole(table, () => {
+        if (table.write(write)) count += 1;
+      });
+      duplicate ??= refused;
+    }
+    return { kind: 'wrote', count, duplicate };
+  }
+
+  claim({ collection, select, set }: ClaimOperation): ClaimOutcome {
+    const table = this.existing(collection);
+    const found = this.database.value(select.text, select.values);
+    if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
+    const document = { ...(JSON.parse(String(found)) as { id: string }), ...(JSON.parse(set) as object) };
+    const write = documentWrite(table, 'replace', document);
+    const duplicate = this.whole(table, () => table.write(write));
+    return { kind: 'claimed', json: duplicate === null ? write.json : null, duplicate };
+  }
+
+  private build(table: DocumentTable, spec: string): void {
+    const { name } = table.layout.spec;
+    const before = this.tables.get(name);
+    if (before !== undefined) {
+      this.database.run(`CREATE TEMP TABLE moved AS SELECT json FROM ${quoted(before.layout.table)}`);
+      this.drop(name);
+    }
+    for (const statement of definition(table.layout)) this.database.run(statement);
+    this.database.run('INSERT INTO collections (name, spec) VALUES (?, ?)', [name, spec]);
+    if (before === undefined) return;
+    for (const [json] of this.database.each('SELECT json FROM moved')) {
+      table.write(documentWrite(table, 'insert', JSON.parse(String(json)) as { id: string }));
+    }
+    this.database.run('DROP TABLE moved');
+  }
+
+  /** Does it whole or not at all. Answers the unique index that refused it. */
+  private whole(table: DocumentTable, work: () => unknown): string | null {
+    this.database.run('SAVEPOINT whole');
+    try {
+      work();
+      return null;
+    } catch (error) {
+      if (!isConstraint(error)) throw error;
+      this.database.run('ROLLBACK TO whole');
+      return violatedIndex(table.layout, messageOf(error));
+    } finally {
+      if (this.database.inTransaction) this.database.run('RELEASE whole');
+    }
+  }
+
+  private table(spec: string): DocumentTable {
+    return new DocumentTable(this.database, layoutOf(JSON.parse(spec) as CollectionSpec));
+  }
+
+  private existing(collection: string): DocumentTable {
+    const table = this.tables.get(collection);
+    if (table === undefined) throw new Error(`there is no collection ${collection}: it was dropped`);
+    return table;
+  }
+}
+
+function documentWrite({ layout }: DocumentTable, mode: 'insert' | 'replace', document: { id: string }): DocumentWrite {
+  const { id } = document;
+  const columns = columnValues(layout, { ...document });
+  return { mode, id, json: JSON.stringify(document), columns, arrays: arrayRows(layout, { ...document }), guard: null };
+}

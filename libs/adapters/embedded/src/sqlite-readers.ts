@@ -1,0 +1,77 @@
+import type { Worker } from 'node:worker_threads';
+import { Busy, Unavailable, type Counter, type Metrics } from '@tracking/ports';
+import { ENGINE } from './sqlite-writer.ts';
+import type { ReadAnswerByKind, ReadRequest } from './storage-protocol.ts';
+import { startThread } from './worker-thread.ts';
+
+interface Waiting {
+  resolve(answer: ReadAnswerByKind[ReadRequest['kind']]): void;
+  reject(error: Error): void;
+}
+
+/** One thread, answering its requests in their order. */
+interface Reader {
+  readonly worker: Worker;
+  readonly waiting: Waiting[];
+}
+
+/** Threads for lists, scans and old events. One that dies is replaced at the next request. */
+export class SqliteReaders {
+  private readonly readers: Reader[] = [];
+  private waiting = 0;
+  private closed = false;
+  private readonly refused: Counter;
+
+  constructor(
+    private readonly file: string,
+    private readonly limits: { readonly threads: number; readonly waiting: number },
+    metrics: Metrics,
+  ) {
+    metrics.gauge('storage_reads_waiting', 'Lists and scans that wait for a reader thread', [], () => this.waiting);
+    this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full', ['queue']);
+    for (let count = 0; count < limits.threads; count += 1) this.startReader();
+  }
+
+  /** @throws Busy, Unavailable */
+  read<R extends ReadRequest>(request: R): Promise<ReadAnswerByKind[R['kind']]> {
+    return new Promise((resolve, reject) => {
+      if (this.closed) throw new Unavailable(ENGINE, 'closed');
+      if (this.waiting >= this.limits.waiting) {
+        this.refused.add(1, { queue: 'reads' });
+        throw new Busy(ENGINE, `${this.waiting} reads are waiting`);
+      }
+      while (this.readers.length < this.limits.threads) this.startReader();
+      const reader = this.readers.reduce((best, next) => (next.waiting.length < best.waiting.length ? next : best));
+      reader.waiting.push({ resolve: resolve as Waiting['resolve'], reject });
+      this.waiting += 1;
+      reader.worker.postMessage(request);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const exits = this.readers.map(({ worker }) => new Promise((resolve) => worker.once('exit', resolve)));
+    for (const { worker } of this.readers) worker.postMessage(null);
+    await Promise.all(exits);
+  }
+
+  private startReader(): void {
+    const worker = startThread('sqlite-reader-worker', { file: this.file });
+    const reader: Reader = { worker, waiting: [] };
+    this.readers.push(reader);
+    type Answer = { readonly answer: ReadAnswerByKind[ReadRequest['kind']] } | { readonly error: string };
+    worker.on('message', (message: Answer) => {
+      this.waiting -= 1;
+      const first = reader.waiting.shift();
+      if ('error' in message) first?.reject(new Unavailable(ENGINE, message.error));
+      else first?.resolve(message.answer);
+    });
+    let reason = 'the reader ended';
+    worker.on('error', (error) => (reason = error.message));
+    worker.on('exit', () => {
+      this.readers.splice(this.readers.indexOf(reader), 1);
+      this.waiting -= reader.waiting.length;
+      for (const { reject } of reader.waiting) reject(new Unavailable(ENGINE, reason));
+    });
+  }
+}

@@ -1,0 +1,187 @@
+import type { Worker } from 'node:worker_threads';
+import { Busy, Unavailable, type Histogram, type Logger, type Metrics, type Counter } from '@tracking/ports';
+import { NewerSchema } from './sqlite-database.ts';
+import type {
+  Batch,
+  BatchAnswer,
+  Operation,
+  Outcome,
+  OutcomeOf,
+  RefusedOutcome,
+  WriterStart,
+} from './storage-protocol.ts';
+import { startThread } from './worker-thread.ts';
+
+export const ENGINE = 'storage';
+/** Most events and documents in one transaction: bounds how long the next ones wait. */
+const MOST_ITEMS_IN_BATCH = 2_000;
+
+interface Waiting {
+  readonly operation: Operation;
+  readonly items: number;
+  readonly durable: boolean;
+  complete(outcome: Outcome): void;
+  reject(error: Error): void;
+}
+
+/** The calling thread's side of the writer: what arrives while a batch is being committed makes up the next one. */
+export class SqliteWriter {
+  private queue: Waiting[] = [];
+  /** Events and documents in `queue`. */
+  private queued = 0;
+  private committing: readonly Waiting[] = [];
+  /** Why nothing can be written any more. */
+  private ended: string | undefined;
+  private readonly idle = new Set<() => void>();
+  private readonly refused: Counter;
+  private readonly commitSeconds: Histogram;
+  private readonly batchItems: Histogram;
+
+  private constructor(
+    private readonly worker: Worker,
+    readonly start: { readonly head: number; readonly incarnation: number },
+    private readonly limit: number,
+    private readonly logger: Logger,
+    metrics: Metrics,
+  ) {
+    const items = 'Events and documents';
+    metrics.gauge('storage_queue_items', `${items} waiting for the next commit`, [], () => this.queued);
+    this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full', ['queue']);
+    this.commitSeconds = metrics.histogram('storage_commit_seconds', 'Duration of a commit', ['sync']);
+    this.batchItems = metrics.histogram(
+      'storage_commit_items',
+      `${items} in a commit`,
+      ['sync'],
+      [1, 3, 10, 30, 100, 300, 1_000, 3_000],
+    );
+    worker.on('message', (answer: BatchAnswer) => this.answered(answer));
+    worker.on('error', (error) => this.fail(error.message));
+    worker.on('exit', () => this.fail('the writer ended'));
+  }
+
+  /**
+   * @param limit most events and documents that may wait
+   * @throws NewerSchema
+   */
+  static async open(file: string, limit: number, logger: Logger, metrics: Metrics): Promise<SqliteWriter> {
+    const worker = startThread('sqlite-writer-worker', { file });
+    const start = await new Promise<WriterStart>((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+    });
+    if (start.kind === 'ready') return new SqliteWriter(worker, start, limit, logger, metrics);
+    await worker.terminate();
+    throw start.kind === 'newer_schema' ? new NewerSchema(start.message) : new Unavailable(ENGINE, start.message);
+  }
+
+  /** Why it can no longer write, once it cannot. */
+  get failure(): string | undefined {
+    return this.ended;
+  }
+
+  /** @throws Busy when the queue is full */
+  admit(): void {
+    if (this.ended !== undefined) throw new Unavailable(ENGINE, this.ended);
+    if (this.queued < this.limit) return;
+    this.refused.add(1, { queue: 'writes' });
+    throw new Busy(ENGINE, `${this.queued} writes are waiting`);
+  }
+
+  /**
+   * Hands an operation, once admitted, to the next batch.
+   * @param items how many events or documents it writes
+   * @param durable whether it must be on disk when it resolves
+   * @param complete runs in the order of the commits, before anything else learns of them
+   */
+  run<O extends Operation, R>(
+    operation: O,
+    items: number,
+    durable: boolean,
+    complete: (outcome: OutcomeOf<O>) => R,
+  ): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
+      this.queue.push({
+        operation,
+        items,
+        durable,
+        reject,
+        complete(outcome) {
+          if (outcome.kind === 'refused') return reject(new Error((outcome as RefusedOutcome).message));
+          try {
+            resolve(complete(outcome as OutcomeOf<O>));
+          } catch (error) {
+            reject(error as Error);
+          }
+        },
+      });
+      this.queued += items;
+      if (this.ended !== undefined) this.rejectAll();
+      else if (this.committing.length === 0) this.commitNext();
+    });
+  }
+
+  /** Resolves when nothing is waiting any more, then ends the thread. */
+  async close(): Promise<void> {
+    if (this.ended !== undefined) return;
+    while (this.committing.length > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
+    this.ended = 'closed';
+    const exited = new Promise((resolve) => this.worker.once('exit', resolve));
+    this.worker.postMessage(null);
+    await exited;
+  }
+
+  private commitNext(): void {
+    const batch: Waiting[] = [];
+    let items = 0;
+    for (const waiting of this.queue) {
+      if (items >= MOST_ITEMS_IN_BATCH) break;
+      batch.push(waiting);
+      items += waiting.items;
+    }
+    this.queue = this.queue.slice(batch.length);
+    this.queued -= items;
+    this.committing = batch;
+    if (batch.length === 0) {
+      for (const resolve of this.idle) resolve();
+      this.idle.clear();
+      return;
+    }
+    const durable = batch.some((waiting) => waiting.durable);
+    this.batchItems.observe(items, { sync: durable ? 'full' : 'normal' });
+    this.worker.postMessage({ operations: batch.map(({ operation }) => operation), durable } satisfies Batch);
+  }
+
+  private answered(answer: BatchAnswer): void {
+    const batch = this.committing;
+    if (answer.kind === 'failed' && answer.fatal) {
+      this.fail(answer.message);
+      return;
+    }
+    // The thread goes on while this one tells the callers.
+    this.commitNext();
+    if (answer.kind === 'committed') {
+      this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
+      answer.outcomes.forEach((outcome, index) => batch[index]?.complete(outcome));
+    } else {
+      this.logger.error({ reason: answer.message }, 'storage: a commit failed and was undone');
+      for (const { reject } of batch) reject(new Unavailable(ENGINE, answer.message));
+    }
+  }
+
+  private fail(reason: string): void {
+    if (this.ended !== undefined) return;
+    this.logger.error({ reason }, 'storage: writing has stopped until the process is started again');
+    this.ended = reason;
+    this.rejectAll();
+  }
+
+  private rejectAll(): void {
+    const all = [...this.committing, ...this.queue];
+    this.committing = [];
+    this.queue = [];
+    this.queued = 0;
+    for (const { reject } of all) reject(new Unavailable(ENGINE, this.ended ?? 'closed'));
+    for (const resolve of this.idle) resolve();
+    this.idle.clear();
+  }
+}

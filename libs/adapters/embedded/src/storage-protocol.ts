@@ -1,0 +1,142 @@
+/** What passes between the calling thread and the storage threads. Types only: nothing here exists at run time. */
+
+/** What node:sqlite binds. Bytes stand for JSON values that SQL has no type for, see `encoded-values.ts`. */
+export type SqlValue = string | number | null | Uint8Array;
+
+/** A piece of SQL and the values of its `?`, in order. */
+export interface Sql {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+export interface AppendOperation {
+  readonly kind: 'append';
+  readonly stream: string;
+  /** -1: the stream does not exist. */
+  readonly expected: number;
+  /** Of each event in turn: id, type, data, metadata (the last two as JSON). */
+  readonly cells: readonly string[];
+}
+export type AppendOutcome =
+  | { readonly kind: 'appended'; readonly revision: number; readonly position: number; readonly repeated: boolean }
+  | { readonly kind: 'conflict'; readonly actual: number };
+
+/** One document on its way into its table. */
+export interface DocumentWrite {
+  readonly mode: 'insert' | 'replace' | 'upsert' | 'delete';
+  readonly id: string;
+  /** Empty when deleting, as are `columns` and `arrays`. */
+  readonly json: string;
+  /** Values of the layout's columns, in its order. */
+  readonly columns: readonly SqlValue[];
+  /** For each array index of the layout: its rows. */
+  readonly arrays: readonly (readonly (readonly SqlValue[])[])[];
+  readonly guard: Sql | null;
+}
+export interface WriteOperation {
+  readonly kind: 'write';
+  readonly collection: string;
+  readonly writes: readonly DocumentWrite[];
+}
+export interface WriteOutcome {
+  readonly kind: 'wrote';
+  /** How many of the writes took effect. */
+  readonly count: number;
+  /** The unique index that refused one of them. */
+  readonly duplicate: string | null;
+}
+
+export interface ClaimOperation {
+  readonly kind: 'claim';
+  readonly collection: string;
+  /** Selects the JSON of the document to claim. */
+  readonly select: Sql;
+  /** JSON of the fields to set. */
+  readonly set: string;
+}
+export interface ClaimOutcome {
+  readonly kind: 'claimed';
+  /** The document after the claim; null when none matched or `duplicate` is set. */
+  readonly json: string | null;
+  readonly duplicate: string | null;
+}
+
+export interface DefineOperation {
+  readonly kind: 'define';
+  /** JSON of the `CollectionSpec`. */
+  readonly spec: string;
+}
+export interface DropOperation {
+  readonly kind: 'drop';
+  readonly collection: string;
+}
+export interface DoneOutcome {
+  readonly kind: 'done';
+  readonly duplicate: string | null;
+}
+/** The operation itself was at fault and left no trace; the rest of its batch went through. */
+export interface RefusedOutcome {
+  readonly kind: 'refused';
+  readonly message: string;
+}
+
+export type Operation = AppendOperation | WriteOperation | ClaimOperation | DefineOperation | DropOperation;
+export interface OutcomeByKind {
+  readonly append: AppendOutcome;
+  readonly write: WriteOutcome;
+  readonly claim: ClaimOutcome;
+  readonly define: DoneOutcome;
+  readonly drop: DoneOutcome;
+}
+export type OutcomeOf<O extends Operation> = OutcomeByKind[O['kind']];
+export type Outcome = OutcomeByKind[Operation['kind']] | RefusedOutcome;
+
+/** One transaction. */
+export interface Batch {
+  readonly operations: readonly Operation[];
+  /** Whether it must be on disk before it is answered. */
+  readonly durable: boolean;
+}
+export type BatchAnswer =
+  | {
+      readonly kind: 'committed';
+      readonly outcomes: readonly Outcome[];
+      readonly seconds: number;
+      readonly synced: boolean;
+    }
+  | { readonly kind: 'failed'; readonly message: string; readonly fatal: boolean };
+
+/** The first message of the writer's thread. */
+export type WriterStart =
+  | { readonly kind: 'ready'; readonly head: number; readonly incarnation: number }
+  | { readonly kind: 'newer_schema'; readonly message: string }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export interface EventsRequest {
+  readonly kind: 'events';
+  /** Exclusive. */
+  readonly after: number;
+  readonly prefixes: readonly string[];
+  readonly limit: number;
+}
+export interface EventsAnswer {
+  /** JSON array of the matching events, each with a numeric `at` in place of its position. */
+  readonly json: string;
+  /** Everything up to here was looked at. */
+  readonly position: number;
+  /** The last position in the store at that moment. */
+  readonly head: number;
+}
+/** The first column of every row, joined to a JSON array. */
+export interface RowsRequest {
+  readonly kind: 'rows';
+  readonly sql: Sql;
+}
+export interface RowsAnswer {
+  readonly json: string;
+}
+export interface ReadAnswerByKind {
+  readonly events: EventsAnswer;
+  readonly rows: RowsAnswer;
+}
+export type ReadRequest = EventsRequest | RowsRequest;

@@ -1,0 +1,138 @@
+import type { Collection, Filter, Query, Scalar } from '@tracking/ports';
+import { ids, type Thing } from './document-store-samples.ts';
+
+const THINGS: readonly Thing[] = [
+  { id: 'a', owner: 'o', rank: 1, made_at: '2026-01-01', words: ['red', 'round'], open: true, note: 'x' },
+  { id: 'b', owner: 'o', rank: 2.5, made_at: '2026-01-02', words: ['red'], open: false, note: null },
+  { id: 'c', owner: 'o', rank: 10, made_at: '2026-01-02', words: [], open: true },
+  { id: 'd', owner: 'p', rank: '10', made_at: '2026-01-03', words: ['green', 'round'], note: 'y' },
+  { id: 'e', owner: 'p', rank: 'abc', made_at: '2026-01-03', words: ['red', 'green', 'red'], deep: { rank: 1 } },
+  { id: 'f', owner: null, rank: null, made_at: '2026-01-04', note: 'x' },
+  { id: 'g', rank: true, made_at: '2026-01-05', open: true, note: 'z' },
+  { id: 'h', rank: false, made_at: '2026-01-06' },
+];
+
+const FILTERS: readonly [string, Filter, string][] = [
+  ['everything', {}, 'abcdefgh'],
+  ['a string', { owner: 'o' }, 'abc'],
+  ['several conditions', { owner: 'o', open: true, made_at: '2026-01-02' }, 'c'],
+  ['the id', { id: 'd' }, 'd'],
+  ['a number, not its text', { rank: 10 }, 'c'],
+  ['a text, not its number', { rank: '10' }, 'd'],
+  ['true, not 1', { rank: true }, 'g'],
+  ['1, not true', { rank: 1 }, 'a'],
+  ['false', { rank: false }, 'h'],
+  ['null, not absent', { owner: null }, 'f'],
+  ['null, not absent, without an index', { note: null }, 'b'],
+  ['a value without an index', { note: 'x' }, 'af'],
+  ['a boolean without an index', { open: true }, 'acg'],
+  ['one of several', { rank: { in: [1, '10', null, false] } }, 'adfh'],
+  ['one of several, without an index', { note: { in: ['x', null] } }, 'abf'],
+  ['one of none', { rank: { in: [] } }, ''],
+  ['numbers above', { rank: { gt: 1 } }, 'bc'],
+  ['numbers from, up to', { rank: { gte: 1, lte: 2.5 } }, 'ab'],
+  ['numbers below', { rank: { lt: 10 } }, 'ab'],
+  ['texts from', { rank: { gte: '10' } }, 'de'],
+  ['texts below', { rank: { lt: 'abc' } }, 'd'],
+  ['bounds without an index', { note: { gt: 'x' } }, 'dg'],
+  ['bounds on both sides without an index', { note: { gte: 'x', lt: 'y' } }, 'af'],
+  ['another value, or none', { owner: { ne: 'o' } }, 'defgh'],
+  ['another value than null, or none', { owner: { ne: null } }, 'abcdegh'],
+  ['another value, or none, without an index', { note: { ne: 'x' } }, 'bcdegh'],
+  ['a field that is there', { owner: { exists: true } }, 'abcdef'],
+  ['a field that is not there', { owner: { exists: false } }, 'gh'],
+  ['a field that is there, without an index', { note: { exists: true } }, 'abdfg'],
+  ['a field that is not there, without an index', { note: { exists: false } }, 'ceh'],
+  ['an object that is there', { deep: { exists: true } }, 'e'],
+  ['never what is inside an object', { deep: 1 }, ''],
+  ['an element of an array', { words: 'red' }, 'abe'],
+  ['an element of an array, and the field before it', { owner: 'o', words: 'red' }, 'ab'],
+  ['one of several elements', { words: { in: ['green', 'round'] } }, 'ade'],
+  ['the beginning of an element', { words: { gte: 'ro', lt: 'rp' } }, 'ad'],
+  ['elements within bounds', { owner: 'p', words: { gte: 'red', lt: 'ree' } }, 'e'],
+  ['arrays without an element, or none', { words: { ne: 'red' } }, 'cdfgh'],
+  ['an array that is there, even empty', { words: { exists: true } }, 'abcde'],
+];
+
+/** The reading part of the document store's suite. */
+export function documentStoreQueryTests(current: () => Collection<Thing>): void {
+  describe('queries', () => {
+    let things: Collection<Thing>;
+    beforeEach(async () => {
+      things = current();
+      await things.writeMany(THINGS.map((document) => ({ kind: 'upsert', document })));
+    });
+
+    it.each(FILTERS)('match %s', async (_title, filter, expected) => {
+      expect(
+        ids(await things.find({ filter, limit: 100 }))
+          .sort()
+          .join(''),
+      ).toBe(expected);
+      expect(await things.count(filter)).toBe(expected.length);
+    });
+
+    it.each(FILTERS)('match %s, as a guard', async (_title, filter, expected) => {
+      const deleted: string[] = [];
+      for (const { id } of THINGS) if (await things.delete(id, filter)) deleted.push(id);
+      expect(deleted.join('')).toBe(expected);
+    });
+
+    it('answer whole documents', async () => {
+      expect(await things.find({ filter: { words: 'green', note: 'y' }, limit: 1 })).toEqual([THINGS[3]]);
+    });
+
+    it('answer at most their limit', async () => {
+      expect(await things.find({ filter: { owner: 'o' }, limit: 2 })).toHaveLength(2);
+    });
+
+    it('sort, both ways', async () => {
+      const sorted = async (fields: string[], descending: boolean) =>
+        ids(await things.find({ filter: {}, sort: { fields, descending }, limit: 100 })).join('');
+      expect(await sorted(['made_at', 'id'], false)).toBe('abcdefgh');
+      expect(await sorted(['made_at', 'id'], true)).toBe('hgfedcba');
+      const numbers = { filter: { rank: { gte: 0 } }, limit: 100 };
+      expect(ids(await things.find({ ...numbers, sort: { fields: ['rank'] } })).join('')).toBe('abc');
+      const notes = { filter: { note: { gte: '' } }, sort: { fields: ['note', 'id'], descending: true }, limit: 100 };
+      expect(ids(await things.find(notes)).join('')).toBe('gdfa');
+    });
+
+    it.each([
+      ['up', false],
+      ['down', true],
+    ])('page %s, through ties', async (_title, descending) => {
+      const many: Thing[] = Array.from({ length: 50 }, (_, index) => ({
+        id: `m${String((index * 17) % 50).padStart(2, '0')}`,
+        owner: 'many',
+        made_at: `2026-02-${10 + (index % 3)}`,
+        words: ['all', index % 2 === 0 ? 'even' : 'odd'],
+      }));
+      await things.writeMany(many.map((document) => ({ kind: 'upsert', document })));
+      const expected = many
+        .map(({ id, made_at = '' }) => ({ id, made_at }))
+        .sort((one, other) => (one.made_at + one.id < other.made_at + other.id ? -1 : 1));
+      if (descending) expected.reverse();
+      for (const filter of [{ owner: 'many' }, { owner: 'many', words: 'all' }]) {
+        const seen: Thing[] = [];
+        let after: readonly Scalar[] | undefined;
+        do {
+          const query: Query = { filter, sort: { fields: ['made_at', 'id'], descending }, limit: 7 };
+          const page = await things.find(after === undefined ? query : { ...query, after });
+          seen.push(...page);
+          const last = page.at(-1);
+          after = last === undefined ? undefined : [last.made_at ?? '', last.id];
+        } while (after !== undefined);
+        expect(ids(seen)).toEqual(ids(expected));
+      }
+    });
+
+    it('see every write that was answered before', async () => {
+      for (let version = 0; version < 30; version += 1) {
+        await things.upsert({ id: 'z', owner: `o${version}`, version, words: [`w${version}`] });
+        expect(await things.get('z')).toMatchObject({ version });
+        expect(ids(await things.find({ filter: { words: `w${version}` }, limit: 5 }))).toEqual(['z']);
+        expect(await things.count({ owner: `o${version}` })).toBe(1);
+      }
+    });
+  });
+}

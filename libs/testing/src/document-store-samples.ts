@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { DuplicateKey, type CollectionSpec } from '@tracking/ports';
+
+/** A document with one field of each kind that matters to a store. */
+export interface Thing {
+  readonly id: string;
+  readonly owner?: string | null;
+  readonly code?: string | null;
+  readonly rank?: number | string | boolean | null;
+  readonly made_at?: string;
+  readonly words?: readonly string[];
+  readonly open?: boolean;
+  readonly version?: number;
+  readonly note?: string | null;
+  readonly deep?: { readonly rank: number };
+}
+
+/** A collection that nothing else has. `note`, `open`, `deep` are in no index. */
+export function thingsSpec(overrides: Partial<CollectionSpec> = {}): CollectionSpec {
+  return {
+    name: `t${randomUUID().replaceAll('-', '')}.things-v1`,
+    indexes: [
+      { name: 'by_owner', fields: ['owner', 'made_at', 'id'] },
+      { name: 'by_rank', fields: ['rank'] },
+      { name: 'by_code', fields: ['owner', 'code'], unique: true },
+      { name: 'by_word', fields: ['owner', 'words', 'made_at'], arrayField: 'words' },
+    ],
+    ...overrides,
+  };
+}
+
+export function ids(documents: readonly { readonly id: string }[]): string[] {
+  return documents.map(({ id }) => id);
+}
+
+/** Expects the write to be refused by the index of this name. */
+export async function expectDuplicate(write: Promise<unknown>, collection: string, index: string): Promise<void> {
+  const error: unknown = await write.then(
+    () => 'it was written',
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(DuplicateKey);
+  expect(error).toMatchObject({ collection, index });
+}

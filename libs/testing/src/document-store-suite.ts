@@ -1,0 +1,292 @@
+import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
+import { documentStoreQueryTests } from './document-store-query-tests.ts';
+import { expectDuplicate, ids, thingsSpec, type Thing } from './document-store-samples.ts';
+import { itWhere, NO_CRASH, type Subject } from './subject.ts';
+
+/** Every promise of the `DocumentStore` port. */
+export function documentStoreConformance(name: string, subject: Subject<DocumentStore>): void {
+  describe(`document store on ${name}`, () => {
+    let store: DocumentStore;
+    let spec: CollectionSpec;
+    let things: Collection<Thing>;
+    beforeAll(async () => void (store = await subject.open()));
+    afterAll(() => subject.close());
+    beforeEach(async () => {
+      spec = thingsSpec();
+      things = await store.collection<Thing>(spec);
+    });
+
+    describe('single writes', () => {
+      it('keeps a document as it was given', async () => {
+        const thing = {
+          id: 'Ærø "港"\\\n',
+          note: '🚢\u0000',
+          rank: -1.5e-7,
+          words: [],
+          deep: { rank: 1, also: [null, {}] },
+        };
+        expect(await things.insert(thing)).toBe(true);
+        expect(await things.get(thing.id)).toEqual(thing);
+        expect(await things.get('another')).toBeUndefined();
+      });
+
+      it('inserts once', async () => {
+        const thing = { id: 'a', owner: 'o', code: 'c', note: 'first' };
+        expect(await things.insert(thing)).toBe(true);
+        expect(await things.insert(thing)).toBe(false);
+        expect(await things.insert({ ...thing, note: 'second' })).toBe(false);
+        expect(await things.get('a')).toEqual(thing);
+      });
+
+      it('lets one of many concurrent inserts through', async () => {
+        const answers = await Promise.all(
+          Array.from({ length: 50 }, (_, version) => things.insert({ id: 'a', owner: 'o', code: 'c', version })),
+        );
+        expect(answers.filter((inserted) => inserted)).toHaveLength(1);
+        expect((await things.get('a'))?.version).toBe(answers.indexOf(true));
+      });
+
+      it('replaces what is there and matches the guard', async () => {
+        expect(await things.replace({ id: 'a', note: 'none' })).toBe(false);
+        await things.insert({ id: 'a', version: 1, note: 'old', rank: 5 });
+        expect(await things.replace({ id: 'a', version: 2 }, { version: 9 })).toBe(false);
+        expect(await things.get('a')).toEqual({ id: 'a', version: 1, note: 'old', rank: 5 });
+        expect(await things.replace({ id: 'a', version: 2 }, { version: 1, note: { ne: null } })).toBe(true);
+        expect(await things.get('a')).toEqual({ id: 'a', version: 2 });
+        expect(await things.find({ filter: { rank: 5 }, limit: 10 })).toEqual([]);
+        expect(await things.replace({ id: 'a' })).toBe(true);
+      });
+
+      it('lets one of many concurrent guarded replaces through', async () => {
+        await things.insert({ id: 'a', version: 1 });
+        const rivals = Array.from({ length: 50 }, (_, index) =>
+          things.replace({ id: 'a', version: 2, note: String(index) }, { version: 1 }),
+        );
+        const answers = await Promise.all(rivals);
+        expect(answers.filter((replaced) => replaced)).toHaveLength(1);
+        expect((await things.get('a'))?.note).toBe(String(answers.indexOf(true)));
+      });
+
+      it('upserts: what is not there in any case, what is there where the guard matches', async () => {
+        expect(await things.upsert({ id: 'a', version: 5 }, { version: { lt: 5 } })).toBe(true);
+        expect(await things.upsert({ id: 'a', version: 5, note: 'again' }, { version: { lt: 5 } })).toBe(false);
+        expect(await things.upsert({ id: 'a', version: 6, rank: 1 }, { version: { lt: 6 } })).toBe(true);
+        expect(await things.get('a')).toEqual({ id: 'a', version: 6, rank: 1 });
+        expect(await things.upsert({ id: 'a' })).toBe(true);
+        expect(await things.get('a')).toEqual({ id: 'a' });
+      });
+
+      it('keeps the newest of many concurrent guarded upserts', async () => {
+        const versions = Array.from({ length: 50 }, (_, index) => (index * 37) % 50);
+        await Promise.all(versions.map((version) => things.upsert({ id: 'a', version }, { version: { lt: version } })));
+        expect((await things.get('a'))?.version).toBe(49);
+      });
+
+      it('deletes what matches the guard', async () => {
+        await things.insert({ id: 'a', version: 1, words: ['x'] });
+        expect(await things.delete('a', { version: 2 })).toBe(false);
+        expect(await things.delete('a', { version: 1 })).toBe(true);
+        expect(await things.delete('a')).toBe(false);
+        expect(await things.get('a')).toBeUndefined();
+        expect(await things.find({ filter: { words: 'x' }, limit: 10 })).toEqual([]);
+      });
+
+      it('gets many by id', async () => {
+        for (const id of ['a', 'b', 'c']) await things.insert({ id });
+        expect(ids(await things.getMany(['c', 'none', 'a', 'a'])).sort()).toEqual(['a', 'c']);
+        expect(await things.getMany([])).toEqual([]);
+        const many = Array.from({ length: 1_000 }, (_, index) => `m${index}`);
+        await things.writeMany(many.map((id) => ({ kind: 'upsert', document: { id } })));
+        expect(ids(await things.getMany(many)).sort()).toEqual(many.toSorted());
+      });
+    });
+
+    describe('unique indexes', () => {
+      it('refuse a second document with the same key, and name themselves', async () => {
+        await things.insert({ id: 'a', owner: 'o', code: 'c' });
+        await things.insert({ id: 'b', owner: 'o', code: 'd' });
+        await expectDuplicate(things.insert({ id: 'x', owner: 'o', code: 'c' }), spec.name, 'by_code');
+        await expectDuplicate(things.upsert({ id: 'x', owner: 'o', code: 'c' }), spec.name, 'by_code');
+        await expectDuplicate(things.upsert({ id: 'b', owner: 'o', code: 'c', words: ['w'] }), spec.name, 'by_code');
+        await expectDuplicate(things.replace({ id: 'b', owner: 'o', code: 'c' }), spec.name, 'by_code');
+        await expectDuplicate(things.claim({ filter: { code: 'd' } }, { code: 'c' }), spec.name, 'by_code');
+        expect(await things.get('x')).toBeUndefined();
+        expect(await things.get('b')).toEqual({ id: 'b', owner: 'o', code: 'd' });
+        expect(await things.find({ filter: { words: 'w' }, limit: 10 })).toEqual([]);
+        expect(await things.insert({ id: 'y', owner: 'p', code: 'c' })).toBe(true);
+      });
+
+      it('let one of many concurrent documents have a key', async () => {
+        const results = await Promise.allSettled(
+          Array.from({ length: 50 }, (_, index) => things.insert({ id: String(index), owner: 'o', code: 'c' })),
+        );
+        expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+        expect(await things.count({ owner: 'o' })).toBe(1);
+      });
+
+      it('skip documents that lack a field, not those that have null in it', async () => {
+        expect(await things.insert({ id: 'a', owner: 'o' })).toBe(true);
+        expect(await things.insert({ id: 'b', owner: 'o' })).toBe(true);
+        expect(await things.insert({ id: 'c', code: 'c' })).toBe(true);
+        expect(await things.insert({ id: 'd', code: 'c' })).toBe(true);
+        expect(await things.insert({ id: 'e', owner: 'o', code: null })).toBe(true);
+        await expectDuplicate(things.insert({ id: 'f', owner: 'o', code: null }), spec.name, 'by_code');
+      });
+
+      it('give a key free that is no longer used', async () => {
+        await things.insert({ id: 'a', owner: 'o', code: 'c' });
+        await things.upsert({ id: 'a', owner: 'o' });
+        expect(await things.insert({ id: 'b', owner: 'o', code: 'c' })).toBe(true);
+        await things.delete('b');
+        expect(await things.insert({ id: 'c', owner: 'o', code: 'c' })).toBe(true);
+      });
+    });
+
+    describe('many writes', () => {
+      it('are done in their order', async () => {
+        await things.insert({ id: 'gone', version: 1 });
+        await things.insert({ id: 'stays', version: 1 });
+        await things.writeMany([
+          { kind: 'upsert', document: { id: 'a', version: 1 } },
+          { kind: 'upsert', document: { id: 'a', version: 2 }, guard: { version: 1 } },
+          { kind: 'upsert', document: { id: 'a', version: 3 }, guard: { version: 1 } },
+          { kind: 'insert', document: { id: 'a', version: 4 } },
+          { kind: 'insert', document: { id: 'b', version: 1 } },
+          { kind: 'delete', id: 'gone' },
+          { kind: 'delete', id: 'stays', guard: { version: 2 } },
+          { kind: 'upsert', document: { id: 'twice', version: 1 } },
+          { kind: 'delete', id: 'twice' },
+          { kind: 'insert', document: { id: 'twice', version: 2 } },
+        ]);
+        const all = await things.find({ filter: {}, sort: { fields: ['id'] }, limit: 10 });
+        expect(all.map(({ id, version }) => `${id} ${version}`)).toEqual(['a 2', 'b 1', 'stays 1', 'twice 2']);
+      });
+
+      it('are all done but those that a unique index refuses', async () => {
+        await things.insert({ id: 'a', owner: 'o', code: 'c' });
+        const many = Array.from({ length: 20 }, (_, index) => {
+          const code = index === 7 ? 'c' : `c${index}`;
+          return { kind: 'upsert', document: { id: `m${index}`, owner: 'o', code } } as const;
+        });
+        await expectDuplicate(things.writeMany(many), spec.name, 'by_code');
+        expect(await things.count({ owner: 'o' })).toBe(20);
+        expect(await things.get('m7')).toBeUndefined();
+      });
+
+      it('may be very many, or none', async () => {
+        const many = Array.from({ length: 2_500 }, (_, index) => ({
+          id: `m${index}`,
+          version: index % 10,
+          words: ['x'],
+        }));
+        await things.writeMany(many.map((document) => ({ kind: 'upsert', document })));
+        await things.writeMany([]);
+        expect(await things.count({})).toBe(2_500);
+        expect(await things.count({ version: 3 })).toBe(250);
+        await things.writeMany(many.map(({ id }) => ({ kind: 'delete', id, guard: { version: { ne: 3 } } })));
+        expect(await things.count({ words: 'x' })).toBe(250);
+      });
+    });
+
+    describe('claim', () => {
+      it('sets fields on the first that matches, and answers it', async () => {
+        for (const version of [3, 1, 2]) await things.insert({ id: `v${version}`, owner: 'o', version, open: true });
+        const query = { filter: { open: true, owner: 'o' }, sort: { fields: ['version'] } };
+        expect(await things.claim(query, { open: false, note: 'mine' })).toEqual({
+          id: 'v1',
+          owner: 'o',
+          version: 1,
+          open: false,
+          note: 'mine',
+        });
+        expect(await things.get('v1')).toMatchObject({ open: false, note: 'mine' });
+        const last = await things.claim({ ...query, sort: { fields: ['version'], descending: true } }, { open: false });
+        expect(last?.id).toBe('v3');
+        expect(await things.claim({ filter: { owner: 'nobody' } }, { open: false })).toBeUndefined();
+      });
+
+      it('gives each document to exactly one of 50 concurrent claimants', async () => {
+        for (let index = 0; index < 20; index += 1) await things.insert({ id: String(index), rank: 'free' });
+        const claims = await Promise.all(
+          Array.from({ length: 50 }, (_, index) => things.claim({ filter: { rank: 'free' } }, { rank: `by ${index}` })),
+        );
+        const claimed = claims.filter((thing) => thing !== undefined);
+        expect(new Set(ids(claimed)).size).toBe(20);
+        expect(claimed).toHaveLength(20);
+        for (const [index, thing] of claims.entries()) {
+          if (thing !== undefined) expect((await things.get(thing.id))?.rank).toBe(`by ${index}`);
+        }
+      });
+    });
+
+    documentStoreQueryTests(() => things);
+
+    describe('collections', () => {
+      it('are the same however often they are asked for', async () => {
+        await things.insert({ id: 'a', owner: 'o', code: 'c' });
+        const [again, once] = await Promise.all([store.collection<Thing>(spec), store.collection<Thing>(spec)]);
+        expect(await again.get('a')).toEqual(await once.get('a'));
+        expect(await again.count({})).toBe(1);
+      });
+
+      it('are made once by many at a time', async () => {
+        const fresh = thingsSpec();
+        const made = await Promise.all(Array.from({ length: 10 }, () => store.collection<Thing>(fresh)));
+        await Promise.all(made.map((collection, index) => collection.insert({ id: String(index) })));
+        expect(await made[0]?.count({})).toBe(10);
+      });
+
+      it('are listed by the beginning of their names', async () => {
+        const other = { ...spec, name: `${spec.name}x` };
+        await store.collection(other);
+        expect([...(await store.collectionNames(spec.name))].sort()).toEqual([spec.name, other.name]);
+        expect(await store.collectionNames(`${spec.name}_`)).toEqual([]);
+      });
+
+      it('are dropped with everything in them', async () => {
+        await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
+        await store.dropCollection(spec.name);
+        await store.dropCollection(spec.name);
+        expect(await store.collectionNames(spec.name)).toEqual([]);
+        const anew = await store.collection<Thing>(spec);
+        expect(await anew.count({})).toBe(0);
+        expect(await anew.insert({ id: 'b', owner: 'o', code: 'c', words: ['x'] })).toBe(true);
+        expect(ids(await anew.find({ filter: { words: 'x' }, limit: 10 }))).toEqual(['b']);
+      });
+
+      it('get the indexes that were added to them', async () => {
+        await things.insert({ id: 'a', note: 'n', words: ['x'] });
+        await things.insert({ id: 'b', note: 'm' });
+        const indexes = [...spec.indexes, { name: 'by_note', fields: ['note'], unique: true }];
+        const grown = await store.collection<Thing>({ ...spec, indexes });
+        await expectDuplicate(grown.insert({ id: 'c', note: 'n' }), spec.name, 'by_note');
+        expect(ids(await grown.find({ filter: { note: 'm' }, limit: 10 }))).toEqual(['b']);
+        expect(ids(await grown.find({ filter: { words: 'x' }, limit: 10 }))).toEqual(['a']);
+      });
+    });
+
+    describe('durability', () => {
+      for (const derived of [false, true]) {
+        it(`has everything after a restart${derived ? ', derived or not' : ''}`, async () => {
+          spec = thingsSpec({ derived });
+          things = await store.collection<Thing>(spec);
+          const thing = { id: 'a', owner: 'o', code: 'c', words: ['x', 'y'], rank: 1 };
+          await things.insert(thing);
+          store = await subject.reopen();
+          things = await store.collection<Thing>(spec);
+          expect(await things.find({ filter: { words: 'y' }, limit: 10 })).toEqual([thing]);
+          await expectDuplicate(things.insert({ ...thing, id: 'b' }), spec.name, 'by_code');
+        });
+      }
+
+      itWhere(subject.crash !== undefined, 'has everything acknowledged after a crash', NO_CRASH, async () => {
+        await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
+        await things.writeMany([{ kind: 'upsert', document: { id: 'b', words: ['x'] } }]);
+        store = (await subject.crash?.()) ?? store;
+        things = await store.collection<Thing>(spec);
+        expect(ids(await things.find({ filter: { words: 'x' }, limit: 10 })).sort()).toEqual(['a', 'b']);
+        await expectDuplicate(things.insert({ id: 'z', owner: 'o', code: 'c' }), spec.name, 'by_code');
+      });
+    });
+  });
+}

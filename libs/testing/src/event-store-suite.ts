@@ -1,0 +1,246 @@
+import { setImmediate } from 'node:timers/promises';
+import { VersionConflict, type EventStore, type ExpectedRevision, type NewEvent } from '@tracking/ports';
+import { eventStoreCatchUpTests } from './event-store-catch-up-tests.ts';
+import { ids, newEvent, newEvents, newPrefix } from './event-store-samples.ts';
+import { itWhere, NO_CRASH, type Subject } from './subject.ts';
+
+async function conflictOf(append: Promise<unknown>): Promise<VersionConflict> {
+  const error: unknown = await append.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(VersionConflict);
+  return error as VersionConflict;
+}
+
+/** Every promise of the `EventStore` port. */
+export function eventStoreConformance(name: string, subject: Subject<EventStore>): void {
+  describe(`event store on ${name}`, () => {
+    let store: EventStore;
+    let stream: string;
+    beforeAll(async () => void (store = await subject.open()));
+    afterAll(() => subject.close());
+    beforeEach(() => void (stream = `${newPrefix()}stream`));
+
+    const append = (expected: ExpectedRevision, events: readonly NewEvent[]) => store.append(stream, expected, events);
+
+    describe('append and read', () => {
+      it('stores events as they were given, numbered from 0', async () => {
+        const data = {
+          text: 'Ærøskøbing 港 🚢 "\\\n\u0000',
+          list: [1, -0.5, 1e21, null, true, []],
+          deep: { er: { empty: {} } },
+        };
+        const events = [newEvent(data), ...newEvents(4)];
+        const { revision } = await append('no_stream', events);
+        expect(revision).toBe(4);
+        const stored = await store.read(stream);
+        expect(stored).toEqual(
+          events.map((event, index) => ({ ...event, stream, revision: index, position: expect.any(String) as string })),
+        );
+      });
+
+      it('continues at the revision it is told', async () => {
+        const first = newEvents(2);
+        const second = newEvents(3);
+        await append('no_stream', first);
+        expect((await append(1, second)).revision).toBe(4);
+        expect(ids(await store.read(stream))).toEqual(ids([...first, ...second]));
+      });
+
+      it('answers what was appended before the call, at once', async () => {
+        for (let revision = -1; revision < 50; revision += 1) {
+          await append(revision < 0 ? 'no_stream' : revision, newEvents(1));
+          expect(await store.read(stream)).toHaveLength(revision + 2);
+        }
+      });
+
+      it('reads ranges, both ends included', async () => {
+        const events = newEvents(10);
+        await append('no_stream', events);
+        const read = async (range: { from?: number; to?: number }) => ids(await store.read(stream, range));
+        expect(await read({ from: 3, to: 5 })).toEqual(ids(events.slice(3, 6)));
+        expect(await read({ from: 7 })).toEqual(ids(events.slice(7)));
+        expect(await read({ to: 0 })).toEqual(ids(events.slice(0, 1)));
+        expect(await read({ from: 9, to: 99 })).toEqual(ids(events.slice(9)));
+        expect(await read({ from: 10 })).toEqual([]);
+        expect(await read({ from: 5, to: 4 })).toEqual([]);
+      });
+
+      it('answers nothing for a stream that does not exist', async () => {
+        expect(await store.read(stream)).toEqual([]);
+      });
+
+      it('keeps long streams in order', async () => {
+        const events = newEvents(1_050);
+        for (let from = 0; from < events.length; from += 350) {
+          await append(from === 0 ? 'no_stream' : from - 1, events.slice(from, from + 350));
+        }
+        expect(ids(await store.read(stream))).toEqual(ids(events));
+        expect(ids(await store.read(stream, { from: 100, to: 999 }))).toEqual(ids(events.slice(100, 1_000)));
+      });
+
+      it('keeps large events', async () => {
+        const events = [newEvent({ text: 'x'.repeat(500_000) }), newEvent({ text: 'y'.repeat(300_000) })];
+        await append('no_stream', events);
+        expect((await store.read(stream)).map(({ data }) => data)).toEqual(events.map(({ data }) => data));
+      });
+
+      it('refuses an append without events', async () => {
+        await expect(append('no_stream', [])).rejects.toThrow(TypeError);
+        expect(await store.read(stream)).toEqual([]);
+      });
+    });
+
+    describe('expected revisions', () => {
+      it.each<[ExpectedRevision, number, ExpectedRevision]>([
+        ['no_stream', 3, 2],
+        [0, 0, 'no_stream'],
+        [0, 3, 2],
+        [1, 3, 2],
+        [3, 3, 2],
+        [7, 1, 0],
+      ])('expected %s on a stream of %d events: refused, and told %s', async (expected, length, actual) => {
+        const events = newEvents(length);
+        if (length > 0) await append('no_stream', events);
+        const conflict = await conflictOf(append(expected, newEvents(2)));
+        expect(conflict).toMatchObject({ stream, expected, actual });
+        expect(ids(await store.read(stream))).toEqual(ids(events));
+      });
+
+      it('lets exactly one of many concurrent appends through', async () => {
+        await append('no_stream', newEvents(1));
+        const rivals = Array.from({ length: 50 }, () => newEvents(2));
+        const results = await Promise.allSettled(rivals.map((events) => append(0, events)));
+        const winners = rivals.filter((_, index) => results[index]?.status === 'fulfilled');
+        expect(winners).toHaveLength(1);
+        for (const result of results) {
+          if (result.status === 'rejected') expect(result.reason).toMatchObject({ name: 'VersionConflict', actual: 2 });
+        }
+        expect(ids((await store.read(stream)).slice(1))).toEqual(ids(winners.flat()));
+      });
+
+      it('never shows a part of an append', async () => {
+        let writing = true;
+        const torn: number[] = [];
+        const reader = (async () => {
+          while (writing) {
+            const { length } = await store.read(stream);
+            if (length % 5 !== 0) torn.push(length);
+            await setImmediate();
+          }
+        })();
+        for (let revision = -1; revision < 200; revision += 5) {
+          await append(revision < 0 ? 'no_stream' : revision, newEvents(5));
+        }
+        writing = false;
+        await reader;
+        expect(torn).toEqual([]);
+      });
+    });
+
+    describe('repeated appends', () => {
+      it('answers as the first time, and adds nothing', async () => {
+        const events = newEvents(3);
+        const first = await append('no_stream', events);
+        expect(await append('no_stream', events)).toEqual(first);
+        expect(await store.read(stream)).toHaveLength(3);
+      });
+
+      it('answers as the first time also after later appends', async () => {
+        await append('no_stream', newEvents(1));
+        const events = newEvents(2);
+        const first = await append(0, events);
+        await append(2, newEvents(4));
+        expect(await append(0, events)).toMatchObject({ revision: first.revision });
+        expect(await store.read(stream)).toHaveLength(7);
+      });
+
+      it('answers all of many concurrent repeats alike', async () => {
+        const events = newEvents(2);
+        const answers = await Promise.all(Array.from({ length: 20 }, () => append('no_stream', events)));
+        expect(new Set(answers.map(({ revision }) => revision))).toEqual(new Set([1]));
+        expect(await store.read(stream)).toHaveLength(2);
+      });
+
+      it('answers as the first time also after a restart', async () => {
+        const events = newEvents(2);
+        const first = await append('no_stream', events);
+        await append(1, newEvents(1));
+        store = await subject.reopen();
+        expect(await append('no_stream', events)).toMatchObject({ revision: first.revision });
+        expect(await store.read(stream)).toHaveLength(3);
+      });
+
+      it('refuses other events at the same revision', async () => {
+        const events = newEvents(2);
+        await append('no_stream', events);
+        const [first] = events;
+        if (first === undefined) throw new Error('unreachable');
+        expect(await conflictOf(append('no_stream', [first, newEvent()]))).toMatchObject({ actual: 1 });
+        expect(await conflictOf(append('no_stream', newEvents(1)))).toMatchObject({ actual: 1 });
+        expect(await store.read(stream)).toHaveLength(2);
+      });
+
+      it('refuses a repeat that goes beyond what is stored', async () => {
+        const events = newEvents(2);
+        await append('no_stream', events);
+        expect(await conflictOf(append('no_stream', [...events, newEvent()]))).toMatchObject({ actual: 1 });
+        expect(await store.read(stream)).toHaveLength(2);
+      });
+    });
+
+    describe('positions', () => {
+      it('grow with every append, as strings', async () => {
+        const positions: string[] = [];
+        for (let revision = -1; revision < 300; revision += 1) {
+          positions.push((await append(revision < 0 ? 'no_stream' : revision, newEvents(1))).position);
+        }
+        expect(positions).toEqual([...new Set(positions)].sort());
+        expect(new Set(positions.map(({ length }) => length)).size).toBe(1);
+      });
+
+      it('of an answer is at or after those of its events', async () => {
+        const { position } = await append('no_stream', newEvents(3));
+        const positions = (await store.read(stream)).map((event) => event.position);
+        expect(positions).toEqual([...new Set(positions)].sort());
+        expect(position >= (positions.at(-1) ?? '')).toBe(true);
+      });
+
+      it('of the head is that of the last append', async () => {
+        const before = await store.head();
+        await append('no_stream', newEvents(1));
+        const [event] = await store.read(stream);
+        const head = await store.head();
+        expect(head !== undefined && head >= (event?.position ?? 'none')).toBe(true);
+        expect(before === undefined || before < (event?.position ?? '')).toBe(true);
+      });
+    });
+
+    describe('durability', () => {
+      it('has everything after a restart, with the same positions', async () => {
+        await append('no_stream', newEvents(5));
+        const before = await store.read(stream);
+        const head = await store.head();
+        store = await subject.reopen();
+        expect(await store.read(stream)).toEqual(before);
+        expect(await store.head()).toBe(head);
+        expect((await append(4, newEvents(1))).position > (head ?? '')).toBe(true);
+      });
+
+      itWhere(subject.crash !== undefined, 'has everything acknowledged after a crash', NO_CRASH, async () => {
+        const events = newEvents(3);
+        const first = await append('no_stream', events);
+        store = (await subject.crash?.()) ?? store;
+        expect(ids(await store.read(stream))).toEqual(ids(events));
+        expect(await append('no_stream', events)).toMatchObject({ revision: first.revision });
+        expect(await append(2, newEvents(1))).toMatchObject({ revision: 3 });
+      });
+    });
+
+    eventStoreCatchUpTests(
+      () => store,
+      async () => (store = await subject.reopen()),
+    );
+  });
+}

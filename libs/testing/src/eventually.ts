@@ -1,0 +1,20 @@
+import { setTimeout } from 'node:timers/promises';
+
+/**
+ * Tries until `attempt` no longer throws, and answers what it answered: for what becomes true in its own time.
+ * @throws what the last attempt threw, once `deadlineMs` (5,000 by default) have passed
+ */
+export async function eventually<T>(
+  attempt: () => T | Promise<T>,
+  { deadlineMs = 5_000 }: { readonly deadlineMs?: number } = {},
+): Promise<T> {
+  const deadline = performance.now() + deadlineMs;
+  for (let pause = 1; ; pause = Math.min(2 * pause, 50)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() + pause > deadline) throw error;
+    }
+    await setTimeout(pause);
+  }
+}

@@ -1,0 +1,141 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import type { Behaviour } from './receiver.ts';
+
+/** Behaviours by what they do to a client. Bytes that follow a time go on until the socket closes. */
+export const receivers = {
+  /** A proper answer. */
+  answers:
+    (status = 200, body: string | Buffer = 'ok', headers: Readonly<Record<string, string>> = {}): Behaviour =>
+    (socket) =>
+      socket.write(message(status, body, headers)),
+  answersAfter:
+    (delayMs: number, status = 200, body = 'ok'): Behaviour =>
+    (socket) =>
+      later(socket, delayMs, () => socket.write(message(status, body))),
+  redirects: (location: string, status = 302): Behaviour => receivers.answers(status, '', { location }),
+  /** Answers, says nothing about closing, and closes. */
+  closesAfterAnswer: (): Behaviour => (socket) => socket.end(message(200, 'ok')),
+  /** Answers and says that it closes. */
+  saysClose: (): Behaviour => (socket) => socket.end(message(200, 'ok', { connection: 'close' })),
+  /** The body ends where the connection does (HTTP/1.0). */
+  endsWithConnection:
+    (body = 'ok'): Behaviour =>
+    (socket) =>
+      socket.end(`HTTP/1.0 200 OK\r\n\r\n${body}`),
+  /** Takes the request and never says a word. */
+  hangs: (): Behaviour => () => undefined,
+  hangsAfterHeaders: (): Behaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'),
+  hangsWithinHeaders: (): Behaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le'),
+  /** A byte of the body at a time, without end. */
+  drips:
+    (everyMs = 100): Behaviour =>
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n');
+      repeat(socket, everyMs, () => socket.write('x'));
+    },
+  dripsHeaders:
+    (everyMs = 100): Behaviour =>
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
+      repeat(socket, everyMs, () => socket.write('x'));
+    },
+  /** Informational answers without end. */
+  dripsInformation:
+    (everyMs = 5): Behaviour =>
+    (socket) =>
+      repeat(socket, everyMs, () => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')),
+  /** An informational answer before the real one. */
+  informsFirst:
+    (status: number): Behaviour =>
+    (socket) =>
+      socket.write(`HTTP/1.1 ${status} Wait\r\n\r\n${message(200, 'ok').toString()}`),
+  resets: (): Behaviour => reset,
+  resetsWithinBody: (): Behaviour => (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
+    later(socket, 20, () => reset(socket));
+  },
+  /** Sends its FIN instead of an answer, and goes on reading. */
+  halfCloses: (): Behaviour => (socket) => socket.end(),
+  /** Declares more than it sends, then closes. */
+  claimsMore: (): Behaviour => (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nshort'),
+  /** Declares less than it sends: the rest would be taken for the answer to the next request. */
+  claimsLess: (): Behaviour => (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 500 Stolen\r\ncontent-length: 0\r\n\r\n'),
+  /** Declares a length and chunks at once (request smuggling's other half). */
+  claimsTwice: (): Behaviour => (socket) =>
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'),
+  /** Hundreds of megabytes of zeros in a few hundred kilobytes. */
+  gzipBomb:
+    (megabytes = 256): Behaviour =>
+    (socket) =>
+      socket.write(message(200, bomb(megabytes), { 'content-encoding': 'gzip' })),
+  /** A body without end, as fast as it is read. */
+  floods: (): Behaviour => (socket) => {
+    const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 'x'), Buffer.from('\r\n')]);
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+    const pump = () => {
+      while (!socket.destroyed && socket.write(chunk));
+    };
+    socket.on('drain', pump);
+    pump();
+  },
+  /** One header of this many bytes. */
+  hugeHeader:
+    (bytes: number): Behaviour =>
+    (socket) =>
+      socket.write(message(200, 'ok', { 'x-huge': 'h'.repeat(bytes) })),
+  manyHeaders:
+    (count: number): Behaviour =>
+    (socket) =>
+      socket.write(message(200, 'ok', Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, 'v'])))),
+  /** Whatever bytes. */
+  says:
+    (bytes: string | Buffer): Behaviour =>
+    (socket) =>
+      socket.write(bytes),
+} as const;
+
+/** One behaviour per path (without query), another for all other paths. */
+export function byPath(paths: Readonly<Record<string, Behaviour>>, otherwise: Behaviour): Behaviour {
+  return (socket, request) => (paths[request.path.split('?')[0] ?? ''] ?? otherwise)(socket, request);
+}
+
+let bombs: { readonly megabytes: number; readonly bytes: Buffer } | undefined;
+/** Packed once per size: it takes a second. */
+function bomb(megabytes: number): Buffer {
+  if (bombs?.megabytes !== megabytes) {
+    // Members may follow each other (RFC 1952), so that one megabyte is all that need be packed.
+    const member = gzipSync(Buffer.alloc(1024 * 1024));
+    bombs = { megabytes, bytes: Buffer.concat(Array<Buffer>(megabytes).fill(member)) };
+  }
+  return bombs.bytes;
+}
+
+function message(status: number, body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Buffer {
+  const bytes = Buffer.from(body);
+  const fields = Object.entries({ 'content-length': String(bytes.length), ...headers });
+  const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${head}\r\n`), bytes]);
+}
+
+/** A TCP reset; over TLS, where Node knows none, a close without farewell. */
+function reset(socket: Socket): void {
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+function later(socket: Socket, delayMs: number, act: () => void): void {
+  const cancel = () => clearTimeout(timer);
+  const timer = setTimeout(() => {
+    socket.off('close', cancel);
+    act();
+  }, delayMs);
+  socket.once('close', cancel);
+}
+
+function repeat(socket: Socket, everyMs: number, act: () => void): void {
+  const timer = setInterval(act, everyMs);
+  socket.once('close', () => clearInterval(timer));
+}
