@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   not_found: 'not_found',
   method_not_allowed: 'invalid_request',
   already_delivered: 'conflict',
+  workspace_exists: 'conflict',
   precondition_failed: 'conflict',
   rate_limited: 'rate_limit',
   busy: 'internal',

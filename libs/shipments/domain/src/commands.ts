@@ -30,12 +30,14 @@ export interface UpsertShipment extends CommandContext {
   readonly type: 'UpsertShipment';
   /** `shp_<token>`, derived from (workspace, environment, external_id), or from the command id without one. */
   readonly shipment_id: string;
-  /** Absent fields keep their value, null clears. Types and formats are checked; what depends on the shipment is not. */
+  /** Absent fields keep their value, null clears. Of the right types, and in the form that `checkShipmentFields` answers. */
   readonly fields: Partial<ShipmentFields>;
 }
 
+/** A milestone as it was sent, of the right types; what is absent is null. */
 export interface MilestoneInput {
   readonly code: string;
+  /** In UTC, normalised: times are compared as strings. */
   readonly occurred_at: Timestamp;
   readonly source: MilestoneSource;
   readonly classifier: Classifier;

@@ -26,19 +26,48 @@ export interface EventMetadata {
   readonly next_check_at: Timestamp | null;
 }
 
-/** What the last upsert sent for the fields that estimates move, so that a nightly resend is no change. */
+/** Fields that both clients and estimates move; those that were set. */
+export type ScheduleFields = Partial<Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>>;
+
+/** What the last upsert that named them sent for the fields that estimates move, so that a nightly resend is no change. */
 export interface LastSent {
   readonly etd: Timestamp | null;
   readonly eta: Timestamp | null;
-  readonly legs: readonly LegFields[] | null;
+  readonly legs: readonly LegFields[];
 }
 
-export type Change<T = JsonValue> = { readonly from: T; readonly to: T };
+export type Change<T> = { readonly from: T; readonly to: T };
+/** A container that differs: its number and the fields that moved; whole in the list where the other one lacks it. */
+export type ContainerChange = Pick<Container, 'number'> & Partial<Container>;
+/** What clients see of a shipment and events announce: not the counts and what moves with every event. */
+export type AnnouncedFields = Omit<
+  ShipmentRecord,
+  | 'id'
+  | 'containers'
+  | 'last_milestone'
+  | 'open_exceptions_count'
+  | 'documents_count'
+  | 'created_at'
+  | 'updated_at'
+  | 'version'
+>;
 /**
  * Client-visible fields that an event moved. `containers` holds only those that differ, matched by number: new ones stand
- * in `to` alone, removed ones in `from` alone. Never `version`, `updated_at`, `last_milestone` or counts.
+ * in `to` alone, removed ones in `from` alone, both whole; the others with the fields that moved. Their order is that of
+ * `container_numbers`. `milestone` is there when an actual milestone was corrected; it is no field of the shipment.
  */
-export type Changes = Readonly<Record<string, Change>>;
+export type Changes = { readonly [Field in keyof AnnouncedFields]?: Change<AnnouncedFields[Field]> } & {
+  readonly containers?: Change<readonly ContainerChange[]>;
+  readonly milestone?: Change<Milestone>;
+};
+
+/** The `last_milestone`s that an event moves; they are answered, but never announced. */
+export interface LastMilestones {
+  /** The shipment's; absent when it stays. */
+  readonly shipment?: LastMilestone | null;
+  /** Those of containers, by number; only the ones that move. */
+  readonly containers: readonly { readonly last: LastMilestone | null; readonly numbers: readonly string[] }[];
+}
 
 /** The first event: the shipment as created, derived fields included. */
 export interface ShipmentCreated {
@@ -51,23 +80,21 @@ export interface ShipmentCreated {
   };
 }
 
-/** What a client set, whether or not anything visible came of it. Announces nothing; `shipment.changed.v1` does. */
+/** What must be remembered of an upsert beside what it changed visibly. Announces nothing; `shipment.changed.v1` does. */
 export interface ShipmentUpdated {
   readonly type: 'shipment.updated.v1';
-  readonly data: { readonly fields: Partial<ShipmentFields>; readonly sent: LastSent };
+  readonly data: {
+    /** What the client set of the fields that estimates move too: estimates of before no longer count for them. */
+    readonly fields: ScheduleFields;
+    readonly sent: LastSent;
+    readonly last: LastMilestones;
+  };
 }
 
 /** Every client-visible difference of one command, set or derived. Announced as `shipment.updated`. */
 export interface ShipmentChanged {
   readonly type: 'shipment.changed.v1';
   readonly data: { readonly changes: Changes };
-}
-
-/** What an event about a milestone moves without announcing it. */
-export interface LastMilestones {
-  readonly last_milestone: LastMilestone | null;
-  /** By container number; only those that moved. */
-  readonly containers: Readonly<Record<string, LastMilestone | null>>;
 }
 
 /** A new milestone on the timeline. Announced as `milestone.recorded` when actual. */
@@ -81,13 +108,19 @@ export interface MilestoneRecorded {
   };
 }
 
-/** A milestone sent again under its `external_id` with other content. Announced by `shipment.changed.v1`. */
+/**
+ * A milestone sent again under its `external_id` with other content. Announced as `milestone.recorded` when it made an
+ * actual one of an estimate; otherwise a correction of an actual one stands in the changes of the `shipment.changed.v1`
+ * that follows.
+ */
 export interface MilestoneCorrected {
   readonly type: 'milestone.corrected.v1';
   readonly data: {
     readonly milestone: Milestone;
     readonly previous: Milestone;
     readonly supersedes: readonly string[];
+    /** Ids of estimates that the previous content had replaced and the new one no longer does. */
+    readonly restores: readonly string[];
     readonly last: LastMilestones;
   };
 }
@@ -136,6 +169,4 @@ export type ShipmentEventBody =
 
 /** An event of a shipment's stream, in its newest version. */
 export type ShipmentEvent = ShipmentEventBody & { readonly metadata: EventMetadata; readonly revision: number };
-
-/** The value of `changes.containers`. */
-export type ContainersChange = Change<readonly Container[]>;
+export type ShipmentEventType = ShipmentEventBody['type'];

@@ -1,2 +1,19 @@
+export { type CheckedMilestone, checkMilestone } from './check-milestone.ts';
+export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 export type * from './commands.ts';
+export { decide } from './decide.ts';
+export type { DecideContext, Decision, MilestoneDecision, UpsertDecision } from './decision.ts';
 export type * from './events.ts';
+export { evolve, fold } from './evolve.ts';
+export { evolveRecord } from './evolve-record.ts';
+export { type MilestoneChanges, milestoneChanges } from './milestone-changes.ts';
+export { type KnownMode, normaliseCode } from './references.ts';
+export {
+  type Schedule,
+  type SeenCommand,
+  type ShipmentState,
+  type TimelineEntry,
+  findMilestone,
+  revisionOf,
+} from './state.ts';
+export { UnknownEventType, eventTypes, upcast } from './upcast.ts';

@@ -1,0 +1,81 @@
+import type { Timestamp } from './shipment.ts';
+
+/** What the administration API answers at its root. */
+export interface AdministrationStatus {
+  readonly status: 'ready';
+  /** By which a client tells the service that it started from another one on the same data folder. */
+  readonly process_id: number;
+}
+
+/** A read model as its operators see it. */
+export interface ReadModelStatus {
+  readonly name: string;
+  /** The one that is queried. */
+  readonly generation: number;
+  /** Everything up to here is in it; null before the first event. */
+  readonly position: string | null;
+  /** Whether that is everything there is. */
+  readonly caught_up: boolean;
+  /** The generation that a rebuild is making to take its place, and how far it is; null when none is. */
+  readonly building: { readonly generation: number; readonly position: string | null } | null;
+  /** How many shipments wait because an event of theirs could not be applied. */
+  readonly parked: number;
+}
+
+/** A shipment that one read model could not follow: its events wait from this one on, those of all others do not. */
+export interface ParkedShipment {
+  readonly id: string;
+  readonly read_model: string;
+  readonly generation: number;
+  readonly stream: string;
+  /** Of the event that could not be applied. */
+  readonly revision: number;
+  readonly event_type: string;
+  /** What went wrong, without the event's data. */
+  readonly error: string;
+  readonly parked_at: Timestamp;
+  /** How often it was tried. */
+  readonly attempts: number;
+}
+
+/**
+ * What came of trying a parked shipment again: `applied`, nothing waits any more; `parked`, it failed again;
+ * `requested`, whoever projects it has not got to it yet.
+ */
+export interface ParkedRetry {
+  readonly id: string;
+  readonly outcome: 'applied' | 'parked' | 'requested';
+}
+
+/**
+ * Exit code of a process that finds its data folder in use by another one (`EX_TEMPFAIL` of sysexits.h): whoever asked
+ * for it may wait for the other one's administration socket instead.
+ */
+export const DATA_FOLDER_IN_USE_EXIT_CODE = 75;
+
+const SOCKET = 'administration.sock';
+/** What the shortest `sun_path` in use holds beside its final NUL: macOS 104 bytes, Linux 108. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
+/**
+ * Where the administration API of a standalone process listens: a Unix socket in its data folder. Where that path is
+ * longer than the system allows, in a folder of its own under the system's folder for temporary files, named after the
+ * data folder. The service and its clients compute the same path, so both must see the same temporary folder.
+ *
+ * @param dataDir absolute, normalised
+ * @param temporaryDir `os.tmpdir()`
+ */
+export function administrationSocketPath(dataDir: string, temporaryDir: string): string {
+  const path = `${dataDir}/${SOCKET}`;
+  if (new TextEncoder().encode(path).length <= MAX_SOCKET_PATH_BYTES) return path;
+  return `${temporaryDir}/tracking-${fingerprint(dataDir)}/${SOCKET}`;
+}
+
+/** FNV-1a, 64 bits, in hex. Tells data folders apart; protects nothing. */
+function fingerprint(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return hash.toString(16).padStart(16, '0');
+}

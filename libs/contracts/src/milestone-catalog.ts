@@ -1,0 +1,172 @@
+import { MODES, type Mode, type ShipmentStatus } from './shipment.ts';
+
+/** An entry of the canonical milestone catalog, as `GET /v1/milestone_codes` answers it. */
+export interface MilestoneCode {
+  readonly code: string;
+  readonly label: string;
+  readonly description: string;
+  /** Place in the usual course of a shipment; orders milestones of the same time. */
+  readonly sequence: number;
+  /** Where the code is usual; elsewhere it is accepted with a warning. Everything is usual for `multimodal`. */
+  readonly modes: readonly Mode[];
+  /** What an actual one makes of the shipment's status; null leaves it alone. `picked_up`: `in_transit` by road and courier. */
+  readonly status: ShipmentStatus | null;
+  /** Type of the exception that an actual one opens. */
+  readonly opens_exception: string | null;
+  /** DCSA Track & Trace event code. Several rows may share one: transport phase and empty indicator tell them apart. */
+  readonly dcsa: string | null;
+  /** X12 315 status code (element 157). */
+  readonly x12_315: string | null;
+  /** X12 214 status code (element 1650). */
+  readonly x12_214: string | null;
+  /** UN/ECE Recommendation 24 status code. */
+  readonly rec24: string | null;
+}
+
+const MODES_BY_LETTER: Readonly<Record<string, readonly Mode[]>> = {
+  O: ['ocean'],
+  A: ['air', 'courier'],
+  R: ['rail'],
+  T: ['road', 'courier'],
+  B: ['barge'],
+  '*': MODES,
+};
+
+/** In the order of {@link MODES}, each once. */
+function modesOf(letters: string): readonly Mode[] {
+  const named = new Set<Mode>(['multimodal', ...letters.split(' ').flatMap((letter) => MODES_BY_LETTER[letter] ?? [])]);
+  return MODES.filter((mode) => named.has(mode));
+}
+
+type Row = readonly [
+  sequence: number,
+  code: string,
+  modes: string,
+  status: ShipmentStatus | null,
+  dcsa: string,
+  x12_315: string,
+  x12_214: string,
+  rec24: string,
+  label: string,
+  description: string,
+  opens_exception?: string,
+];
+
+// prettier-ignore
+const ROWS: readonly Row[] = [
+  [10, 'booking_confirmed', '*', 'booked', 'BKG CONF', 'BF', '', '6', 'Booking confirmed', 'The carrier confirmed the booking. Dated later than a cancellation it takes that back.'],
+  [15, 'booking_cancelled', '*', 'cancelled', 'BKG CANC', 'CA', 'CA', '7', 'Booking cancelled', 'The booking was cancelled, and the shipment with it unless it is delivered.'],
+  [20, 'empty_picked_up', 'O', 'at_origin', 'GTOT EMPTY', 'EE', '', '13', 'Empty picked up', 'The empty container left the depot for stuffing.'],
+  [25, 'cargo_stuffed', 'O', 'at_origin', 'STUF', '', '', '93', 'Cargo stuffed', 'The cargo was loaded into the container.'],
+  [30, 'picked_up', '*', 'at_origin', 'PICK', 'AF', 'AF', '13', 'Picked up', 'The carrier took the goods over from the shipper. By road and courier this is the departure.'],
+  [35, 'received_at_origin', '*', 'at_origin', '', '', '', '74', 'Received at origin', 'The goods were received at the terminal, warehouse or station of origin.'],
+  [40, 'gated_in', 'O R B', 'at_origin', 'GTIN LADEN', 'I', '', '98', 'Gated in', 'The laden container passed the gate of the origin terminal.'],
+  [45, 'export_customs_cleared', '*', null, 'CUSR EXPORT', 'CT', '', '9', 'Export customs cleared', 'Customs released the goods for export.'],
+  [50, 'loaded_on_vessel', 'O B', 'at_origin', 'LOAD', 'AE', '', '48', 'Loaded on vessel', 'The container was loaded aboard at the port of loading.'],
+  [55, 'vessel_departed', 'O B', 'in_transit', 'DEPA', 'VD', '', '24', 'Vessel departed', 'The vessel left the port.'],
+  [60, 'flight_departed', 'A', 'in_transit', '', '', 'P1', '24', 'Flight departed', 'The flight left the airport.'],
+  [65, 'rail_loaded', 'R O', null, 'LOAD rail', 'AL', '', '70', 'Loaded on rail', 'The container was loaded on a rail car.'],
+  [66, 'rail_departed', 'R O', 'in_transit', 'DEPA rail', 'RL', 'RL', '24', 'Train departed', 'The train left the station or ramp.'],
+  [70, 'transshipment_arrived', 'O', 'in_transit', 'ARRI TSP', 'VA', '', '1', 'Arrived at transshipment port', 'The vessel arrived at a port where the container changes vessels.'],
+  [71, 'transshipment_discharged', 'O', 'in_transit', 'DISC TSP', 'UV', '', '29', 'Discharged at transshipment port', 'The container was unloaded at a transshipment port.'],
+  [72, 'transshipment_loaded', 'O', 'in_transit', 'LOAD TSP', 'AE', '', '79', 'Loaded at transshipment port', 'The container was loaded on the next vessel.'],
+  [73, 'transshipment_departed', 'O', 'in_transit', 'DEPA TSP', 'VD', '', '24', 'Departed transshipment port', 'The next vessel left the transshipment port.'],
+  [80, 'border_crossed', 'T R', 'in_transit', 'CROS', '', '', '16', 'Border crossed', 'The goods crossed a border.'],
+  [85, 'in_transit_checkpoint', '*', 'in_transit', '', '', 'X6', '31', 'In transit', 'The goods were seen on the way.'],
+  [90, 'vessel_arrived', 'O B', 'arrived', 'ARRI POD', 'VA', '', '1', 'Vessel arrived', 'The vessel arrived at the port of discharge.'],
+  [92, 'vessel_berthed', 'O B', 'arrived', '', '', '', '', 'Vessel berthed', 'The vessel is alongside at the port of discharge.'],
+  [95, 'flight_arrived', 'A', 'arrived', '', '', 'X4', '1', 'Flight arrived', 'The flight landed at the airport of destination.'],
+  [100, 'discharged', 'O B', 'arrived', 'DISC POD', 'UV', '', '29', 'Discharged', 'The container was unloaded from the vessel at the port of discharge.'],
+  [105, 'rail_arrived', 'R O', 'in_transit', 'ARRI rail', 'AR', 'AR', '1', 'Train arrived', 'The train arrived at the station or ramp.'],
+  [106, 'rail_unloaded', 'R O', 'arrived', 'DISC rail', 'UR', '', '26', 'Unloaded from rail', 'The container was taken off the rail car.'],
+  [110, 'arrived_at_destination', '*', 'arrived', 'ARRI', '', 'X4', '1', 'Arrived at destination', 'The goods arrived at their destination.'],
+  [115, 'customs_hold', '*', null, 'CUC HOLD', 'PA', '', '', 'Customs hold', 'Customs holds the goods.', 'customs_hold'],
+  [116, 'customs_inspection', '*', null, 'CUSI', 'PA', '', '', 'Customs inspection', 'Customs examines the goods.', 'customs_hold'],
+  [120, 'import_customs_cleared', '*', null, 'CUSR IMPORT', 'CT', '', '12', 'Import customs cleared', 'Customs released the goods for import.'],
+  [125, 'carrier_released', 'O', null, 'CRO RELS', 'CR', '', '78', 'Carrier released', 'The carrier released the container, its charges being settled.'],
+  [128, 'arrival_notice_issued', 'O A', null, 'ARN ISSU', '', '', '45', 'Arrival notice issued', 'The carrier notified the consignee of the arrival.'],
+  [130, 'available_for_pickup', '*', 'available_for_pickup', 'AVPU', 'AV', 'AV', '64', 'Available for pickup', 'The goods can be collected.'],
+  [131, 'unavailable_for_pickup', '*', 'arrived', '', '', '', '', 'Unavailable for pickup', 'The goods can not, or no longer, be collected.'],
+  [135, 'gated_out', 'O R B', 'out_for_delivery', 'GTOT LADEN', 'OA', '', '99', 'Gated out', 'The laden container left the terminal.'],
+  [140, 'out_for_delivery', '*', 'out_for_delivery', '', '', 'X6', '31', 'Out for delivery', 'The goods are on their way to the consignee.'],
+  [145, 'delivery_attempted', '*', null, '', 'AH', 'AH', '23', 'Delivery attempted', 'A delivery was tried and failed.', 'delivery_failed'],
+  [150, 'delivered', '*', 'delivered', 'DROP LADEN', 'D', 'D1', '21', 'Delivered', 'The goods were handed over to the consignee.'],
+  [160, 'cargo_stripped', 'O', 'delivered', 'STRP', '', '', '28', 'Cargo stripped', 'The cargo was taken out of the container.'],
+  [170, 'empty_returned', 'O', 'completed', 'GTIN EMPTY', 'RD', '', '82', 'Empty returned', 'The empty container was given back to the carrier.'],
+  [180, 'returned_to_shipper', '*', 'returned', '', '3', 'A3', '80', 'Returned to shipper', 'The goods went back to the shipper.'],
+];
+
+/** The whole catalog, by sequence. Codes are never renamed or reused. */
+export const MILESTONE_CATALOG: readonly MilestoneCode[] = ROWS.map(
+  ([sequence, code, modes, status, dcsa, x12_315, x12_214, rec24, label, description, opens_exception]) => ({
+    code,
+    label,
+    description,
+    sequence,
+    modes: modesOf(modes),
+    status,
+    opens_exception: opens_exception ?? null,
+    dcsa: dcsa || null,
+    x12_315: x12_315 || null,
+    x12_214: x12_214 || null,
+    rec24: rec24 || null,
+  }),
+);
+
+const BY_CODE: ReadonlyMap<string, MilestoneCode> = new Map(MILESTONE_CATALOG.map((entry) => [entry.code, entry]));
+
+export function findMilestoneCode(code: string): MilestoneCode | undefined {
+  return BY_CODE.get(code);
+}
+
+/** Why a milestone happened or was posted, by who or what is behind it (SMDG delay codes, condensed). */
+export const REASON_CODES = [
+  // manual
+  'carrier_feed_unavailable',
+  'carrier_feed_delayed',
+  'carrier_data_incorrect',
+  'confirmed_by_carrier',
+  'confirmed_by_agent',
+  'document_evidence',
+  'backfill',
+  'manual_other',
+  // carrier
+  'vessel_mechanical',
+  'route_deviation',
+  'blank_sailing',
+  'port_omitted',
+  'rolled',
+  'missed_connection',
+  'carrier_other',
+  // shore
+  'port_congestion',
+  'terminal_congestion',
+  'labor_shortage',
+  'equipment_shortage',
+  'shore_other',
+  // cargo
+  'customs_exam',
+  'customs_documents',
+  'missing_documents',
+  'misdeclared_weight',
+  'dangerous_goods',
+  'reefer_malfunction',
+  'cargo_damage',
+  'cargo_other',
+  // party
+  'shipper_not_ready',
+  'consignee_unavailable',
+  'delivery_refused',
+  'appointment_missed',
+  'payment_hold',
+  'party_other',
+  // external
+  'weather',
+  'strike',
+  'holiday',
+  'road_conditions',
+  'border_delay',
+  'force_majeure',
+  'external_other',
+] as const;
+export type ReasonCode = (typeof REASON_CODES)[number];

@@ -1,0 +1,101 @@
+import type { Container, LastMilestone, ShipmentRecord } from '@tracking/contracts';
+import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestones } from './events.ts';
+
+/** Every field that is announced when it moves; the compiler checks that none is forgotten. */
+const ANNOUNCED: Readonly<Record<keyof AnnouncedFields, true>> = {
+  external_id: true,
+  status: true,
+  status_milestone_id: true,
+  mode: true,
+  load_type: true,
+  house_bill: true,
+  master_bill: true,
+  booking_number: true,
+  container_numbers: true,
+  carrier_scac: true,
+  origin_port: true,
+  destination_port: true,
+  etd: true,
+  eta: true,
+  atd: true,
+  ata: true,
+  original_eta: true,
+  shipper: true,
+  consignee: true,
+  references: true,
+  metadata: true,
+  legs: true,
+};
+const FIELDS = Object.keys(ANNOUNCED) as readonly (keyof AnnouncedFields)[];
+
+/** Equal as JSON, whatever the order of names. */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => same(item, b[i]));
+  }
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => Object.hasOwn(b, name) && same(a[name as keyof typeof a], b[name as keyof typeof b]));
+}
+
+/** What must be announced between two states of a shipment; undefined when nothing visible differs. */
+export function changesBetween(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
+  const changes: Record<string, Change<unknown>> = {};
+  for (const field of FIELDS) {
+    if (!same(from[field], to[field])) changes[field] = { from: from[field], to: to[field] };
+  }
+  const containers = containersBetween(from.containers, to.containers);
+  if (containers !== undefined) changes['containers'] = containers;
+  return Object.keys(changes).length === 0 ? undefined : (changes as Changes);
+}
+
+function containersBetween(
+  from: readonly Container[],
+  to: readonly Container[],
+): Change<readonly ContainerChange[]> | undefined {
+  const before = new Map(from.map((container) => [container.number, container]));
+  const change: { readonly from: ContainerChange[]; readonly to: ContainerChange[] } = { from: [], to: [] };
+  for (const container of to) {
+    const old = before.get(container.number);
+    before.delete(container.number);
+    if (old === undefined) {
+      change.to.push(container);
+    } else if (old !== container) {
+      const moved = (Object.keys(container) as (keyof Container)[]).filter(
+        (field) => field !== 'last_milestone' && old[field] !== container[field],
+      );
+      if (moved.length > 0) {
+        change.from.push(pick(old, moved));
+        change.to.push(pick(container, moved));
+      }
+    }
+  }
+  change.from.push(...before.values());
+  return change.from.length + change.to.length === 0 ? undefined : change;
+}
+
+function pick(container: Container, fields: readonly (keyof Container)[]): ContainerChange {
+  return Object.fromEntries([['number', container.number], ...fields.map((field) => [field, container[field]])]);
+}
+
+/** The `last_milestone`s that moved, of the shipment and of the containers that stay on it. */
+export function lastBetween(from: ShipmentRecord, to: ShipmentRecord): LastMilestones {
+  const before = new Map(from.containers.map((container) => [container.number, container.last_milestone]));
+  const groups = new Map<string | undefined, { last: LastMilestone | null; numbers: string[] }>();
+  for (const { number, last_milestone: last } of to.containers) {
+    const old = before.get(number);
+    if (old === undefined || same(old, last)) continue;
+    const group = groups.get(last?.id);
+    if (group === undefined) groups.set(last?.id, { last, numbers: [number] });
+    else group.numbers.push(number);
+  }
+  const containers = [...groups.values()];
+  if (same(from.last_milestone, to.last_milestone)) return { containers };
+  return { shipment: to.last_milestone, containers };
+}
+
+export function movesNothing(last: LastMilestones): boolean {
+  return last.shipment === undefined && last.containers.length === 0;
+}

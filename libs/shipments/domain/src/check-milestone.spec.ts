@@ -1,0 +1,56 @@
+import { A, day, milestoneInput, places } from '../test/story.ts';
+import { checkMilestone } from './check-milestone.ts';
+import type { MilestoneInput } from './commands.ts';
+
+const AT = '2026-02-01T12:00:00.000Z';
+const check = (fields: Partial<MilestoneInput>) =>
+  checkMilestone(milestoneInput({ code: 'delivered', occurred_at: day(3), ...fields }), places, AT);
+
+describe('checkMilestone', () => {
+  it('names every faulty field at once', () => {
+    const { errors } = check({
+      code: 'teleported',
+      reason_code: 'because',
+      occurred_at: '2027-01-01T00:00:00.000Z',
+      container_number: 'NOPE',
+    });
+    expect(errors.map(({ param, code }) => `${param} ${code}`)).toEqual([
+      'code unknown_code',
+      'reason_code invalid_value',
+      'occurred_at timestamp_in_future',
+      'container_number invalid_container_number',
+    ]);
+  });
+
+  it.each(['constructor', '__proto__', 'toString', ''])('a code is only what the catalog lists: %j', (code) => {
+    expect(check({ code }).errors).toMatchObject([{ code: 'unknown_code' }]);
+  });
+
+  it('an actual milestone is at most 15 minutes ahead', () => {
+    expect(check({ occurred_at: '2026-02-01T12:15:00.000Z' }).errors).toEqual([]);
+    expect(check({ occurred_at: '2026-02-01T12:15:00.001Z' }).errors).toMatchObject([
+      { param: 'occurred_at', code: 'timestamp_in_future' },
+    ]);
+  });
+
+  it.each(['estimated', 'planned'] as const)('one that is %s may lie ahead', (classifier) => {
+    expect(check({ occurred_at: '2027-01-01T00:00:00.000Z', classifier }).errors).toEqual([]);
+  });
+
+  it('normalises container and location', () => {
+    expect(check({ container_number: 'mscu 123456-6', location: 'us lax' }).milestone).toMatchObject({
+      container_number: A,
+      location: 'USLAX',
+    });
+    expect(check({ location: '  ' }).milestone.location).toBeNull();
+  });
+
+  it('the timezone is the one given, else the place’s, else null', () => {
+    expect(check({ location: 'USLAX', timezone: 'Europe/Berlin' }).milestone.timezone).toBe('Europe/Berlin');
+    expect(check({ location: 'USLAX' }).milestone.timezone).toBe('America/Los_Angeles');
+    expect(check({ location: 'FRA' }).milestone.timezone).toBe('Europe/Berlin');
+    expect(check({ location: 'USNYC' }).milestone.timezone).toBeNull();
+    expect(check({ location: 'at the gate' }).milestone.timezone).toBeNull();
+    expect(check({}).milestone.timezone).toBeNull();
+  });
+});

@@ -1,0 +1,47 @@
+import { type FieldError, type Places, REASON_CODES, type Timestamp, findMilestoneCode } from '@tracking/contracts';
+import type { MilestoneInput } from './commands.ts';
+import { isContainerNumber, normaliseCode, normaliseLocation } from './references.ts';
+
+/** How far ahead of the command an actual milestone may be dated: clocks differ. */
+const MAX_AHEAD_MS = 15 * 60_000;
+const REASONS: ReadonlySet<string> = new Set(REASON_CODES);
+
+export interface CheckedMilestone {
+  /** Normalised. Only to be used without errors. */
+  readonly milestone: MilestoneInput;
+  readonly errors: readonly FieldError[];
+}
+
+/**
+ * Checks and normalises what is more than a type: code, reason, container number, place, and that what is said to have
+ * happened is not in the future.
+ * @param at the command's time
+ * @param ports the shipment's own, where they are known: each of them is a place in whatever way it is written
+ */
+export function checkMilestone(
+  input: MilestoneInput,
+  places: Places,
+  at: Timestamp,
+  ports: readonly (string | null)[] = [],
+): CheckedMilestone {
+  const errors: FieldError[] = [];
+  if (findMilestoneCode(input.code) === undefined) {
+    errors.push({ param: 'code', code: 'unknown_code', message: 'Must be a code of GET /v1/milestone_codes.' });
+  }
+  if (input.reason_code !== null && !REASONS.has(input.reason_code)) {
+    const message = `Must be one of ${REASON_CODES.join(', ')}.`;
+    errors.push({ param: 'reason_code', code: 'invalid_value', message });
+  }
+  if (input.classifier === 'actual' && Date.parse(input.occurred_at) > Date.parse(at) + MAX_AHEAD_MS) {
+    const message = 'An actual milestone cannot lie in the future; send the classifier estimated or planned.';
+    errors.push({ param: 'occurred_at', code: 'timestamp_in_future', message });
+  }
+  const container_number = input.container_number === null ? null : normaliseCode(input.container_number);
+  if (container_number !== null && !isContainerNumber(container_number, undefined)) {
+    const message = 'Must be the number of a container of this shipment.';
+    errors.push({ param: 'container_number', code: 'invalid_container_number', message });
+  }
+  const location = input.location === null ? null : normaliseLocation(input.location, places, ports) || null;
+  const timezone = input.timezone ?? (location === null ? null : (places.find(location)?.timezone ?? null));
+  return { milestone: { ...input, container_number, location, timezone }, errors };
+}

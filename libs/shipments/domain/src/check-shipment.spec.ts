@@ -1,0 +1,184 @@
+import type { LegFields } from '@tracking/contracts';
+import { A, B, WRONG_DIGIT, day, places } from '../test/story.ts';
+import { type CheckedShipment, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
+import type { KnownMode } from './references.ts';
+
+const check = (input: ShipmentInput, mode: KnownMode = 'ocean', strict = false) =>
+  checkShipmentFields(input, mode, places, strict);
+const codes = (checked: CheckedShipment) => checked.errors.map(({ param, code }) => `${param} ${code}`);
+const faults = (input: ShipmentInput, mode: KnownMode = 'ocean') => codes(check(input, mode));
+
+describe('normalising', () => {
+  it('brings containers, carriers and ports into their form', () => {
+    const { fields, errors } = check({
+      container_numbers: [' mscu 123456-6 '],
+      carrier_scac: ' maeu ',
+      origin_port: 'cn sha',
+      destination_port: 'us-lax',
+    });
+    expect(errors).toEqual([]);
+    expect(fields).toEqual({
+      container_numbers: [A],
+      carrier_scac: 'MAEU',
+      origin_port: 'CNSHA',
+      destination_port: 'USLAX',
+    });
+  });
+
+  it('keeps a container that is listed twice once, where it stood first', () => {
+    expect(check({ container_numbers: [A, B, 'mscu1234566', A] }).fields.container_numbers).toEqual([A, B]);
+  });
+
+  it('answers only what was sent, and null as empty', () => {
+    expect(check({}).fields).toEqual({});
+    const cleared = { container_numbers: null, references: null, legs: null, metadata: null, shipper: null, eta: null };
+    expect(check({ ...cleared, house_bill: null }).fields).toEqual({
+      container_numbers: [],
+      references: [],
+      legs: [],
+      metadata: null,
+      shipper: null,
+      eta: null,
+      house_bill: null,
+    });
+  });
+
+  it('completes parties and legs', () => {
+    const { fields } = check({ shipper: { name: 'Acme' }, consignee: {}, legs: [{ vessel: 'EVER GIVEN' }] });
+    expect(fields.shipper).toEqual({ name: 'Acme', external_id: null });
+    expect(fields.consignee).toBeNull();
+    const leg: LegFields = {
+      mode: null,
+      carrier_scac: null,
+      vessel: 'EVER GIVEN',
+      voyage: null,
+      origin_port: null,
+      destination_port: null,
+      etd: null,
+      eta: null,
+    };
+    expect(fields.legs).toEqual([leg]);
+  });
+
+  it('comes to the same when done twice', () => {
+    const once = check({
+      container_numbers: ['mscu 123456 6'],
+      legs: [{ origin_port: 'cn sha' }],
+      shipper: { name: 'x' },
+    });
+    expect(check(once.fields).fields).toEqual(once.fields);
+  });
+});
+
+describe('faults', () => {
+  it('names every faulty field at once, by its path', () => {
+    expect(
+      faults({
+        container_numbers: [A, 'NOPE', B, 'AKE12345LH'],
+        carrier_scac: 'TOOLONG',
+        origin_port: 'FRA',
+        destination_port: '?',
+        house_bill: '  ',
+        legs: [{}, { origin_port: 'FRA', destination_port: 'USLAXX', carrier_scac: '5X' }],
+      }),
+    ).toEqual([
+      'house_bill invalid_value',
+      'container_numbers[1] invalid_container_number',
+      'container_numbers[3] invalid_container_number',
+      'carrier_scac invalid_scac',
+      'origin_port invalid_port',
+      'destination_port invalid_port',
+      'legs[1].carrier_scac invalid_scac',
+      'legs[1].origin_port invalid_port',
+      'legs[1].destination_port invalid_port',
+    ]);
+  });
+
+  it('goes by the mode of the leg, else by the shipment’s', () => {
+    const legs = [{ mode: 'air', carrier_scac: 'LH', origin_port: 'FRA' }, { origin_port: 'FRA' }] as const;
+    expect(faults({ legs }, 'ocean')).toEqual(['legs[1].origin_port invalid_port']);
+    expect(faults({ legs }, 'air')).toEqual([]);
+    expect(faults({ legs: [{ mode: 'ocean', origin_port: 'FRA' }] }, 'air')).toEqual([
+      'legs[0].origin_port invalid_port',
+    ]);
+  });
+
+  it('lets everything pass that any mode accepts where the mode is not known', () => {
+    const input = {
+      container_numbers: ['AKE12345LH'],
+      carrier_scac: '5X',
+      origin_port: 'FRA',
+      legs: [{ carrier_scac: 'U2' }],
+    };
+    expect(codes(checkShipmentFields(input, undefined, places))).toEqual([]);
+    expect(faults(input, 'ocean')).toHaveLength(4);
+    expect(codes(checkShipmentFields({ container_numbers: ['NOPE'] }, undefined, places))).toHaveLength(1);
+  });
+
+  const legs = (count: number): ShipmentInput => ({ legs: Array.from({ length: count }, () => ({})) });
+  const references = (count: number): ShipmentInput => ({
+    references: Array.from({ length: count }, (_, n) => ({ type: 'po', value: `${n}` })),
+  });
+  const metadata = (count: number): ShipmentInput => ({
+    metadata: Object.fromEntries(Array.from({ length: count }, (_, n) => [`name${n}`, 'x'])),
+  });
+  const containers = (count: number): ShipmentInput => ({
+    container_numbers: Array.from({ length: count }, (_, n) => `ABCU${String(1_000_000 + n)}`),
+  });
+  it.each([
+    ['container_numbers', containers, 200],
+    ['legs', legs, 50],
+    ['references', references, 50],
+    ['metadata', metadata, 50],
+  ] as const)('at most so many %s', (param, make, most) => {
+    expect(faults(make(most))).toEqual([]);
+    expect(faults(make(most + 1))).toEqual([`${param} limit_exceeded`]);
+  });
+
+  it('names a container listed twice once', () => {
+    expect(faults({ container_numbers: ['NOPE', 'nope'] })).toEqual(['container_numbers[0] invalid_container_number']);
+    expect(check({ container_numbers: [WRONG_DIGIT, WRONG_DIGIT] }).warnings).toHaveLength(1);
+  });
+
+  it('counts a container listed twice once', () => {
+    const { container_numbers } = containers(200);
+    expect(faults({ container_numbers: [...(container_numbers ?? []), 'ABCU1000000'] })).toEqual([]);
+  });
+});
+
+describe('warnings', () => {
+  it('accepts a wrong check digit with a warning, under strict handling it refuses it', () => {
+    const input = { container_numbers: [A, WRONG_DIGIT] };
+    expect(check(input)).toMatchObject({
+      errors: [],
+      warnings: [{ code: 'invalid_container_number', param: 'container_numbers[1]' }],
+    });
+    expect(check(input, 'ocean', true)).toMatchObject({
+      errors: [{ code: 'invalid_container_number', param: 'container_numbers[1]' }],
+      warnings: [],
+    });
+  });
+
+  it('of ports that are not known', () => {
+    const { errors, warnings } = check({
+      origin_port: 'XXABC',
+      destination_port: 'USZZZ',
+      legs: [{ origin_port: 'QQQQQ' }],
+    });
+    expect(errors).toEqual([]);
+    expect(warnings.map(({ code, param }) => `${param} ${code}`)).toEqual([
+      'origin_port unknown_port',
+      'legs[0].origin_port unknown_port',
+    ]);
+  });
+
+  it('of eta before etd, also of legs', () => {
+    const late = { etd: day(5), eta: day(4) };
+    expect(check({ ...late, legs: [{ etd: day(4), eta: day(4) }, late] }).warnings).toMatchObject([
+      { code: 'eta_before_etd', param: 'legs[1].eta' },
+      { code: 'eta_before_etd', param: 'eta' },
+    ]);
+    expect(check({ etd: day(5), eta: day(5) }).warnings).toEqual([]);
+    expect(check({ etd: day(5), eta: null }).warnings).toEqual([]);
+  });
+});

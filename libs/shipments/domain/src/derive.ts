@@ -1,0 +1,106 @@
+import type { Container, LastMilestone, Places, ShipmentRecord } from '@tracking/contracts';
+import { same } from './changes.ts';
+import { hasValidCheckDigit } from './references.ts';
+import { routeOf } from './route.ts';
+import { timesOf } from './schedule.ts';
+import { type Standing, overall, standingOf } from './standing.ts';
+import type { Schedule, TimelineEntry } from './state.ts';
+import { RANK, type Summary, later } from './summary.ts';
+import { type Survey, survey } from './survey.ts';
+
+/** What everything else about a shipment derives from. */
+export interface Basis {
+  /** The shipment as before the command, with what the command sets already in place (but for the schedule). */
+  readonly record: ShipmentRecord;
+  readonly schedule: Schedule;
+  readonly timeline: readonly TimelineEntry[];
+  /** Of the command's first event. */
+  readonly revision: number;
+}
+
+/** One container, or the shipment while it has none, and the milestones that count for it. */
+export interface Scope {
+  readonly container_number: string | null;
+  readonly summaries: readonly Summary[];
+  readonly standing: Standing;
+}
+
+export interface Derived {
+  readonly record: ShipmentRecord;
+  readonly scopes: readonly Scope[];
+  readonly seen: Survey;
+}
+
+/** The shipment with all derived fields as its milestones make them, in whatever order these came. */
+export function derive(basis: Basis, places: Places): Derived {
+  const { record, schedule, timeline, revision } = basis;
+  const seen = survey(timeline, routeOf(record, schedule.legs.value, places), record.container_numbers);
+  const scopes = scopesOf(seen, record.container_numbers);
+  const times = timesOf(seen, schedule, record, revision);
+  return {
+    record: {
+      ...record,
+      ...statusOf(seen, scopes, record),
+      ...times,
+      original_eta: record.original_eta ?? times.eta,
+      containers: containersOf(record, scopes),
+      last_milestone: lastMilestone(seen.last),
+    },
+    scopes,
+    seen,
+  };
+}
+
+function scopesOf({ unnamed, named }: Survey, containers: readonly string[]): readonly Scope[] {
+  const general: Scope = { container_number: null, summaries: [unnamed], standing: standingOf([unnamed]) };
+  if (containers.length === 0) return [general];
+  return containers.map((container_number) => {
+    const own = named.get(container_number);
+    if (own === undefined) return { ...general, container_number };
+    const summaries = [unnamed, own];
+    return { container_number, summaries, standing: standingOf(summaries) };
+  });
+}
+
+/**
+ * A cancellation holds until it is taken back, whatever arrives later; one that finds the shipment delivered has no effect.
+ */
+function statusOf(
+  seen: Survey,
+  scopes: readonly Scope[],
+  before: ShipmentRecord,
+): Pick<ShipmentRecord, 'status' | 'status_milestone_id'> {
+  const { status, milestone } = overall(scopes.map(({ standing }) => standing));
+  const cancellation = seen.cancellations[0];
+  if (cancellation !== undefined && (before.status === 'cancelled' || RANK[status] < RANK.delivered)) {
+    return { status: 'cancelled', status_milestone_id: cancellation.milestone.id };
+  }
+  return { status, status_milestone_id: milestone?.milestone.id ?? null };
+}
+
+function containersOf(before: ShipmentRecord, scopes: readonly Scope[]): readonly Container[] {
+  const present = new Map(before.containers.map((container) => [container.number, container]));
+  return scopes.flatMap(({ container_number: number, summaries, standing }) => {
+    if (number === null) return [];
+    const old = present.get(number);
+    const container: Container = {
+      number,
+      valid_check_digit: old === undefined ? hasValidCheckDigit(number) : old.valid_check_digit,
+      size_type: old?.size_type ?? null,
+      seal_number: old?.seal_number ?? null,
+      status: standing.status,
+      status_milestone_id: standing.milestone?.milestone.id ?? null,
+      last_milestone: lastMilestone(summaries.map(({ last }) => last).reduce(later, undefined)),
+      ...standing.times,
+      last_free_day: old?.last_free_day ?? null,
+      empty_return_by: old?.empty_return_by ?? null,
+    };
+    return [old !== undefined && same(old, container) ? old : container];
+  });
+}
+
+function lastMilestone(entry: TimelineEntry | undefined): LastMilestone | null {
+  if (entry === undefined) return null;
+  const { id, code, label, occurred_at, location } = entry.milestone;
+  return { id, code, label, occurred_at, location };
+}

@@ -1,0 +1,126 @@
+import { A, B, C, type Story, day, stamp, voyage } from '../test/story.ts';
+import type { ShipmentEvent } from './events.ts';
+import { evolve, evolveRecord, findMilestone, fold, milestoneChanges, revisionOf } from './index.ts';
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freeze);
+  }
+  return value;
+}
+
+function busy(): Story {
+  const story = voyage({ container_numbers: [A, B], eta: day(20) });
+  story.post('vessel_departed', day(2));
+  story.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+  story.estimate('vessel_arrived', day(22));
+  story.estimate('vessel_arrived', day(23), { external_id: 'EV-1' });
+  story.post('customs_hold', day(5), { container_number: A });
+  story.upsert({ container_numbers: [B, C], eta: day(30) });
+  story.post('gated_in', day(1));
+  story.post('delivered', day(30));
+  return story;
+}
+
+describe('evolve', () => {
+  it('is pure: no state and no event is touched', () => {
+    const story = busy();
+    let state = freeze(evolve(undefined, freeze(story.events[0] as ShipmentEvent)));
+    for (const event of story.events.slice(1)) state = freeze(evolve(state, freeze(event)));
+    expect(state).toEqual(story.state);
+  });
+
+  it('one state may go on in two ways', () => {
+    const story = voyage();
+    const { state } = story;
+    const [one, other] = ['vessel_departed', 'gated_in'].map((code) => {
+      story.state = state;
+      story.post(code, day(2));
+      return story.state;
+    });
+    expect(one?.timeline.map(({ milestone }) => milestone.code)).toEqual(['vessel_departed']);
+    expect(other?.timeline.map(({ milestone }) => milestone.code)).toEqual(['gated_in']);
+    expect(state?.timeline).toEqual([]);
+    expect(state?.commands).toHaveLength(1);
+  });
+
+  it('copies and derives nothing: what an event says holds, even where it contradicts the rest', () => {
+    const story = voyage();
+    const [changed] = stamp(
+      { ...story.context(), type: 'UpsertShipment', shipment_id: 'shp_x', fields: {} },
+      [{ type: 'shipment.changed.v1', data: { changes: { status: { from: 'pending', to: 'delivered' } } } }],
+      1,
+    );
+    expect(evolve(story.state, changed as ShipmentEvent).record.status).toBe('delivered');
+  });
+
+  it('a stream that does not begin with the creation is refused', () => {
+    const story = busy();
+    expect(() => fold(story.events.slice(1))).toThrow('of no shipment');
+    expect(() => evolveRecord(undefined, story.events[1] as ShipmentEvent)).toThrow('of no shipment');
+  });
+});
+
+describe('fold', () => {
+  it('comes to what evolve comes to, also from a state in the middle', () => {
+    const story = busy();
+    expect(fold(story.events)).toEqual(story.state);
+    for (let middle = 1; middle < story.events.length; middle++) {
+      const before = freeze(fold(story.events.slice(0, middle)));
+      expect(fold(story.events.slice(middle), before)).toEqual(story.state);
+    }
+    expect(fold([])).toBeUndefined();
+    expect(fold([], story.state)).toEqual(story.state);
+  });
+});
+
+describe('commands seen', () => {
+  it('each stands with the revision of its first event; what appended nothing is not there', () => {
+    const story = voyage();
+    const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+    story.post('vessel_departed', day(2));
+    story.post('vessel_departed', day(2));
+    story.post('customs_hold', day(5));
+    const { state } = story;
+    if (state === undefined) throw new Error('no state');
+    expect([1, 2, 3, 4, 5].map((number) => revisionOf(state, id(number)))).toEqual([0, 1, undefined, 3, undefined]);
+  });
+});
+
+describe('the timeline', () => {
+  it('stands in the order of occurred_at, catalog sequence, recorded_at', () => {
+    const story = voyage();
+    story.post('vessel_departed', day(2));
+    story.post('delivered', day(20));
+    story.post('loaded_on_vessel', day(2));
+    story.post('vessel_departed', day(2), { source: 'carrier' });
+    story.post('gated_in', day(1));
+    expect(story.state?.timeline.map(({ milestone }) => `${milestone.code} ${milestone.source}`)).toEqual([
+      'gated_in manual',
+      'loaded_on_vessel manual',
+      'vessel_departed manual',
+      'vessel_departed carrier',
+      'delivered manual',
+    ]);
+  });
+});
+
+describe('milestoneChanges', () => {
+  it('folded, they are the timeline', () => {
+    const story = busy();
+    const rows = new Map<string, unknown>();
+    for (const event of story.events) {
+      const changes = milestoneChanges(event);
+      if (changes === undefined) continue;
+      expect(rows.has(changes.milestone.id)).toBe(!changes.isNew);
+      rows.set(changes.milestone.id, changes.milestone);
+      for (const id of changes.superseded) rows.set(id, { ...(rows.get(id) as object), superseded_at: changes.at });
+      for (const id of changes.restored) rows.set(id, { ...(rows.get(id) as object), superseded_at: null });
+    }
+    const { state } = story;
+    if (state === undefined) throw new Error('no state');
+    expect(rows.size).toBe(state.timeline.length);
+    for (const [id, row] of rows) expect(findMilestone(state, id)).toEqual(row);
+  });
+});

@@ -1,0 +1,94 @@
+import type { Actor, Timestamp } from '@tracking/contracts';
+import { SHIPMENT_LIMITS } from '../check-shipment.ts';
+import type { DecideContext } from '../decision.ts';
+import type { Derived } from '../derive.ts';
+import type { ExceptionOpened, ExceptionResolved, ShipmentException } from '../events.ts';
+import type { ShipmentState, TimelineEntry } from '../state.ts';
+import { type Finding, RULES, type Rule } from './rules.ts';
+
+/** Who opens and resolves by rule. */
+const SYSTEM: Actor = { type: 'system', id: 'system' };
+
+/**
+ * The exceptions that open and resolve by themselves with the shipment as it is after a command. At most one that is not
+ * resolved per type and container. Cancelling resolves whatever is open.
+ * @param before undefined when the shipment is new
+ * @param at the command's time
+ */
+export function reconcile(
+  before: Pick<ShipmentState, 'record' | 'exceptions'> | undefined,
+  derived: Derived,
+  timeline: readonly TimelineEntry[],
+  at: Timestamp,
+  newId: DecideContext['newId'],
+): readonly (ExceptionOpened | ExceptionResolved)[] {
+  const present = before?.exceptions ?? [];
+  const isCancelled = derived.record.status === 'cancelled';
+  const findings = new Map<string, { readonly rule: Rule; readonly finding: Finding }>();
+  for (const rule of RULES) {
+    if (isCancelled !== (rule.afterCancel ?? false)) continue;
+    for (const finding of rule.find(derived, timeline)) {
+      findings.set(keyOf(rule.type, finding.container_number), { rule, finding });
+    }
+  }
+  const events: (ExceptionOpened | ExceptionResolved)[] = [];
+  let open = derived.record.open_exceptions_count;
+  const onShipment = new Set<string | null>([null, ...derived.record.container_numbers]);
+  for (const exception of present) {
+    if (exception.status === 'resolved') continue;
+    const key = keyOf(exception.type, exception.container_number);
+    const code =
+      isCancelled && before?.record.status !== 'cancelled'
+        ? 'shipment_cancelled'
+        : whyResolved(exception, findings.has(key), onShipment);
+    findings.delete(key);
+    if (code === undefined) continue;
+    const resolution = { code, note: null, by: SYSTEM };
+    const resolved: ShipmentException = { ...exception, status: 'resolved', resolution, resolved_at: at };
+    events.push({ type: 'exception.resolved.v1', data: { exception: resolved, open_exceptions_count: --open } });
+  }
+  let opened = 0;
+  for (const { rule, finding } of findings.values()) {
+    if (present.length + opened >= SHIPMENT_LIMITS.exceptions) break;
+    const exception = openedBy(rule, finding, derived.record.id, newId('exc', opened++), at);
+    events.push({ type: 'exception.opened.v1', data: { exception, open_exceptions_count: ++open } });
+  }
+  return events;
+}
+
+function keyOf(type: string, container: string | null): string {
+  return `${type} ${container ?? ''}`;
+}
+
+function whyResolved(
+  exception: ShipmentException,
+  isFound: boolean,
+  onShipment: ReadonlySet<string | null>,
+): string | undefined {
+  if (!onShipment.has(exception.container_number)) return 'auto_cleared';
+  const isByRule = RULES.some(({ type }) => type === exception.rule);
+  return isByRule && !isFound ? 'auto_cleared' : undefined;
+}
+
+function openedBy(rule: Rule, finding: Finding, shipment_id: string, id: string, at: Timestamp): ShipmentException {
+  return {
+    id,
+    shipment_id,
+    container_number: finding.container_number,
+    type: rule.type,
+    severity: rule.severity,
+    status: 'open',
+    title: rule.title,
+    detail: finding.detail,
+    detected_by: 'system',
+    rule: rule.type,
+    milestone_id: finding.milestone?.milestone.id ?? null,
+    reason_code: finding.milestone?.milestone.reason_code ?? null,
+    assignee: null,
+    metrics: {},
+    resolution: null,
+    opened_at: at,
+    acknowledged_at: null,
+    resolved_at: null,
+  };
+}

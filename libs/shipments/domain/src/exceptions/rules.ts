@@ -1,0 +1,125 @@
+import type { ShipmentRecord } from '@tracking/contracts';
+import type { Derived, Scope } from '../derive.ts';
+import type { ShipmentException } from '../events.ts';
+import { type Standing, latest } from '../standing.ts';
+import type { TimelineEntry } from '../state.ts';
+import { RANK, earlier, isMovement, isSailingOn, later } from '../summary.ts';
+
+/** Something that is wrong now. */
+export interface Finding {
+  readonly container_number: string | null;
+  /** What showed it. */
+  readonly milestone: TimelineEntry | null;
+  readonly detail: string;
+}
+
+/** An exception that opens while its condition holds and resolves when it no longer does. */
+export interface Rule {
+  readonly type: string;
+  readonly severity: ShipmentException['severity'];
+  readonly title: string;
+  /** Whether it is about what happens to a cancelled shipment; all others rest then. */
+  readonly afterCancel?: true;
+  /** At most one per container (or for the shipment). */
+  readonly find: (derived: Derived, timeline: readonly TimelineEntry[]) => readonly Finding[];
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Rules that need neither a clock nor documents. A rule for containers runs for each; without any, once. */
+export const RULES: readonly Rule[] = [
+  { type: 'customs_hold', severity: 'high', title: 'Customs hold', find: forEachScope(customsHold) },
+  { type: 'delivery_failed', severity: 'medium', title: 'Delivery failed', find: forEachScope(deliveryFailed) },
+  { type: 'milestone_conflict', severity: 'low', title: 'Milestones contradict each other', find: milestoneConflict },
+  {
+    type: 'movement_after_cancel',
+    severity: 'high',
+    title: 'Movement after cancellation',
+    afterCancel: true,
+    find: movementAfterCancel,
+  },
+  {
+    type: 'invalid_container_number',
+    severity: 'low',
+    title: 'Invalid container number',
+    find: ({ record }) => record.containers.flatMap(invalidNumber),
+  },
+];
+
+type ScopeRule = (scope: Scope) => Omit<Finding, 'container_number'> | undefined;
+
+function forEachScope(rule: ScopeRule): Rule['find'] {
+  return ({ scopes }) =>
+    scopes.flatMap((scope) => {
+      const finding = rule(scope);
+      return finding === undefined ? [] : [{ container_number: scope.container_number, ...finding }];
+    });
+}
+
+/**
+ * A hold or inspection without a clearance, or what cannot happen without one, dated at or after it. One before the first
+ * departure was an export hold: that departure ended it.
+ */
+function customsHold({ summaries, standing }: Scope): ReturnType<ScopeRule> {
+  const hold = summaries.map((summary) => summary.hold).reduce(later, undefined);
+  if (hold === undefined || isDelivered(standing)) return undefined;
+  const held = hold.milestone.occurred_at;
+  const departed = summaries.map((summary) => summary.firstDeparted).reduce(earlier, undefined);
+  if (latest(summaries, 'cleared') >= held || (departed !== undefined && departed.milestone.occurred_at >= held)) {
+    return undefined;
+  }
+  return { milestone: hold, detail: `${hold.milestone.label} since ${held}.` };
+}
+
+function deliveryFailed({ summaries, standing }: Scope): ReturnType<ScopeRule> {
+  const attempted = summaries.map((summary) => summary.attempted).reduce(later, undefined);
+  if (attempted === undefined || isDelivered(standing)) return undefined;
+  return { milestone: attempted, detail: `Delivery attempted at ${attempted.milestone.occurred_at}.` };
+}
+
+function isDelivered({ status }: Standing): boolean {
+  return RANK[status] >= RANK.delivered;
+}
+
+/** The end dated more than a day before a movement; and a cancellation that came after delivery. */
+function milestoneConflict(derived: Derived, timeline: readonly TimelineEntry[]): readonly Finding[] {
+  const findings = forEachScope(({ summaries }) => {
+    const ended = summaries.map((summary) => summary.ended).reduce(earlier, undefined);
+    const moved = summaries.map((summary) => summary.movement).reduce(later, undefined);
+    if (ended === undefined || moved === undefined) return undefined;
+    const { milestone: end } = ended;
+    const { milestone: movement } = moved;
+    if (Date.parse(movement.occurred_at) - Date.parse(end.occurred_at) <= DAY_MS) return undefined;
+    const detail = `${end.label} at ${end.occurred_at}, but ${movement.label} at ${movement.occurred_at}.`;
+    return { milestone: ended, detail };
+  })(derived, timeline);
+  const cancellation = derived.seen.cancellations[0];
+  if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
+  const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
+  return [...findings, { container_number: null, milestone: cancellation, detail }];
+}
+
+/** For the container that the movement names, or for the shipment. Goes by when milestones came, not by their dates. */
+function movementAfterCancel({ seen, record }: Derived, timeline: readonly TimelineEntry[]): readonly Finding[] {
+  const cancelled = Math.min(...seen.cancellations.map(({ recorded }) => recorded));
+  const found = new Map<string | null, TimelineEntry>();
+  const present = new Set<string | null>([null, ...record.container_numbers]);
+  for (const entry of timeline) {
+    const { classifier, container_number, retracted_at, sequence } = entry.milestone;
+    if (entry.recorded < cancelled || classifier !== 'actual' || retracted_at !== null) continue;
+    if (!isMovement(sequence) || isSailingOn(entry, seen.route) || !present.has(container_number)) continue;
+    const other = found.get(container_number);
+    if (other === undefined || entry.recorded < other.recorded) found.set(container_number, entry);
+  }
+  return [...found].map(([container_number, milestone]) => ({
+    container_number,
+    milestone,
+    detail: `${milestone.milestone.label} at ${milestone.milestone.occurred_at}, although the shipment is cancelled.`,
+  }));
+}
+
+function invalidNumber(container: ShipmentRecord['containers'][number]): readonly Finding[] {
+  if (container.valid_check_digit !== false) return [];
+  const detail = `${container.number} has a wrong check digit.`;
+  return [{ container_number: container.number, milestone: null, detail }];
+}

@@ -1,0 +1,261 @@
+import { MILESTONE_CATALOG, type ShipmentRecord } from '@tracking/contracts';
+import * as fc from 'fast-check';
+import { A, B, C, SHIPMENT_ID, Story, contextFor, day, places, stamp } from '../test/story.ts';
+import { changesBetween } from './changes.ts';
+import type { MilestoneInput } from './commands.ts';
+import { derive } from './derive.ts';
+import { decide, evolve, evolveRecord, fold } from './index.ts';
+
+interface Post {
+  readonly code: string;
+  readonly occurred_at: string;
+  readonly rest: Partial<MilestoneInput>;
+}
+
+const LOCATIONS = [null, 'CNSHA', 'SGSIN', 'USLAX', 'USNYC', 'Pier 400'];
+const codes = MILESTONE_CATALOG.map(({ code }) => code);
+
+const postOf = (classifiers: MilestoneInput['classifier'][], names: readonly string[]) =>
+  fc.record({
+    code: fc.constantFrom(...names),
+    // Few days, so that milestones often share a time.
+    occurred_at: fc.integer({ min: 1, max: 12 }).map((number) => day(number)),
+    rest: fc.record({
+      classifier: fc.constantFrom(...classifiers),
+      container_number: fc.constantFrom(null, null, A, B),
+      location: fc.constantFrom(...LOCATIONS),
+      source: fc.constantFrom('manual' as const, 'carrier' as const),
+    }),
+  });
+
+const ROUTES = [
+  { mode: 'ocean' as const, origin_port: 'CNSHA', destination_port: 'USLAX' },
+  { mode: 'road' as const },
+  {
+    mode: 'multimodal' as const,
+    legs: [
+      ['CNSHA', 'SGSIN'],
+      ['SGSIN', 'USLAX'],
+    ].map(([origin = '', destination = '']) => ({
+      mode: null,
+      carrier_scac: null,
+      vessel: null,
+      voyage: null,
+      origin_port: origin,
+      destination_port: destination,
+      etd: null,
+      eta: null,
+    })),
+  },
+];
+const fieldsOf = fc
+  .record({
+    route: fc.constantFrom(...ROUTES),
+    container_numbers: fc.constantFrom([A, B], [A, B, C]),
+    load_type: fc.constantFrom('fcl' as const, 'lcl' as const),
+  })
+  .map(({ route, ...rest }) => ({ ...route, ...rest, external_id: 'PO-1', eta: day(11) }));
+
+function told(fields: Parameters<Story['upsert']>[0], posts: readonly Post[]): Story {
+  const story = new Story();
+  story.upsert(fields);
+  for (const { code, occurred_at, rest } of posts) story.post(code, occurred_at, rest);
+  return story;
+}
+
+/** Milestone ids are given in the order of arrival: a milestone is told by what it says. */
+function nameOf(story: Story, id: string | null): string | null {
+  const entry = story.state?.timeline.find(({ milestone }) => milestone.id === id);
+  if (entry === undefined) return null;
+  const { code, occurred_at, container_number } = entry.milestone;
+  return `${code} ${occurred_at} ${container_number}`;
+}
+
+/** Everything that may not depend on the order in which milestones came. */
+function outcome(story: Story): unknown {
+  const { record } = story;
+  return {
+    status: record.status,
+    atd: record.atd,
+    ata: record.ata,
+    legs: record.legs.map(({ atd, ata }) => ({ atd, ata })),
+    containers: record.containers.map(({ last_milestone, status_milestone_id, ...container }) => ({
+      ...container,
+      last: last_milestone?.occurred_at,
+      setAt: nameOf(story, status_milestone_id)?.split(' ')[1],
+    })),
+    setAt: nameOf(story, record.status_milestone_id)?.split(' ')[1],
+    last: record.last_milestone?.occurred_at,
+    open: story.state?.exceptions
+      .filter(({ status }) => status === 'open')
+      .map(({ type, container_number }) => `${type} ${container_number}`)
+      .sort(),
+  };
+}
+
+/** A cancellation is an act: what it finds, and what comes after it, is told by the order in which they come. */
+const orderProof = codes.filter((code) => code !== 'booking_cancelled');
+const inTwoOrders = fc
+  .uniqueArray(postOf(['actual', 'planned'], orderProof), { selector: (post) => JSON.stringify(post), maxLength: 14 })
+  .chain((posts) =>
+    fc.tuple(fc.constant(posts), fc.shuffledSubarray(posts, { minLength: posts.length, maxLength: posts.length })),
+  );
+
+describe('status, times, containers and open exceptions', () => {
+  it('do not depend on the order in which milestones arrive', () => {
+    fc.assert(
+      fc.property(fieldsOf, inTwoOrders, (fields, [one, other]) => {
+        expect(outcome(told(fields, other))).toEqual(outcome(told(fields, one)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('nor on what arrives twice', () => {
+    fc.assert(
+      fc.property(fieldsOf, inTwoOrders, (fields, [one, other]) => {
+        const twice = told(fields, [...one, ...other]);
+        const once = told(fields, one);
+        expect(outcome(twice)).toEqual(outcome(once));
+        expect(twice.events).toHaveLength(once.events.length);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('nor on when the containers came, and are the same again once they are put back', () => {
+    fc.assert(
+      fc.property(fieldsOf, inTwoOrders, (fields, [posts]) => {
+        const story = told(fields, posts);
+        const before = outcome(story);
+        story.upsert({ container_numbers: [C] });
+        expect(story.record.containers.map(({ number }) => number)).toEqual([C]);
+        story.upsert({ container_numbers: fields.container_numbers });
+        expect(outcome(story)).toEqual(before);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('a cancellation that nothing delivered comes before holds in every order', () => {
+    const undelivered = orderProof.filter((code) => !/delivered|stripped|returned|booking_confirmed/.test(code));
+    const posts = fc.array(postOf(['actual'], undelivered), { maxLength: 8 });
+    fc.assert(
+      fc.property(fieldsOf, posts, fc.nat(8), (fields, others, place) => {
+        const cancellation: Post = { code: 'booking_cancelled', occurred_at: day(5), rest: {} };
+        expect(told(fields, [...others.slice(0, place), cancellation, ...others.slice(place)]).record.status).toBe(
+          'cancelled',
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+type Step =
+  | { readonly kind: 'post'; readonly post: Post; readonly external_id: string | null }
+  | { readonly kind: 'upsert'; readonly fields: Parameters<Story['upsert']>[0] };
+
+const stepOf: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('post' as const),
+      post: postOf(['actual', 'estimated', 'estimated', 'planned'], codes),
+      external_id: fc.constantFrom(null, null, 'EV-1', 'EV-2'),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('upsert' as const),
+      fields: fc.record(
+        {
+          container_numbers: fc.constantFrom([A, B], [B, A], [A, B, C, 'MSCU1234567']),
+          eta: fc.constantFrom(null, day(10), day(12)),
+          etd: fc.constantFrom(null, day(2)),
+          mode: fc.constantFrom('ocean' as const, 'road' as const, null),
+          load_type: fc.constantFrom('lcl' as const, null),
+          destination_port: fc.constantFrom('USLAX', 'SGSIN', null),
+          house_bill: fc.constantFrom('HB', null),
+        },
+        { requiredKeys: [] },
+      ),
+    }),
+  },
+);
+
+const take = (story: Story, step: Step) =>
+  step.kind === 'upsert'
+    ? story.upsert(step.fields)
+    : story.post(step.post.code, step.post.occurred_at, { ...step.post.rest, external_id: step.external_id });
+
+/** What stands in an answer, without what every event moves. */
+const shown = ({ version: _v, updated_at: _u, open_exceptions_count: _o, ...rest }: ShipmentRecord) => rest;
+
+describe('events', () => {
+  const steps = fc.array(stepOf, { maxLength: 12 });
+
+  it('fold to what was derived when they were decided', () => {
+    fc.assert(
+      fc.property(fieldsOf, steps, (fields, many) => {
+        const story = told(fields, []);
+        for (const step of many) {
+          take(story, step);
+          const { state } = story;
+          if (state === undefined) throw new Error('no state');
+          const again = derive({ ...state, revision: state.record.version }, places).record;
+          expect(shown(again)).toEqual(shown(state.record));
+        }
+        expect(fold(story.events)).toEqual(story.state);
+        expect(story.events.reduce<ShipmentRecord | undefined>(evolveRecord, undefined)).toEqual(story.record);
+        expect(story.record.version).toBe(story.events.length);
+        const open = story.state?.exceptions.filter(({ status }) => status !== 'resolved') ?? [];
+        expect(story.record.open_exceptions_count).toBe(open.length);
+        expect(new Set(open.map(({ type, container_number }) => `${type} ${container_number}`)).size).toBe(open.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('announce exactly what a command moved', () => {
+    fc.assert(
+      fc.property(fieldsOf, steps, (fields, many) => {
+        const story = told(fields, []);
+        for (const step of many) {
+          const before = story.record;
+          const { events } = take(story, step);
+          const announced = events.filter(({ type }) => type === 'shipment.changed.v1');
+          expect(announced.length).toBeLessThanOrEqual(1);
+          const [changed] = announced;
+          const { milestone: _, ...changes } = changed?.type === 'shipment.changed.v1' ? changed.data.changes : {};
+          expect(changes).toEqual(changesBetween(before, story.record) ?? {});
+          if (events.length === 0) expect(story.record).toBe(before);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('a command decided twice on the same state is decided alike, and sent again it finds its work done', () => {
+    fc.assert(
+      fc.property(fieldsOf, steps, stepOf, (fields, many, last) => {
+        const story = told(fields, []);
+        for (const step of many) take(story, step);
+        const command = {
+          ...story.context(),
+          shipment_id: SHIPMENT_ID,
+          ...(last.kind === 'upsert'
+            ? ({ type: 'UpsertShipment', fields: last.fields } as const)
+            : ({ type: 'UpsertShipment', fields: { house_bill: 'HB-2' } } as const)),
+        };
+        const first = decide(command, story.state, contextFor(command.id));
+        expect(decide(command, story.state, contextFor(command.id))).toEqual(first);
+        let { state } = story;
+        for (const event of stamp(command, first.events, story.events.length)) state = evolve(state, event);
+        expect(decide(command, state, contextFor('another')).events).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,132 @@
+import {
+  type FieldError,
+  type Milestone,
+  type ShipmentRecord,
+  type Warning,
+  findMilestoneCode,
+} from '@tracking/contracts';
+import { changesBetween, lastBetween } from './changes.ts';
+import { checkMilestone } from './check-milestone.ts';
+import { SHIPMENT_LIMITS } from './check-shipment.ts';
+import type { MilestoneInput, RecordMilestone } from './commands.ts';
+import { type DecideContext, type MilestoneDecision, refuseIfAny, whileCancelled } from './decision.ts';
+import { type Derived, derive } from './derive.ts';
+import type { Changes, ShipmentEventBody } from './events.ts';
+import { reconcile } from './exceptions/reconcile.ts';
+import type { ShipmentState } from './state.ts';
+import { findDuplicate, putMilestone, restoredBy, supersededBy } from './timeline.ts';
+
+/** Records a milestone, corrects the one that has its `external_id`, or finds that it is known already. */
+export function recordMilestone(
+  command: RecordMilestone,
+  state: ShipmentState,
+  context: DecideContext,
+): MilestoneDecision {
+  const before = state.record;
+  const checked = checkMilestone(command.milestone, context.places, command.at, portsOf(before));
+  const input = checked.milestone;
+  refuseIfAny([...checked.errors, ...unknownContainer(input, before)]);
+
+  const duplicate = findDuplicate(state.timeline, input);
+  const warnings = unusualForMode(input.code, before);
+  if (duplicate !== undefined && (duplicate.by === 'content' || isSameContent(duplicate.milestone, input))) {
+    return {
+      outcome: 'existing',
+      milestoneId: duplicate.milestone.id,
+      events: [],
+      warnings: [...warnings, ...whileCancelled(before, before)],
+      nextCheckAt: null,
+    };
+  }
+  const previous = duplicate?.milestone;
+  if (previous === undefined) refuseIfAny(tooMany(state));
+
+  const milestone = previous === undefined ? recorded(command, input, context) : corrected(previous, input);
+  const superseded = supersededBy(state.timeline, milestone);
+  const restored = previous === undefined ? [] : restoredBy(state.timeline, previous, milestone);
+  const timeline = state.timeline.slice();
+  const revision = before.version;
+  putMilestone(timeline, { milestone, isNew: previous === undefined, superseded, restored, at: command.at }, revision);
+  const derived = derive({ record: before, schedule: state.schedule, timeline, revision }, context.places);
+
+  const last = lastBetween(before, derived.record);
+  const events: ShipmentEventBody[] = [
+    previous === undefined
+      ? { type: 'milestone.recorded.v1', data: { milestone, supersedes: superseded, last } }
+      : {
+          type: 'milestone.corrected.v1',
+          data: { milestone, previous, supersedes: superseded, restores: restored, last },
+        },
+  ];
+  const changes = changesOf(before, derived, previous, milestone);
+  if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
+  events.push(...reconcile(state, derived, timeline, command.at, context.newId));
+  return {
+    outcome: previous === undefined ? 'recorded' : 'corrected',
+    milestoneId: milestone.id,
+    events,
+    warnings: [...warnings, ...whileCancelled(before, derived.record)],
+    nextCheckAt: null,
+  };
+}
+
+function recorded(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {
+  return {
+    id: context.newId('mst', 0),
+    shipment_id: command.shipment_id,
+    ...catalogued(input),
+    recorded_at: command.at,
+    recorded_by: command.actor,
+    retracted_at: null,
+    superseded_at: null,
+    revision: 1,
+  };
+}
+
+/** It stays the milestone that it was, when and by whom it was recorded included; as the newest word it is current again. */
+function corrected(previous: Milestone, input: MilestoneInput): Milestone {
+  return { ...previous, ...catalogued(input), superseded_at: null, revision: previous.revision + 1 };
+}
+
+function catalogued(input: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
+  const entry = findMilestoneCode(input.code);
+  if (entry === undefined) throw new Error(`${input.code} passed the check without being in the catalog`);
+  return { ...input, label: entry.label, sequence: entry.sequence };
+}
+
+function isSameContent(milestone: Milestone, input: MilestoneInput): boolean {
+  return (Object.keys(input) as (keyof MilestoneInput)[]).every((field) => milestone[field] === input[field]);
+}
+
+/** The correction of an actual milestone is announced too. */
+function changesOf(
+  before: ShipmentRecord,
+  derived: Derived,
+  previous: Milestone | undefined,
+  milestone: Milestone,
+): Changes | undefined {
+  const changes = changesBetween(before, derived.record);
+  if (previous?.classifier !== 'actual') return changes;
+  return { ...changes, milestone: { from: previous, to: milestone } };
+}
+
+function portsOf({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
+  return [origin_port, destination_port, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
+}
+
+function unknownContainer({ container_number }: MilestoneInput, record: ShipmentRecord): readonly FieldError[] {
+  if (container_number === null || record.container_numbers.includes(container_number)) return [];
+  const message = `${container_number} is no container of this shipment.`;
+  return [{ param: 'container_number', code: 'unknown_container', message }];
+}
+
+function tooMany({ timeline }: ShipmentState): readonly FieldError[] {
+  if (timeline.length < SHIPMENT_LIMITS.milestones) return [];
+  const message = `A shipment has at most ${SHIPMENT_LIMITS.milestones} milestones.`;
+  return [{ param: 'code', code: 'limit_exceeded', message }];
+}
+
+function unusualForMode(code: string, { mode }: ShipmentRecord): readonly Warning[] {
+  if (mode === null || findMilestoneCode(code)?.modes.includes(mode) !== false) return [];
+  return [{ code: 'code_unusual_for_mode', param: 'code', message: `${code} is unusual for ${mode}.` }];
+}

@@ -1,0 +1,161 @@
+import { places } from '../test/story.ts';
+import {
+  countryOf,
+  hasValidCheckDigit,
+  isCarrierCode,
+  isContainerNumber,
+  isPortCode,
+  isUnknownPort,
+  normaliseCode,
+  normaliseLocation,
+} from './references.ts';
+
+describe('normalising', () => {
+  it('trims, upper-cases, and removes spaces and hyphens', () => {
+    expect(normaliseCode('  csqu 305438-3 ')).toBe('CSQU3054383');
+  });
+});
+
+describe('container numbers', () => {
+  it.each(['CSQU3054383', 'MSCJ1234567', 'MSCZ1234567'])('ISO 6346: %s', (number) => {
+    expect(isContainerNumber(number, 'ocean')).toBe(true);
+  });
+
+  it.each(['ABCA1234567', 'ABCB1234567', 'ABCD1234567', 'ABCE1234567', 'ABCK1234567'])(
+    'EN 13044 swap body: %s',
+    (number) => {
+      expect(isContainerNumber(number, 'rail')).toBe(true);
+    },
+  );
+
+  it.each(['', 'CSQ3054383', 'CSQX3054383', 'CSQU305438', 'CSQU30543833', 'CSQU305438A', 'C5QU3054383', 'INVALID'])(
+    'nothing else: %j',
+    (number) => {
+      expect(isContainerNumber(number, 'ocean')).toBe(false);
+    },
+  );
+
+  it.each(['AKE12345LH', 'AKE1234LH', 'PMC12345R7', 'A1B123456X'])('a ULD for air only: %s', (number) => {
+    expect(isContainerNumber(number, 'air')).toBe(true);
+    expect(isContainerNumber(number, 'ocean')).toBe(false);
+    expect(isContainerNumber(number, 'road')).toBe(false);
+  });
+
+  it('a ULD passes where air is not ruled out', () => {
+    expect(isContainerNumber('AKE12345LH', undefined)).toBe(true);
+    expect(isContainerNumber('AKE12345LH', null)).toBe(true);
+    expect(isContainerNumber('AKE12345LH', 'multimodal')).toBe(true);
+  });
+
+  it.each(['AKE123LH', 'AKE123456LH', '1KE12345LH'])('no ULD: %s', (number) => {
+    expect(isContainerNumber(number, 'air')).toBe(false);
+  });
+
+  // Published examples: ISO 6346 itself (CSQU 305438 3), and boxes in service.
+  it.each(['CSQU3054383', 'MSCU1234566', 'TGHU9876542', 'MSKU0383250', 'TEXU3070079'])(
+    'right check digit: %s',
+    (number) => {
+      expect(hasValidCheckDigit(number)).toBe(true);
+    },
+  );
+
+  it.each(['CSQU3054384', 'MSCU1234567', 'TEXU3070070'])('wrong check digit: %s', (number) => {
+    expect(hasValidCheckDigit(number)).toBe(false);
+  });
+
+  it('a remainder of ten counts as zero', () => {
+    // The ten characters before give 10 modulo 11.
+    expect(hasValidCheckDigit('TGHU1000050')).toBe(true);
+    expect(hasValidCheckDigit('TGHU1000051')).toBe(false);
+  });
+
+  it('a swap body has the same check digit, a ULD none', () => {
+    const right = [...'0123456789'].filter((digit) => hasValidCheckDigit(`ABCK123456${digit}`));
+    expect(right).toHaveLength(1);
+    expect(hasValidCheckDigit('AKE12345LH')).toBeNull();
+  });
+});
+
+describe('carriers', () => {
+  it.each(['MAEU', 'UPS', 'CP'])('a SCAC: %s', (code) => {
+    expect(isCarrierCode(code, 'ocean')).toBe(true);
+  });
+
+  it.each(['M', 'MAEUX', 'MA1U', ''])('no carrier: %j', (code) => {
+    expect(isCarrierCode(code, 'air')).toBe(false);
+    expect(isCarrierCode(code, 'ocean')).toBe(false);
+  });
+
+  it.each(['5X', 'U2', 'LH'])('an airline for air and courier: %s', (code) => {
+    expect(isCarrierCode(code, 'air')).toBe(true);
+    expect(isCarrierCode(code, 'courier')).toBe(true);
+    expect(isCarrierCode(code, undefined)).toBe(true);
+  });
+
+  it('no airline with a digit elsewhere, and no two digits', () => {
+    expect(isCarrierCode('5X', 'ocean')).toBe(false);
+    expect(isCarrierCode('5X', null)).toBe(false);
+    expect(isCarrierCode('55', 'air')).toBe(false);
+  });
+});
+
+describe('ports', () => {
+  it.each(['CNSHA', 'USLAX', 'GBF2T'])('a UN/LOCODE for every mode: %s', (code) => {
+    expect(isPortCode(code, 'ocean')).toBe(true);
+    expect(isPortCode(code, 'air')).toBe(true);
+    expect(isPortCode(code, null)).toBe(true);
+  });
+
+  it.each(['CNSH', 'CNSHAA', 'C1SHA', 'CNSH1', 'CNSH0', ''])('none: %j', (code) => {
+    expect(isPortCode(code, 'air')).toBe(false);
+  });
+
+  it.each(['air', 'courier', 'multimodal', null, undefined] as const)('an airport where the mode is %s', (mode) => {
+    expect(isPortCode('FRA', mode)).toBe(true);
+  });
+
+  it.each(['ocean', 'road', 'rail', 'barge'] as const)('no airport for %s', (mode) => {
+    expect(isPortCode('FRA', mode)).toBe(false);
+  });
+
+  it('a code of no country is unknown; an airport never is', () => {
+    expect(isUnknownPort('XXABC', places)).toBe(true);
+    expect(isUnknownPort('USLAX', places)).toBe(false);
+    expect(isUnknownPort('XXX', places)).toBe(false);
+  });
+});
+
+describe('locations', () => {
+  it.each([
+    ['USLAX', 'USLAX'],
+    [' us lax ', 'USLAX'],
+    ['cn-sha', 'CNSHA'],
+    ['USZZZ', 'USZZZ'],
+  ])('what is a UN/LOCODE is normalised as one: %j', (text, code) => {
+    expect(normaliseLocation(text, places, [])).toBe(code);
+  });
+
+  it.each([
+    [' Genoa ', 'Genoa'],
+    ['uszzz', 'uszzz'],
+    ['XXABC', 'XXABC'],
+    ['Terminal 5, Los Angeles', 'Terminal 5, Los Angeles'],
+    ['fra', 'fra'],
+  ])('free text stays as it is: %j', (text, plain) => {
+    expect(normaliseLocation(text, places, [])).toBe(plain);
+  });
+
+  it('one of the shipment’s own ports is one in whatever way it is written', () => {
+    expect(normaliseLocation('fra', places, ['FRA', null])).toBe('FRA');
+    expect(normaliseLocation('us zzz', places, ['USZZZ'])).toBe('USZZZ');
+  });
+
+  it('has a country when it is a UN/LOCODE or a known airport', () => {
+    expect(countryOf('CNSHA', places)).toBe('CN');
+    expect(countryOf('USZZZ', places)).toBe('US');
+    expect(countryOf('FRA', places)).toBe('DE');
+    expect(countryOf('XXABC', places)).toBeUndefined();
+    expect(countryOf('ABC', places)).toBeUndefined();
+    expect(countryOf('Genoa', places)).toBeUndefined();
+  });
+});

@@ -1,0 +1,68 @@
+import type { LegFields, LoadType, Mode, Places } from '@tracking/contracts';
+import { countryOf } from './references.ts';
+
+/** Where a shipment goes and how: what the meaning of its milestones depends on. */
+export interface Route {
+  readonly mode: Mode | null;
+  readonly lcl: boolean;
+  /** The legs as clients set them, else the one from origin to destination; empty without any port. */
+  readonly legs: readonly LegFields[];
+  readonly origin: string | null;
+  readonly destination: string | null;
+  readonly destinationCountry: string | undefined;
+  /** Ports where the shipment's own departure or arrival may be: its port, and that of the first or last leg. */
+  readonly starts: ReadonlySet<string | null>;
+  readonly ends: ReadonlySet<string | null>;
+  /** Destinations of the legs that are not the last. */
+  readonly via: ReadonlySet<string | null>;
+  readonly places: Places;
+}
+
+interface RoutedFields {
+  readonly mode: Mode | null;
+  readonly load_type: LoadType | null;
+  readonly carrier_scac: string | null;
+  readonly origin_port: string | null;
+  readonly destination_port: string | null;
+}
+
+/** @param legs as the client set them */
+export function routeOf(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
+  const origin = shipment.origin_port ?? legs[0]?.origin_port ?? null;
+  const destination = shipment.destination_port ?? legs.at(-1)?.destination_port ?? null;
+  const ends = new Set([destination, legs.at(-1)?.destination_port ?? null]);
+  const via = new Set(legs.slice(0, -1).map((leg) => leg.destination_port));
+  via.delete(null);
+  return {
+    mode: shipment.mode,
+    lcl: shipment.load_type === 'lcl',
+    legs: legs.length > 0 ? legs : wholeJourney(shipment),
+    origin,
+    destination,
+    destinationCountry: destination === null ? undefined : countryOf(destination, places),
+    starts: new Set([origin, legs[0]?.origin_port ?? null]),
+    ends,
+    via,
+    places,
+  };
+}
+
+function wholeJourney(shipment: RoutedFields): readonly LegFields[] {
+  const { mode, carrier_scac, origin_port, destination_port } = shipment;
+  if (origin_port === null && destination_port === null) return [];
+  return [{ mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, etd: null, eta: null }];
+}
+
+/** Whether a milestone's location is a place that can be told from others: neither absent nor free text. */
+export function isPlace(route: Route, location: string | null): location is string {
+  if (location === null) return false;
+  return route.starts.has(location) || route.ends.has(location) || countryOf(location, route.places) !== undefined;
+}
+
+/** Whether an arrival there is known not to be the shipment's: a stop on the way, or another country. */
+export function isOnTheWay(route: Route, location: string | null): boolean {
+  if (location === null || route.ends.has(location)) return false;
+  if (route.via.has(location)) return true;
+  const country = route.destinationCountry === undefined ? undefined : countryOf(location, route.places);
+  return country !== undefined && country !== route.destinationCountry;
+}

@@ -1,0 +1,170 @@
+import type { Leg, LegFields, ShipmentRecord, Timestamp } from '@tracking/contracts';
+import { type Route, isPlace } from './route.ts';
+import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
+import { isDeparture } from './summary.ts';
+import type { Survey } from './survey.ts';
+
+export type Times = Pick<ShipmentRecord, 'etd' | 'eta' | 'atd' | 'ata' | 'legs'>;
+
+/**
+ * Estimated and actual times of the shipment and of its legs.
+ * @param before the shipment before the command: what an actual time froze stays as it was
+ * @param revision of the command's first event: what was set by it always holds
+ */
+export function timesOf(seen: Survey, schedule: Schedule, before: ShipmentRecord, revision: number): Times {
+  const { route } = seen;
+  const containers = before.container_numbers;
+  const atd = timeOf(seen.departures.find(at(route.origin)) ?? seen.departures[0]);
+  const ata = arrivalOf(seen);
+  const departures = seen.estimates.filter((entry) => isEstimatedDeparture(entry, route));
+  const arrivals = preferDestination(
+    seen.estimates.filter((entry) => isEstimatedArrival(entry, route)),
+    (entry) => isEnd(entry, route, route.ends),
+  );
+  /** Nothing but the client moves what has happened. */
+  const settle = <T>(set: ClientSet<T>, happened: boolean, present: T, estimated: () => T): T => {
+    if (set.written === revision) return set.value;
+    return happened ? present : estimated();
+  };
+  const etd = settle(schedule.etd, atd !== null, before.etd, () =>
+    newest(
+      departures.filter((entry) => isEnd(entry, route, route.starts)),
+      schedule.etd,
+      containers,
+    ),
+  );
+  const eta = settle(schedule.eta, ata !== null, before.eta, () =>
+    newest(
+      arrivals.filter((entry) => isEnd(entry, route, route.ends)),
+      schedule.eta,
+      containers,
+    ),
+  );
+  if (schedule.legs.value.length === 0) {
+    return { etd, eta, atd, ata, legs: route.legs.map((leg) => ({ ...leg, etd, eta, atd, ata })) };
+  }
+  const written = schedule.legs.written;
+  const legs = route.legs.map((leg, index): Leg => {
+    const ends = { first: index === 0, last: index === route.legs.length - 1 };
+    const actual = legActuals(seen, leg, ends, { atd, ata });
+    const present = before.legs[index] ?? leg;
+    const leaving = (entry: TimelineEntry) =>
+      at(leg.origin_port)(entry) || (ends.first && isEnd(entry, route, route.starts));
+    const reaching = (entry: TimelineEntry) =>
+      at(leg.destination_port)(entry) || (ends.last && isEnd(entry, route, route.ends));
+    return {
+      ...leg,
+      etd: settle({ value: leg.etd, written }, actual.atd !== null, present.etd, () =>
+        newest(departures.filter(leaving), { value: leg.etd, written }, containers),
+      ),
+      eta: settle({ value: leg.eta, written }, actual.ata !== null, present.eta, () =>
+        newest(arrivals.filter(reaching), { value: leg.eta, written }, containers),
+      ),
+      ...actual,
+    };
+  });
+  return { etd, eta, atd, ata, legs };
+}
+
+function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
+  return entry?.milestone.occurred_at ?? null;
+}
+
+function at(port: string | null): (entry: TimelineEntry) => boolean {
+  return ({ milestone }) => port !== null && milestone.location === port;
+}
+
+/** The earliest arrival at the destination, else the earliest after the last departure. */
+function arrivalOf({ arrivals, departures, route }: Survey): Timestamp | null {
+  const departed = timeOf(departures.at(-1)) ?? '';
+  const arrived =
+    arrivals.find(at(route.destination)) ?? arrivals.find(({ milestone }) => milestone.occurred_at >= departed);
+  return timeOf(arrived);
+}
+
+/** A leg's own: those at its ports; the first leg departs and the last one arrives also where no place is told. */
+function legActuals(
+  { legDepartures, legArrivals, departures, arrivals, route }: Survey,
+  leg: LegFields,
+  ends: { readonly first: boolean; readonly last: boolean },
+  shipment: Pick<Leg, 'atd' | 'ata'>,
+): Pick<Leg, 'atd' | 'ata'> {
+  if (ends.first && ends.last) return shipment;
+  const mode = leg.mode ?? route.mode;
+  const placeless = ({ milestone }: TimelineEntry) => !isPlace(route, milestone.location);
+  const departed = legDepartures.find((entry) => at(leg.origin_port)(entry) && isDeparture(entry.milestone.code, mode));
+  const arrived = legArrivals.find(at(leg.destination_port));
+  const lastDeparture = timeOf(departures.at(-1)) ?? '';
+  return {
+    atd: timeOf(departed ?? (ends.first ? departures.find(placeless) : undefined)),
+    ata: timeOf(
+      arrived ??
+        (ends.last
+          ? arrivals.find((entry) => placeless(entry) && entry.milestone.occurred_at >= lastDeparture)
+          : undefined),
+    ),
+  };
+}
+
+const ARRIVALS: ReadonlySet<string> = new Set(['vessel_arrived', 'flight_arrived', 'arrived_at_destination']);
+const RAIL_ARRIVALS: ReadonlySet<string> = new Set(['rail_arrived', 'rail_unloaded']);
+
+function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
+  if (ARRIVALS.has(milestone.code)) return true;
+  const leg = route.legs.find((each) => each.destination_port === milestone.location) ?? route.legs.at(-1);
+  const modes = [route.mode, leg?.mode];
+  if (RAIL_ARRIVALS.has(milestone.code)) return modes.includes('rail');
+  return milestone.code === 'delivered' && (modes.includes('road') || modes.includes('courier'));
+}
+
+function isEstimatedDeparture({ milestone }: TimelineEntry, route: Route): boolean {
+  const leg = route.legs.find((each) => each.origin_port === milestone.location) ?? route.legs[0];
+  return isDeparture(milestone.code, route.mode) || isDeparture(milestone.code, leg?.mode ?? null);
+}
+
+/** Located at one of the ports, or nowhere that could be told from them. */
+function isEnd({ milestone }: TimelineEntry, route: Route, ports: ReadonlySet<string | null>): boolean {
+  return ports.has(milestone.location) || !isPlace(route, milestone.location);
+}
+
+/** Once the arrival at the destination itself is estimated, other estimates no longer speak for it. */
+function preferDestination(
+  estimates: readonly TimelineEntry[],
+  isForShipment: (entry: TimelineEntry) => boolean,
+): readonly TimelineEntry[] {
+  const isDestination = (entry: TimelineEntry) => entry.milestone.code === 'arrived_at_destination';
+  if (!estimates.some((entry) => isDestination(entry) && isForShipment(entry))) return estimates;
+  return estimates.filter((entry) => isDestination(entry) || !isForShipment(entry));
+}
+
+/**
+ * What the newest estimates since the client's own say: for each container the newest that names it or none, and of these
+ * the latest. The client's own where there is none.
+ */
+function newest(
+  estimates: readonly TimelineEntry[],
+  set: ClientSet<Timestamp | null>,
+  containers: readonly string[],
+): Timestamp | null {
+  let unnamed: TimelineEntry | undefined;
+  const named = new Map<string, TimelineEntry>();
+  for (const entry of estimates) {
+    if (entry.written <= set.written) continue;
+    const number = entry.milestone.container_number;
+    if (number === null) unnamed = newer(unnamed, entry);
+    else named.set(number, newer(named.get(number), entry));
+  }
+  if (named.size === 0) return timeOf(unnamed) ?? set.value;
+  const counted = containers.map((number) => {
+    const own = named.get(number);
+    return own === undefined ? unnamed : newer(unnamed, own);
+  });
+  return counted.reduce<Timestamp | null>((time, entry) => {
+    const estimate = timeOf(entry);
+    return estimate !== null && (time === null || estimate > time) ? estimate : time;
+  }, null);
+}
+
+function newer(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
+  return a !== undefined && a.written > b.written ? a : b;
+}

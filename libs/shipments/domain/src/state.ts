@@ -1,0 +1,83 @@
+import type { Environment, LegFields, Milestone, ShipmentRecord, Timestamp } from '@tracking/contracts';
+import type { LastSent, ScheduleFields, ShipmentException } from './events.ts';
+
+/** A milestone on the timeline, and when it came: what is newest goes by that, not by `occurred_at`. */
+export interface TimelineEntry {
+  readonly milestone: Milestone;
+  /** Revision of the event that recorded it. */
+  readonly recorded: number;
+  /** Revision of the event that gave it its present content. */
+  readonly written: number;
+}
+
+/** A value as the client set it last, and the revision of the event that did: only estimates after it move the answer. */
+export interface ClientSet<T> {
+  readonly value: T;
+  readonly written: number;
+}
+
+/** What clients set of the fields that estimates move too. */
+export interface Schedule {
+  readonly etd: ClientSet<Timestamp | null>;
+  readonly eta: ClientSet<Timestamp | null>;
+  readonly legs: ClientSet<readonly LegFields[]>;
+}
+
+/** The schedule as the first upsert sent it. */
+export function scheduleOf({ etd, eta, legs }: LastSent, written: number): Schedule {
+  return { etd: { value: etd, written }, eta: { value: eta, written }, legs: { value: legs, written } };
+}
+
+/** The schedule after the client set some of it. */
+export function setSchedule(schedule: Schedule, fields: ScheduleFields, written: number): Schedule {
+  const { etd, eta, legs } = fields;
+  return {
+    etd: etd === undefined ? schedule.etd : { value: etd, written },
+    eta: eta === undefined ? schedule.eta : { value: eta, written },
+    legs: legs === undefined ? schedule.legs : { value: legs, written },
+  };
+}
+
+export interface SeenCommand {
+  readonly id: string;
+  /** Revision of the first event that it appended. */
+  readonly revision: number;
+}
+
+/** A shipment, folded from its stream. Immutable. */
+export interface ShipmentState {
+  readonly workspace_id: string;
+  readonly environment: Environment;
+  readonly record: ShipmentRecord;
+  readonly schedule: Schedule;
+  readonly sent: LastSent;
+  /** By occurred_at, catalog sequence, recorded_at, id; retracted and superseded ones included. */
+  readonly timeline: readonly TimelineEntry[];
+  /** All there ever were, in the order they were opened. */
+  readonly exceptions: readonly ShipmentException[];
+  /** In the order they came. */
+  readonly commands: readonly SeenCommand[];
+}
+
+/** The revision of the first event of a command that is in the stream; undefined if it appended nothing. */
+export function revisionOf(state: ShipmentState, commandId: string): number | undefined {
+  return state.commands.findLast((command) => command.id === commandId)?.revision;
+}
+
+export function findMilestone(state: ShipmentState, id: string): Milestone | undefined {
+  return state.timeline.find((entry) => entry.milestone.id === id)?.milestone;
+}
+
+/** The order of the timeline and of lists. */
+export function compareMilestones(a: Milestone, b: Milestone): number {
+  return (
+    compareText(a.occurred_at, b.occurred_at) ||
+    a.sequence - b.sequence ||
+    compareText(a.recorded_at, b.recorded_at) ||
+    compareText(a.id, b.id)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,104 @@
+import type { Milestone } from '@tracking/contracts';
+import type { MilestoneInput } from './commands.ts';
+import type { MilestoneChanges } from './milestone-changes.ts';
+import { type TimelineEntry, compareMilestones } from './state.ts';
+
+/** Puts a new or changed milestone into its place, and marks the estimates that it replaces. Changes the list. */
+export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {
+  const { milestone, superseded, restored, at } = changes;
+  const place = changes.isNew ? -1 : timeline.findIndex((entry) => entry.milestone.id === milestone.id);
+  const recorded = timeline[place]?.recorded ?? revision;
+  if (place >= 0) timeline.splice(place, 1);
+  for (const [ids, superseded_at] of [
+    [superseded, at],
+    [restored, null],
+  ] as const) {
+    for (const id of ids) {
+      const other = timeline.findIndex((entry) => entry.milestone.id === id);
+      const entry = timeline[other];
+      if (entry !== undefined) timeline[other] = { ...entry, milestone: { ...entry.milestone, superseded_at } };
+    }
+  }
+  insert(timeline, { milestone, recorded, written: revision });
+}
+
+/** Nearly all milestones come in the order they happened: looked for from the end. */
+function insert(timeline: TimelineEntry[], entry: TimelineEntry): void {
+  let low = 0;
+  let high = timeline.length;
+  const last = timeline.at(-1);
+  if (last === undefined || compareMilestones(last.milestone, entry.milestone) < 0) low = high;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = timeline[middle];
+    if (other !== undefined && compareMilestones(other.milestone, entry.milestone) < 0) low = middle + 1;
+    else high = middle;
+  }
+  timeline.splice(low, 0, entry);
+}
+
+export interface Duplicate {
+  readonly milestone: Milestone;
+  /** By its `external_id` it may be corrected; by its content there is nothing to correct. */
+  readonly by: 'external_id' | 'content';
+}
+
+/**
+ * The milestone that a new one repeats: with its `external_id`, else with the same code, time, container, location and
+ * source. An estimate that became an actual one at the same time is no repetition. An estimate that was superseded since
+ * is one when a feed sends it again, since feeds resend all they know; a person who comes back to it means it.
+ */
+export function findDuplicate(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
+  const known = (isSame: (milestone: Milestone) => boolean): Milestone | undefined =>
+    timeline.find(({ milestone }) => milestone.retracted_at === null && isSame(milestone))?.milestone;
+  const { external_id } = input;
+  const byId = external_id === null ? undefined : known((milestone) => milestone.external_id === external_id);
+  if (byId !== undefined) return { milestone: byId, by: 'external_id' };
+  const byContent = known(
+    (milestone) =>
+      milestone.occurred_at === input.occurred_at &&
+      milestone.classifier === input.classifier &&
+      (milestone.superseded_at === null || input.source !== 'manual') &&
+      isSameSeries(milestone, input),
+  );
+  return byContent === undefined ? undefined : { milestone: byContent, by: 'content' };
+}
+
+/** Ids of the current estimates that a new one replaces: those for its code, container, location and source. */
+export function supersededBy(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
+  if (milestone.classifier !== 'estimated') return [];
+  return timeline
+    .filter((entry) => isCurrentEstimate(entry) && isSameSeries(entry.milestone, milestone))
+    .map((entry) => entry.milestone.id)
+    .filter((id) => id !== milestone.id);
+}
+
+/** Id of the estimate that is current again when the one that had replaced it leaves its series. */
+export function restoredBy(
+  timeline: readonly TimelineEntry[],
+  previous: Milestone,
+  milestone: Milestone,
+): readonly string[] {
+  const stays = milestone.classifier === 'estimated' && isSameSeries(previous, milestone);
+  if (stays || previous.classifier !== 'estimated' || previous.superseded_at !== null) return [];
+  let newest: TimelineEntry | undefined;
+  for (const entry of timeline) {
+    const { id, classifier, retracted_at } = entry.milestone;
+    if (id === previous.id || classifier !== 'estimated' || retracted_at !== null) continue;
+    if (isSameSeries(entry.milestone, previous) && (newest === undefined || entry.written > newest.written))
+      newest = entry;
+  }
+  return newest === undefined ? [] : [newest.milestone.id];
+}
+
+function isCurrentEstimate({ milestone }: TimelineEntry): boolean {
+  return milestone.classifier === 'estimated' && milestone.superseded_at === null && milestone.retracted_at === null;
+}
+
+type Series = Pick<Milestone, 'code' | 'container_number' | 'location' | 'source'>;
+
+function isSameSeries(a: Series, b: Series): boolean {
+  return (
+    a.code === b.code && a.container_number === b.container_number && a.location === b.location && a.source === b.source
+  );
+}

@@ -1,0 +1,134 @@
+import type { FieldError, Places, ShipmentFields, ShipmentRecord, Warning } from '@tracking/contracts';
+import { changesBetween, lastBetween, movesNothing, same } from './changes.ts';
+import { type CheckedShipment, checkShipmentFields, etaBeforeEtd } from './check-shipment.ts';
+import type { UpsertShipment } from './commands.ts';
+import { type DecideContext, type UpsertDecision, refuseIfAny, whileCancelled } from './decision.ts';
+import { derive } from './derive.ts';
+import type { LastSent, ScheduleFields, ShipmentEventBody } from './events.ts';
+import { reconcile } from './exceptions/reconcile.ts';
+import { type ShipmentState, scheduleOf, setSchedule } from './state.ts';
+
+const NO_FIELDS: ShipmentFields = {
+  external_id: null,
+  mode: null,
+  load_type: null,
+  house_bill: null,
+  master_bill: null,
+  booking_number: null,
+  container_numbers: [],
+  carrier_scac: null,
+  origin_port: null,
+  destination_port: null,
+  etd: null,
+  eta: null,
+  shipper: null,
+  consignee: null,
+  references: [],
+  metadata: null,
+  legs: [],
+};
+
+/** Everything visible stands in the first event; exceptions that open with the shipment follow it. */
+export function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
+  const checked = checkFields(command, command.fields.mode ?? null, context.places);
+  const fields = { ...NO_FIELDS, ...checked.fields };
+  refuseIfAny([...checked.errors, ...missingReference(fields)]);
+  const { etd, eta, legs } = fields;
+  const sent: LastSent = { etd, eta, legs };
+  const record: ShipmentRecord = {
+    id: command.shipment_id,
+    ...fields,
+    status: 'pending',
+    status_milestone_id: null,
+    legs: [],
+    containers: [],
+    atd: null,
+    ata: null,
+    original_eta: null,
+    last_milestone: null,
+    open_exceptions_count: 0,
+    documents_count: 0,
+    created_at: command.at,
+    updated_at: command.at,
+    version: 1,
+  };
+  const derived = derive({ record, schedule: scheduleOf(sent, 0), timeline: [], revision: 0 }, context.places);
+  const { workspace_id, environment } = command;
+  const events: ShipmentEventBody[] = [
+    { type: 'shipment.created.v1', data: { workspace_id, environment, shipment: derived.record, sent } },
+    ...reconcile(undefined, derived, [], command.at, context.newId),
+  ];
+  const warnings = warningsOf(checked, derived.record);
+  return { outcome: 'created', events, warnings, nextCheckAt: null };
+}
+
+/**
+ * Absent fields keep their value, null clears, arrays and objects are replaced whole. `etd`, `eta` and `legs` count only
+ * where they differ from what was last sent: a nightly resend does not wipe out a newer estimate.
+ */
+export function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
+  const before = state.record;
+  const mode = command.fields.mode === undefined ? before.mode : command.fields.mode;
+  const checked = checkFields(command, mode, context.places);
+  const { etd: _etd, eta: _eta, legs: _legs, ...plain } = checked.fields;
+  const record: ShipmentRecord = { ...before, ...plain };
+  refuseIfAny([
+    ...checked.errors,
+    ...movedExternalId(before, record),
+    ...missingReference({ ...record, external_id: before.external_id }),
+  ]);
+
+  const fields = newlySent(state.sent, checked.fields);
+  const revision = before.version;
+  const schedule = setSchedule(state.schedule, fields, revision);
+  const derived = derive({ record, schedule, timeline: state.timeline, revision }, context.places);
+  const last = lastBetween(before, derived.record);
+  const changes = changesBetween(before, derived.record);
+  const events: ShipmentEventBody[] = [];
+  if (Object.keys(fields).length > 0 || !movesNothing(last)) {
+    events.push({ type: 'shipment.updated.v1', data: { fields, sent: { ...state.sent, ...fields }, last } });
+  }
+  if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
+  events.push(...reconcile(state, derived, state.timeline, command.at, context.newId));
+  const warnings = [...warningsOf(checked, derived.record), ...whileCancelled(before, derived.record)];
+  return { outcome: events.length === 0 ? 'unchanged' : 'updated', events, warnings, nextCheckAt: null };
+}
+
+function checkFields(
+  { fields, strict }: UpsertShipment,
+  mode: ShipmentFields['mode'],
+  places: Places,
+): CheckedShipment {
+  return checkShipmentFields(fields, mode, places, strict);
+}
+
+/** Those that differ from what the last upsert sent. */
+function newlySent(sent: LastSent, { etd, eta, legs }: ScheduleFields): ScheduleFields {
+  return {
+    ...(etd === undefined || etd === sent.etd ? {} : { etd }),
+    ...(eta === undefined || eta === sent.eta ? {} : { eta }),
+    ...(legs === undefined || same(legs, sent.legs) ? {} : { legs }),
+  };
+}
+
+/** It names the shipment for the client's system: it neither changes nor is set later. */
+function movedExternalId(before: ShipmentRecord, after: ShipmentRecord): readonly FieldError[] {
+  if (after.external_id === before.external_id) return [];
+  const message = 'The external_id of a shipment is set when it is created, and never changes.';
+  return [{ param: 'external_id', code: 'external_id_immutable', message }];
+}
+
+function missingReference(
+  fields: Pick<ShipmentFields, 'external_id' | 'house_bill' | 'container_numbers'>,
+): readonly FieldError[] {
+  if (fields.external_id !== null || fields.house_bill !== null || fields.container_numbers.length > 0) return [];
+  const message = 'A shipment needs at least one of external_id, house_bill and container_numbers.';
+  return [{ param: 'external_id', code: 'reference_required', message }];
+}
+
+/** `eta` before `etd` as they are now, not only as sent. */
+function warningsOf({ fields, warnings }: CheckedShipment, { etd, eta }: ShipmentRecord): readonly Warning[] {
+  const others = warnings.filter(({ param }) => param !== 'eta');
+  const order = fields.etd === undefined && fields.eta === undefined ? undefined : etaBeforeEtd('eta', etd, eta);
+  return order === undefined ? others : [...others, order];
+}

@@ -1,0 +1,220 @@
+import type {
+  Container,
+  Milestone,
+  Place,
+  Places,
+  ShipmentFields,
+  ShipmentRecord,
+  Timestamp,
+} from '@tracking/contracts';
+import { DomainError } from '@tracking/contracts';
+import type {
+  DecideContext,
+  Decision,
+  MilestoneDecision,
+  MilestoneInput,
+  RecordMilestone,
+  ShipmentEvent,
+  ShipmentEventBody,
+  ShipmentEventType,
+  ShipmentException,
+  ShipmentState,
+  UpsertDecision,
+  UpsertShipment,
+} from '../src/index.ts';
+import { decide, evolve, findMilestone } from '../src/index.ts';
+
+/** Containers with right check digits. */
+export const A = 'MSCU1234566';
+export const B = 'CSQU3054383';
+export const C = 'TGHU9876542';
+export const WRONG_DIGIT = 'MSCU1234567';
+
+const KNOWN: Readonly<Record<string, Partial<Place>>> = {
+  CNSHA: { timezone: 'Asia/Shanghai' },
+  CNNGB: {},
+  SGSIN: { timezone: 'Asia/Singapore' },
+  USLAX: { timezone: 'America/Los_Angeles' },
+  USCHI: {},
+  USNYC: {},
+  DEHAM: {},
+  FRA: { country: 'DE', timezone: 'Europe/Berlin' },
+  LAX: { country: 'US' },
+  ICN: { country: 'KR' },
+};
+const COUNTRIES = new Set(['CN', 'SG', 'US', 'DE', 'GB', 'KR', 'IT', 'PA']);
+
+export const places: Places = {
+  find(code) {
+    const known = KNOWN[code];
+    if (known === undefined) return undefined;
+    return { code, name: null, country: code.slice(0, 2), latitude: null, longitude: null, timezone: null, ...known };
+  },
+  isUnknown: (code) => !COUNTRIES.has(code.slice(0, 2)),
+};
+
+export const SHIPMENT_ID = 'shp_abcdefghijklmnopqrstuvwxya';
+
+/** `day(5)`: 5 January 2026 at noon; `day(5, 13)` at one. */
+export function day(number: number, hour = 12): Timestamp {
+  return new Date(Date.UTC(2026, 0, number, hour)).toISOString();
+}
+
+const START = Date.UTC(2026, 5, 1);
+
+/** A shipment and what is done to it, one command after another; long after everything that its milestones tell. */
+export class Story {
+  state: ShipmentState | undefined;
+  readonly events: ShipmentEvent[] = [];
+  private commands = 0;
+
+  /** Creates the shipment, or changes it. */
+  upsert(fields: Partial<ShipmentFields>, options: { strict?: boolean } = {}): UpsertDecision {
+    return this.run({ ...this.context(), ...options, type: 'UpsertShipment', shipment_id: SHIPMENT_ID, fields });
+  }
+
+  /** Posts a milestone; `when` undefined: at the command's time. */
+  post(
+    code: string,
+    when?: Timestamp,
+    rest: Partial<MilestoneInput> = {},
+  ): MilestoneDecision & { milestone: Milestone } {
+    const context = this.context();
+    const milestone = milestoneInput({ code, occurred_at: when ?? context.at, ...rest });
+    const decision = this.run({ ...context, type: 'RecordMilestone', shipment_id: SHIPMENT_ID, milestone });
+    const found = this.state === undefined ? undefined : findMilestone(this.state, decision.milestoneId);
+    if (found === undefined) throw new Error('the decision names no milestone');
+    return { ...decision, milestone: found };
+  }
+
+  estimate(
+    code: string,
+    when: Timestamp,
+    rest: Partial<MilestoneInput> = {},
+  ): MilestoneDecision & { milestone: Milestone } {
+    return this.post(code, when, { classifier: 'estimated', source: 'carrier', ...rest });
+  }
+
+  run(command: UpsertShipment): UpsertDecision;
+  run(command: RecordMilestone): MilestoneDecision;
+  run(command: UpsertShipment | RecordMilestone): Decision {
+    const decision = decide(command, this.state, contextFor(command.id));
+    for (const event of stamp(command, decision.events, this.events.length)) {
+      this.events.push(event);
+      this.state = evolve(this.state, event);
+    }
+    return decision;
+  }
+
+  context(): Omit<UpsertShipment, 'type' | 'shipment_id' | 'fields'> {
+    const number = ++this.commands;
+    return {
+      id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+      at: new Date(START + number * 60_000).toISOString(),
+      workspace_id: 'wsp_1',
+      environment: 'test',
+      actor: { type: 'user', id: 'usr_1' },
+      request_id: `req_${number}`,
+      traceparent: null,
+      strict: false,
+    };
+  }
+
+  get record(): ShipmentRecord {
+    if (this.state === undefined) throw new Error('there is no shipment yet');
+    return this.state.record;
+  }
+
+  container(number: string): Container {
+    const found = this.record.containers.find((container) => container.number === number);
+    if (found === undefined) throw new Error(`${number} is not on the shipment`);
+    return found;
+  }
+
+  /** `type container status [resolution]` of every exception, in the order they were opened. */
+  get exceptions(): string[] {
+    return (this.state?.exceptions ?? []).map(describe);
+  }
+
+  get open(): string[] {
+    return (this.state?.exceptions ?? []).filter(({ status }) => status !== 'resolved').map(({ type }) => type);
+  }
+}
+
+function describe({ type, container_number, status, resolution }: ShipmentException): string {
+  return [type, container_number, status, resolution?.code].filter((part) => part != null).join(' ');
+}
+
+/** A shipment with these fields, and a reference if they have none. */
+export function shipment(fields: Partial<ShipmentFields> = {}): Story {
+  const story = new Story();
+  story.upsert({ external_id: 'PO-1', ...fields });
+  return story;
+}
+
+/** An ocean shipment from Shanghai to Los Angeles. */
+export function voyage(fields: Partial<ShipmentFields> = {}): Story {
+  return shipment({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
+}
+
+export function milestoneInput(
+  fields: Partial<MilestoneInput> & { code: string; occurred_at: Timestamp },
+): MilestoneInput {
+  return {
+    source: 'manual',
+    classifier: 'actual',
+    reason_code: null,
+    location: null,
+    timezone: null,
+    external_id: null,
+    container_number: null,
+    vessel: null,
+    voyage: null,
+    note: null,
+    ...fields,
+  };
+}
+
+export function contextFor(commandId: string): DecideContext {
+  return { places, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
+}
+
+export function stamp(
+  command: UpsertShipment | RecordMilestone,
+  events: readonly ShipmentEventBody[],
+  revision: number,
+): ShipmentEvent[] {
+  return events.map((event, command_index) => ({
+    ...event,
+    revision: revision + command_index,
+    metadata: {
+      command_id: command.id,
+      command_index,
+      recorded_at: command.at,
+      actor: command.actor,
+      request_id: command.request_id,
+      traceparent: command.traceparent,
+      next_check_at: null,
+    },
+  }));
+}
+
+export const types = (decision: Decision): string[] => decision.events.map(({ type }) => type);
+
+type DataOf = { readonly [Event in ShipmentEventBody as Event['type']]: Event['data'] };
+
+/** The data of a decision's event of a type; undefined if it has none. */
+export function dataOf<T extends ShipmentEventType>(decision: Decision, type: T): DataOf[T] | undefined {
+  return decision.events.find((event) => event.type === type)?.data as DataOf[T] | undefined;
+}
+
+/** The refusal of something that must be refused. */
+export function refusal(act: () => unknown): DomainError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
