@@ -1,1 +1,25 @@
-export {};
+export type { Written } from './answers.ts';
+export { serveShipments, shipmentsClient } from './command-channel.ts';
+export { parseShipmentId } from './ids.ts';
+export type { CacheLimits } from './shipment-cache.ts';
+export type { Scope } from './shipment-stream.ts';
+export { Shipments, type ShipmentsLimits, type ShipmentsOptions } from './shipments.ts';
+export type { FoundShipment, ShipmentsService } from './shipments-service.ts';
+
+// Edges import features only: what they need of the domain.
+export {
+  type CheckedMilestone,
+  type CheckedShipment,
+  type CommandContext,
+  type KnownMode,
+  type MilestoneInput,
+  type RecordMilestone,
+  type RecordMilestoneAnswer,
+  type ShipmentInput,
+  type UpsertShipment,
+  type UpsertShipmentAnswer,
+  SHIPMENT_LIMITS,
+  checkMilestone,
+  checkShipmentFields,
+  normaliseCode,
+} from '@tracking/shipments-domain';

@@ -1,0 +1,47 @@
+import type { JsonObject, JsonValue } from '@tracking/contracts';
+import type { CommandChannel, CommandServer } from '@tracking/ports';
+import type { RecordMilestone } from '@tracking/shipments-domain';
+import type { Scope } from './shipment-stream.ts';
+import type { FoundShipment, ShipmentsService } from './shipments-service.ts';
+
+const SERVICE = 'shipments';
+
+type Upsert = Parameters<ShipmentsService['upsert']>[0];
+interface GetShipment {
+  readonly scope: Scope;
+  readonly id: string;
+}
+
+/** Answers the edge's requests. All that passes is JSON by its types; who may call is the channel's affair. */
+export function serveShipments(server: CommandServer, service: ShipmentsService): void {
+  const request = <Request>(json: JsonObject) => json as unknown as Request;
+  const answer = (value: object | undefined) => (value ?? null) as JsonValue;
+  server.serve(SERVICE, {
+    upsert: async (json) => answer(await service.upsert(request<Upsert>(json))),
+    recordMilestone: async (json) => answer(await service.recordMilestone(request<RecordMilestone>(json))),
+    getShipment: async (json) => {
+      const { scope, id } = request<GetShipment>(json);
+      return answer(await service.getShipment(scope, id));
+    },
+  });
+}
+
+/**
+ * The service at the other end of a channel.
+ * @param deadlineMs longer than the service's own, which answers better than a channel that gives up
+ */
+export function shipmentsClient(
+  channel: CommandChannel,
+  { deadlineMs }: { readonly deadlineMs: number },
+): ShipmentsService {
+  const call = async <Answer>(method: keyof ShipmentsService, request: Upsert | RecordMilestone | GetShipment) =>
+    (await channel.call(SERVICE, method, request as unknown as JsonObject, deadlineMs)) as unknown as Answer;
+  return {
+    upsert: (command) => call('upsert', command),
+    recordMilestone: (command) => call('recordMilestone', command),
+    getShipment: async ({ workspace_id, environment }, id) => {
+      const found = await call<FoundShipment | null>('getShipment', { scope: { workspace_id, environment }, id });
+      return found ?? undefined;
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { streamOf } from './ids.ts';
+import { milestone, milestones, scope, upsert } from '../test/builders.ts';
+import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
+
+describe('many commands at once', () => {
+  let engine: TestEngine;
+  beforeEach(async () => {
+    engine = await TestEngine.open();
+  });
+  afterEach(() => engine.close());
+
+  const stored = (shipmentId: string) => engine.store.read(streamOf(shipmentId));
+
+  it('200 upserts of one external_id make one shipment in one stream', async () => {
+    const shipments = replica(engine.store);
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => shipments.upsert(upsert({ external_id: 'PO-1', house_bill: `HB-${n}` }))),
+    );
+    expect(new Set(answers.map(({ answer }) => answer.shipment.id)).size).toBe(1);
+    expect(answers.filter(({ answer }) => answer.outcome === 'created')).toHaveLength(1);
+    expect(answers.filter(({ answer }) => answer.outcome === 'updated')).toHaveLength(199);
+    expect(new Set(answers.map(({ answer }) => answer.shipment.version)).size).toBe(200);
+    const streams = new Set<string>();
+    for await (const { events, caughtUp } of engine.store.catchUp({
+      streamPrefixes: ['shipment-'],
+      signal: AbortSignal.timeout(5_000),
+    })) {
+      for (const event of events) streams.add(event.stream);
+      if (caughtUp) break;
+    }
+    expect(streams.size).toBe(1);
+  });
+
+  it('200 equal upserts by two replicas make one shipment and nothing else', async () => {
+    const replicas = [replica(engine.store), replica(engine.store)];
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => replicas.map((each) => each.upsert(upsert({ external_id: 'PO-1' })))).flat(),
+    );
+    const outcomes = answers.map(({ answer }) => answer.outcome).sort();
+    expect(outcomes).toEqual(['created', ...Array.from({ length: 199 }, () => 'unchanged')]);
+    expect(await stored(answers[0]?.answer.shipment.id ?? '')).toHaveLength(1);
+  });
+
+  it('1,000 different milestones of one shipment are all recorded', async () => {
+    const shipments = replica(engine.store);
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const answers = await Promise.all(
+      milestones(answer.shipment.id, 1_000).map((command) => shipments.recordMilestone(command)),
+    );
+    expect(answers.filter(({ answer }) => answer.outcome === 'recorded')).toHaveLength(1_000);
+    const events = await stored(answer.shipment.id);
+    const recorded = events.filter(({ type }) => type === 'milestone.recorded.v1');
+    expect(new Set(recorded.map(({ data }) => (data['milestone'] as { id: string }).id))).toEqual(
+      new Set(answers.map(({ answer }) => answer.milestone.id)),
+    );
+    expect(recorded).toHaveLength(1_000);
+  });
+
+  it('a storm of two replicas on one shipment loses nothing, and neither sees a state that never was', async () => {
+    const replicas = [replica(engine.store), replica(engine.store)];
+    const { answer } = await replicas[0]!.upsert(upsert({ external_id: 'PO-1' }));
+    const { id } = answer.shipment;
+    const work = replicas.map(async (each, n) => {
+      for (let round = 0; round < 10; round++) {
+        await Promise.all([
+          ...milestones(id, 15, { request_id: `req_${n}_${round}` }).map((command, m) =>
+            each.recordMilestone({
+              ...command,
+              milestone: { ...command.milestone, location: `replica ${n} round ${round} checkpoint ${m}` },
+            }),
+          ),
+          each.upsert(upsert({ external_id: 'PO-1', house_bill: `HB-${n}-${round}` })),
+        ]);
+      }
+    });
+    await Promise.all(work);
+    const events = await stored(id);
+    expect(events.map(({ revision }) => revision)).toEqual(events.map((_, index) => index));
+    expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(300);
+    const fresh = await replica(engine.store).getShipment(scope, id);
+    for (const each of replicas) expect(await each.getShipment(scope, id)).toEqual(fresh);
+    expect(fresh?.record.version).toBe(events.length);
+  });
+
+  it('commands that are refused do not hurt those that wait with them', async () => {
+    const shipments = replica(engine.store);
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { id } = answer.shipment;
+    const results = await Promise.allSettled(
+      milestones(id, 50).map((command, n) =>
+        shipments.recordMilestone(
+          n % 2 === 0 ? command : { ...command, milestone: { ...command.milestone, container_number: 'MSCU6639870' } },
+        ),
+      ),
+    );
+    expect(results.map(({ status }) => status)).toEqual(
+      results.map((_, n) => (n % 2 === 0 ? 'fulfilled' : 'rejected')),
+    );
+    expect((await stored(id)).filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(25);
+  });
+
+  it('what is too much for one append becomes several, in order', async () => {
+    const store = new InterceptedStore(engine.store);
+    const sizes: number[] = [];
+    store.intercept = (append, _, events) => {
+      sizes.push(Buffer.byteLength(JSON.stringify(events)));
+      return append();
+    };
+    const shipments = replica(store);
+    const commands = Array.from({ length: 30 }, (_, n) =>
+      upsert({
+        external_id: 'PO-1',
+        references: Array.from({ length: 50 }, () => ({ type: 'po', value: 'ß'.repeat(900) + String(n) })),
+      }),
+    );
+    const answers = await Promise.all(commands.map((command) => shipments.upsert(command)));
+    const events = await stored(answers[0]?.answer.shipment.id ?? '');
+    expect(events.map(({ metadata }) => metadata['command_id'])).toEqual(commands.map((command) => command.id));
+    expect(answers.map(({ answer }) => answer.shipment.references[0]?.value.slice(900))).toEqual(
+      commands.map((_, n) => String(n)),
+    );
+    expect(Math.max(...sizes)).toBeLessThan(1024 * 1024);
+    expect(sizes.length).toBeLessThan(30);
+  });
+
+  it('keeps different shipments out of each other’s way', async () => {
+    const shipments = replica(engine.store);
+    const created = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => shipments.upsert(upsert({ external_id: `PO-${n}` }))),
+    );
+    const answers = await Promise.all(
+      created.map(({ answer }) => shipments.recordMilestone(milestone(answer.shipment.id))),
+    );
+    for (const [n, { answer }] of answers.entries()) {
+      expect(answer.milestone.shipment_id).toBe(created[n]?.answer.shipment.id);
+    }
+  });
+});

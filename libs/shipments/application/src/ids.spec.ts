@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { eventId, parseShipmentId, partId, shipmentIdFor, streamOf } from './ids.ts';
+
+const live = { workspace_id: 'wsp_1', environment: 'live' } as const;
+const command = '6f2b0b4e-8f0e-4c39-9d1c-0a4c5a0f7a11';
+const other = '6f2b0b4e-8f0e-4c39-9d1c-0a4c5a0f7a12';
+
+describe('shipmentIdFor', () => {
+  it('is 128 bits of SHA-256 over the length-prefixed scope and external_id, in base32', () => {
+    const prefixed = Buffer.concat(
+      ['wsp_1', 'live', 'PO-1'].flatMap((part) => {
+        const length = Buffer.alloc(4);
+        length.writeUInt32BE(part.length);
+        return [length, Buffer.from(part)];
+      }),
+    );
+    const bits = [...createHash('sha256').update(prefixed).digest().subarray(0, 16)]
+      .map((byte) => byte.toString(2).padStart(8, '0'))
+      .join('')
+      .padEnd(130, '0');
+    const expected = bits.replaceAll(/.{5}/g, (five) => 'abcdefghijklmnopqrstuvwxyz234567'.charAt(parseInt(five, 2)));
+    expect(shipmentIdFor(live, 'PO-1', command)).toBe(`shp_${expected}`);
+  });
+
+  it('is the same for an external_id whatever the command, and another for each command without one', () => {
+    expect(shipmentIdFor(live, 'PO-1', command)).toBe(shipmentIdFor(live, 'PO-1', other));
+    expect(shipmentIdFor(live, null, command)).toBe(shipmentIdFor(live, undefined, command));
+    expect(shipmentIdFor(live, null, command)).not.toBe(shipmentIdFor(live, null, other));
+  });
+
+  it('keeps scopes and parts apart', () => {
+    const ids = [
+      shipmentIdFor(live, 'PO-1', command),
+      shipmentIdFor({ ...live, environment: 'test' }, 'PO-1', command),
+      shipmentIdFor({ ...live, workspace_id: 'wsp_2' }, 'PO-1', command),
+      shipmentIdFor({ ...live, workspace_id: 'wsp_' }, '1PO-1', command),
+      shipmentIdFor(live, 'PO-', command),
+      shipmentIdFor(live, 'PÖ-1', command),
+      shipmentIdFor(live, '', command),
+      shipmentIdFor(live, null, command),
+    ];
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(parseShipmentId(id)).toBe(id);
+  });
+
+  it('spreads the first character of streams evenly', () => {
+    const counts = new Map<string, number>();
+    for (let n = 0; n < 3_200; n++) {
+      const first = streamOf(shipmentIdFor(live, `PO-${n}`, command)).charAt('shipment-'.length);
+      counts.set(first, (counts.get(first) ?? 0) + 1);
+    }
+    expect(counts.size).toBe(32);
+    expect(Math.min(...counts.values())).toBeGreaterThan(50);
+  });
+});
+
+describe('parseShipmentId', () => {
+  const id = shipmentIdFor(live, 'PO-1', command);
+  it.each([
+    ['upper case', id.toUpperCase()],
+    ['another prefix', id.replace('shp_', 'mst_')],
+    ['no prefix', id.slice(4)],
+    ['one character less', id.slice(0, -1)],
+    ['one character more', `${id}a`],
+    ['a line break behind it', `${id}\n`],
+    ['characters outside base32', `${id.slice(0, -2)}0a`],
+    ['bits beyond the 128th', `${id.slice(0, -1)}b`],
+    ['a path', 'shp_../../../../etc/passwd....'],
+    ['nothing', ''],
+    ['no text', { toString: () => id }],
+  ])('refuses %s', (_, hostile) => {
+    expect(parseShipmentId(hostile)).toBeUndefined();
+  });
+});
+
+describe('what a command makes', () => {
+  const shipment = shipmentIdFor(live, 'PO-1', command);
+
+  it('has ids that begin with the token of its shipment and differ by command, kind and number', () => {
+    const ids = [
+      partId('mst', shipment, command, 0),
+      partId('mst', shipment, command, 1),
+      partId('mst', shipment, other, 0),
+      partId('exc', shipment, command, 0),
+    ];
+    expect(new Set(ids.map((id) => id.slice(4))).size).toBe(ids.length);
+    for (const id of ids) {
+      expect(id).toMatch(/^(mst|exc)_[a-z2-7]{42}$/);
+      expect(`shp_${id.slice(4, 30)}`).toBe(shipment);
+    }
+    expect(partId('mst', shipment, command, 0)).toBe(ids[0]);
+  });
+
+  it('has event ids that are UUIDs of version 5, the same for each repetition', () => {
+    expect(eventId(command, 0)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(eventId(command, 0)).toBe(eventId(command, 0));
+    expect(new Set([eventId(command, 0), eventId(command, 1), eventId(other, 0)]).size).toBe(3);
+  });
+});

@@ -1,0 +1,70 @@
+import { Busy } from '@tracking/ports';
+import { type BatchHandler, KeyedBatches } from './keyed-batches.ts';
+
+const limits = { perBatch: 10, perKey: 20, total: 30 };
+
+/** A handler that notes what it gets and answers once the gate is opened. */
+function gated() {
+  const seen: { key: string; items: number[] }[] = [];
+  const gate = Promise.withResolvers<void>();
+  const handle: BatchHandler<number, string> = async (key, batch) => {
+    seen.push({ key, items: batch.map(({ item }) => item) });
+    await gate.promise;
+    for (const { item, answer } of batch) answer(`${key}${item}`);
+  };
+  return { seen, handle, open: gate.resolve };
+}
+
+describe('KeyedBatches', () => {
+  it('works on one key in order, on what came meanwhile together, and on keys side by side', async () => {
+    const { seen, handle, open } = gated();
+    const batches = new KeyedBatches(handle, limits);
+    const answers = [1, 2, 3].map((item) => batches.submit('a', item));
+    answers.push(batches.submit('b', 4));
+    expect(seen).toEqual([
+      { key: 'a', items: [1] },
+      { key: 'b', items: [4] },
+    ]);
+    open();
+    expect(await Promise.all(answers)).toEqual(['a1', 'a2', 'a3', 'b4']);
+    expect(seen[2]).toEqual({ key: 'a', items: [2, 3] });
+  });
+
+  it('hands over no more than a batch holds', async () => {
+    const { seen, handle, open } = gated();
+    const batches = new KeyedBatches(handle, limits);
+    const answers = Array.from({ length: 21 }, (_, item) => batches.submit('a', item));
+    open();
+    await Promise.all(answers);
+    expect(seen.map(({ items }) => items.length)).toEqual([1, 10, 10]);
+    expect(seen.flatMap(({ items }) => items)).toEqual(Array.from({ length: 21 }, (_, item) => item));
+  });
+
+  it('is busy when a key has its share, and when there is no room at all; afterwards it takes more', async () => {
+    const { handle, open } = gated();
+    const batches = new KeyedBatches(handle, limits);
+    const accepted = Array.from({ length: 21 }, (_, item) => batches.submit('a', item));
+    await expect(batches.submit('a', 21)).rejects.toThrow(Busy);
+    for (let n = 0; n < 9; n++) accepted.push(batches.submit(`other ${n}`, n));
+    await expect(batches.submit('one more', 0)).rejects.toThrow(Busy);
+    expect(batches.depth).toBe(30);
+    open();
+    await Promise.all(accepted);
+    await expect(batches.submit('a', 22)).resolves.toBe('a22');
+    expect(batches.depth).toBe(0);
+  });
+
+  it('fails what a throwing handler left without an answer, and goes on with the next', async () => {
+    const batches = new KeyedBatches<number, number>(async (_, batch) => {
+      for (const { item, answer } of batch) {
+        if (item === 2) throw new Error('no');
+        answer(item);
+      }
+    }, limits);
+    const answers = [0, 1, 2, 3].map((item) => batches.submit('a', item));
+    const [zero, one, two, three] = await Promise.allSettled(answers);
+    expect([zero, one].map((each) => each?.status)).toEqual(['fulfilled', 'fulfilled']);
+    expect([two, three].map((each) => each?.status)).toEqual(['rejected', 'rejected']);
+    await expect(batches.submit('a', 5)).resolves.toBe(5);
+  });
+});

@@ -1,0 +1,125 @@
+import { milestone, milestones, places, upsert } from '../test/builders.ts';
+import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
+import { streamOf } from './ids.ts';
+import type { ShipmentsService } from './shipments-service.ts';
+
+describe('a command that comes again', () => {
+  let engine: TestEngine;
+  let shipments: ShipmentsService;
+  beforeEach(async () => {
+    engine = await TestEngine.open();
+    shipments = replica(engine.store);
+  });
+  afterEach(() => engine.close());
+
+  const length = async (shipmentId: string) => (await engine.store.read(streamOf(shipmentId))).length;
+
+  it.each([
+    ['at once, by the same replica', () => shipments],
+    ['by another replica', () => replica(engine.store)],
+    [
+      'after a restart',
+      async () => {
+        await engine.reopen();
+        return replica(engine.store);
+      },
+    ],
+  ])('changes nothing and is answered the same: %s', async (_, again) => {
+    const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870', 'MSCU6639871'] });
+    const created = await shipments.upsert(create);
+    const { id } = created.answer.shipment;
+    const record = milestone(id, { external_id: 'M-1', location: 'Hamburg' });
+    const recorded = await shipments.recordMilestone(record);
+    const correct = milestone(id, { external_id: 'M-1', location: 'Bremerhaven', code: 'vessel_departed' });
+    const corrected = await shipments.recordMilestone(correct);
+    const update = upsert({ external_id: 'PO-1', house_bill: 'HB-1', container_numbers: [] });
+    const updated = await shipments.upsert(update);
+    await shipments.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
+    expect([created, recorded, corrected, updated].map(({ answer }) => answer.outcome)).toEqual([
+      'created',
+      'recorded',
+      'corrected',
+      'updated',
+    ]);
+    expect(created.answer.warnings).not.toEqual([]);
+    const before = await length(id);
+
+    const service = await again();
+    expect(await service.upsert(create)).toEqual(created);
+    expect(await service.recordMilestone(record)).toEqual(recorded);
+    expect(await service.recordMilestone(correct)).toEqual(corrected);
+    expect(await service.upsert(update)).toEqual(updated);
+    expect(await length(id)).toBe(before);
+  });
+
+  it('is one command when it comes twice at the same time', async () => {
+    const create = upsert({ house_bill: 'HB-1' });
+    const others = [replica(engine.store), replica(engine.store)];
+    const created = await Promise.all([shipments, shipments, ...others].map((each) => each.upsert(create)));
+    for (const each of created) expect(each).toEqual(created[0]);
+    const id = created[0]?.answer.shipment.id ?? '';
+
+    const commands = milestones(id, 20);
+    const answers = await Promise.all([
+      ...commands.map((command) => shipments.recordMilestone(command)),
+      ...commands.map((command) => shipments.recordMilestone(command)),
+    ]);
+    expect(answers.map(({ answer }) => answer)).toEqual(
+      [...answers.slice(0, 20), ...answers.slice(0, 20)].map(({ answer }) => answer),
+    );
+    expect(answers.every(({ answer }) => answer.outcome === 'recorded')).toBe(true);
+    const events = await engine.store.read(streamOf(id));
+    expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(20);
+  });
+
+  it('is answered as it would have been when the process died between storing and answering', async () => {
+    const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] });
+    const store = new InterceptedStore(engine.store);
+    store.intercept = async (append) => {
+      await append();
+      throw new Error('killed');
+    };
+    const dying = replica(store);
+    await expect(dying.upsert(create)).rejects.toThrow('killed');
+    await engine.reopen();
+    const { answer } = await replica(engine.store).upsert(create);
+
+    const record = milestone(answer.shipment.id, { code: 'vessel_departed' });
+    const stored = new InterceptedStore(engine.store);
+    stored.intercept = store.intercept;
+    await expect(replica(stored).recordMilestone(record)).rejects.toThrow('killed');
+    await engine.reopen();
+    await replica(engine.store).recordMilestone(milestone(answer.shipment.id, { code: 'vessel_arrived' }));
+    const recorded = await replica(engine.store).recordMilestone(record);
+
+    // Elsewhere all goes well with the same commands.
+    const elsewhere = await TestEngine.open();
+    const healthy = replica(elsewhere.store);
+    expect((await healthy.upsert(create)).answer).toEqual(answer);
+    expect(await healthy.recordMilestone(record)).toEqual(recorded);
+    await elsewhere.close();
+  });
+
+  it('that changed nothing the first time is answered again as it was', async () => {
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const record = milestone(answer.shipment.id, {});
+    const recorded = await shipments.recordMilestone(record);
+    const duplicate = milestone(answer.shipment.id, {});
+    const first = await shipments.recordMilestone(duplicate);
+    expect(first.answer.outcome).toBe('existing');
+    expect(first.answer.milestone).toEqual(recorded.answer.milestone);
+    expect(first.position).toBe(recorded.position);
+    expect(await shipments.recordMilestone(duplicate)).toEqual(first);
+    expect(await replica(engine.store).recordMilestone(duplicate)).toEqual(first);
+  });
+
+  it('keeps its first answer when its rules have changed since', async () => {
+    const create = upsert({ external_id: 'PO-1', origin_port: 'CNSHA' });
+    const created = await shipments.upsert(create);
+    expect(created.answer.warnings).toEqual([]);
+    // A command that would be refused by now is still the one that was accepted.
+    const refusedNow = { ...create, fields: { ...create.fields, origin_port: 'nowhere at all' } };
+    expect(places.isUnknown('CNSHA')).toBe(false);
+    expect(await shipments.upsert(refusedNow)).toEqual(created);
+  });
+});

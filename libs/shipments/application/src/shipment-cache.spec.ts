@@ -1,0 +1,81 @@
+import { decide, fold } from '@tracking/shipments-domain';
+import { CountedMetrics, milestones, places, upsert } from '../test/builders.ts';
+import { contextFor } from './decide-batch.ts';
+import { shipmentIdFor } from './ids.ts';
+import { ShipmentCache, roughBytes } from './shipment-cache.ts';
+import { type LoadedShipment, eventsOf, lastingCharacters } from './shipment-stream.ts';
+
+/** A shipment with so many milestones, each with such a note. */
+function shipment(count = 0, note = ''): LoadedShipment {
+  const create = upsert({ external_id: 'PO-1' });
+  const shipment_id = shipmentIdFor(create, 'PO-1', create.id);
+  const commands = [
+    { ...create, shipment_id },
+    ...milestones(shipment_id, count).map((each) => ({ ...each, milestone: { ...each.milestone, note } })),
+  ];
+  let state: LoadedShipment['state'] | undefined;
+  let revision = -1;
+  let characters = 0;
+  for (const command of commands) {
+    const events = eventsOf(command, decide(command, state, contextFor(command, places)).events, null, revision + 1);
+    state = fold(events, state);
+    revision += events.length;
+    for (const event of events) characters += lastingCharacters(event);
+  }
+  if (state === undefined) throw new Error('no shipment');
+  return { state, revision, position: String(revision), characters };
+}
+
+const small = shipment();
+const newCache = (shipments: number, bytes = Number.MAX_SAFE_INTEGER) => {
+  const metrics = new CountedMetrics();
+  return { metrics, cache: new ShipmentCache({ shipments, bytes }, metrics.counter('reads')) };
+};
+
+describe('ShipmentCache', () => {
+  it('keeps what was used last, within the number of shipments', () => {
+    const { cache } = newCache(10);
+    for (let n = 0; n < 100; n++) {
+      cache.put(String(n), small);
+      expect(cache.get('0')).toBe(small);
+      expect(cache.size).toBeLessThanOrEqual(10);
+    }
+    for (let n = 97; n < 100; n++) expect(cache.get(String(n))).toBe(small);
+    expect(cache.get('50')).toBeUndefined();
+  });
+
+  it('holds fewer of the large ones', () => {
+    const large = shipment(20, 'x'.repeat(900));
+    expect(roughBytes(large)).toBeGreaterThan(roughBytes(small) + 20 * 900);
+    const { cache } = newCache(1_000, 10 * roughBytes(large));
+    for (let n = 0; n < 50; n++) cache.put(String(n), large);
+    expect(cache.size).toBeGreaterThanOrEqual(4);
+    expect(cache.size).toBeLessThanOrEqual(12);
+  });
+
+  it('never goes back to an older state', () => {
+    const { cache } = newCache(10);
+    const newer = shipment(1);
+    cache.put('a', newer);
+    cache.put('a', small);
+    expect(cache.get('a')).toBe(newer);
+  });
+
+  it('forgets what is dropped, from wherever it is', () => {
+    const { cache } = newCache(10);
+    for (let n = 0; n < 8; n++) cache.put(String(n), small);
+    for (let n = 0; n < 8; n++) {
+      cache.drop(String(n));
+      expect(cache.get(String(n))).toBeUndefined();
+    }
+    expect(cache.size).toBe(0);
+  });
+
+  it('counts hits and misses', () => {
+    const { cache, metrics } = newCache(10);
+    cache.put('a', small);
+    cache.get('a');
+    cache.get('b');
+    expect([metrics.values.get('reads{result=hit}'), metrics.values.get('reads{result=miss}')]).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,33 @@
+import type { ShipmentRecord } from '@tracking/contracts';
+import type { Position } from '@tracking/ports';
+import type {
+  RecordMilestone,
+  RecordMilestoneAnswer,
+  UpsertShipment,
+  UpsertShipmentAnswer,
+} from '@tracking/shipments-domain';
+import type { Written } from './answers.ts';
+import type { Scope } from './shipment-stream.ts';
+
+/** A shipment as its stream has it, and the position of its last event. */
+export interface FoundShipment {
+  readonly record: ShipmentRecord;
+  readonly position: Position;
+}
+
+/**
+ * Everything that is done to shipments. The same command id is the same command, however often and wherever it is sent:
+ * it is carried out once and answered the same, so that any command may be repeated after an unknown outcome.
+ * Commands of one shipment are serialised, whatever replica they reach.
+ * All methods throw `Unavailable` when the outcome is unknown, and `Busy` when nothing was done for want of room.
+ */
+export interface ShipmentsService {
+  /** Creates a shipment, or changes the one that has this `external_id`. @throws DomainError, Unavailable, Busy */
+  upsert(command: Omit<UpsertShipment, 'shipment_id'>): Promise<Written<UpsertShipmentAnswer>>;
+
+  /** @throws DomainError (`not_found` also for another scope's shipment), Unavailable, Busy */
+  recordMilestone(command: RecordMilestone): Promise<Written<RecordMilestoneAnswer>>;
+
+  /** The shipment from its stream: at least as new as every command answered before the call. @throws Unavailable */
+  getShipment(scope: Scope, shipmentId: string): Promise<FoundShipment | undefined>;
+}

@@ -1,0 +1,232 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type JsonObject, DomainError } from '@tracking/contracts';
+import { DirectCommandChannel } from '@tracking/embedded';
+import { Busy } from '@tracking/ports';
+import { v5 } from 'uuid';
+import { CountedMetrics, milestone, milestones, scope, silent, upsert } from '../test/builders.ts';
+import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
+import { serveShipments, shipmentsClient } from './command-channel.ts';
+import { streamOf } from './ids.ts';
+
+let engine: TestEngine;
+beforeEach(async () => {
+  engine = await TestEngine.open();
+});
+afterEach(() => engine.close());
+
+describe('what is stored', () => {
+  it('carries who did what, when and why, in every event', async () => {
+    const shipments = replica(engine.store);
+    const command = upsert(
+      { external_id: 'PO-1', container_numbers: ['MSCU6639871'] },
+      { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', request_id: 'req_42' },
+    );
+    const { answer, position } = await shipments.upsert(command);
+    const events = await engine.store.read(streamOf(answer.shipment.id));
+    // The container's check digit is wrong: an exception opens with the shipment.
+    expect(events.map(({ type }) => type)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
+    for (const [index, event] of events.entries()) {
+      expect(event.id).toBe(v5(String(index), command.id));
+      expect(event.metadata).toEqual({
+        command_id: command.id,
+        command_index: index,
+        recorded_at: command.at,
+        actor: command.actor,
+        request_id: 'req_42',
+        traceparent: command.traceparent,
+        next_check_at: null,
+      });
+    }
+    expect(position).toBe(events.at(-1)?.position);
+    const exception = (events[1]?.data as JsonObject)['exception'] as JsonObject;
+    expect(exception['id']).toMatch(new RegExp(`^exc_${answer.shipment.id.slice(4)}[a-z2-7]{16}$`));
+  });
+
+  it('without an external_id is a shipment for each command', async () => {
+    const shipments = replica(engine.store);
+    const answers = await Promise.all([1, 2, 3].map(() => shipments.upsert(upsert({ house_bill: 'HB-1' }))));
+    expect(new Set(answers.map(({ answer }) => answer.shipment.id)).size).toBe(3);
+  });
+});
+
+describe('scopes', () => {
+  it.each([
+    ['another workspace', { workspace_id: 'wsp_2', environment: 'live' }],
+    ['the other environment', { workspace_id: 'wsp_1', environment: 'test' }],
+  ] as const)('%s neither sees nor touches a shipment', async (_, foreign) => {
+    const shipments = replica(engine.store);
+    const mine = await shipments.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const { id } = mine.answer.shipment;
+    const command = milestone(id, {}, foreign);
+    for (const each of [shipments, replica(engine.store)]) {
+      expect(await each.getShipment(foreign, id)).toBeUndefined();
+      await expect(each.recordMilestone(command)).rejects.toMatchObject({ code: 'not_found' });
+    }
+    const theirs = await shipments.upsert(upsert({ external_id: 'PO-1' }, foreign));
+    expect(theirs.answer).toMatchObject({ outcome: 'created', shipment: { house_bill: null } });
+    expect(theirs.answer.shipment.id).not.toBe(id);
+    expect((await shipments.getShipment(scope, id))?.record).toEqual(mine.answer.shipment);
+  });
+
+  it('refuses a foreign command also when it waits together with own ones', async () => {
+    const shipments = replica(engine.store);
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const own = milestones(answer.shipment.id, 4);
+    const foreign = milestones(answer.shipment.id, 4, { workspace_id: 'wsp_2' });
+    const results = await Promise.allSettled(
+      own.flatMap((each, n) => [each, foreign[n]!]).map((command) => shipments.recordMilestone(command)),
+    );
+    expect(results.map(({ status }) => status)).toEqual(
+      results.map((_, n) => (n % 2 === 0 ? 'fulfilled' : 'rejected')),
+    );
+  });
+
+  it('hostile ids name no shipment, and write nothing', async () => {
+    const shipments = replica(engine.store);
+    const unknown = 'shp_aaaaaaaaaaaaaaaaaaaaaaaaaa';
+    const hostile = ['', 'shp_', 'shp_x', unknown.replace('shp', 'mst'), 'shp_../../etc/passwd', `${unknown}b`];
+    for (const id of [...hostile, unknown]) {
+      expect(await shipments.getShipment(scope, id)).toBeUndefined();
+      await expect(shipments.recordMilestone(milestone(id))).rejects.toMatchObject({ code: 'not_found' });
+    }
+    expect(await engine.store.head()).toBeUndefined();
+  });
+});
+
+describe('bounds', () => {
+  it('says busy when too many commands wait, for one shipment and in all, and goes on afterwards', async () => {
+    const store = new InterceptedStore(engine.store);
+    const metrics = new CountedMetrics();
+    const shipments = replica(store, { commandsPerShipment: 10, commands: 20 }, metrics);
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const gate = Promise.withResolvers<void>();
+    store.intercept = async (append) => {
+      await gate.promise;
+      return append();
+    };
+    const results = Promise.allSettled([
+      ...milestones(answer.shipment.id, 12).map((command) => shipments.recordMilestone(command)),
+      ...Array.from({ length: 10 }, (_, n) => shipments.upsert(upsert({ external_id: `other ${n}` }))),
+    ]);
+    expect(metrics.gauges.get('commands_pending')?.()).toBe(20);
+    gate.resolve();
+    const refused = (await results).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    // One of the shipment's twelve, and one of the rest: eleven and nine make twenty.
+    expect(refused).toHaveLength(2);
+    for (const error of refused) expect(error).toBeInstanceOf(Busy);
+    expect(metrics.values.get('commands_total{type=RecordMilestone,outcome=busy}')).toBe(1);
+    expect(metrics.values.get('commands_total{type=UpsertShipment,outcome=busy}')).toBe(1);
+    expect(metrics.gauges.get('commands_pending')?.()).toBe(0);
+    await shipments.recordMilestone(milestone(answer.shipment.id));
+  });
+
+  it('does nothing for a command whose time went by in the queue', async () => {
+    const store = new InterceptedStore(engine.store);
+    const shipments = replica(store, { deadlineMs: 50 });
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    store.intercept = async (append) => {
+      await delay(100);
+      return append();
+    };
+    const [first, second] = await Promise.allSettled(
+      milestones(answer.shipment.id, 2).map((command) => shipments.recordMilestone(command)),
+    );
+    expect(first?.status).toBe('fulfilled');
+    expect(second).toMatchObject({ status: 'rejected', reason: expect.any(Busy) });
+    const events = await engine.store.read(streamOf(answer.shipment.id));
+    expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(1);
+  });
+
+  it.each([
+    ['one shipment', { shipments: 1, bytes: 1_000_000 }],
+    ['next to nothing', { shipments: 100, bytes: 1 }],
+    ['all', { shipments: 100, bytes: 1_000_000 }],
+  ])('answers the same when %s fits into the cache', async (_, cache) => {
+    const metrics = new CountedMetrics();
+    const shipments = replica(engine.store, { cache }, metrics);
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      ids.push((await shipments.upsert(upsert({ external_id: `PO-${n}` }))).answer.shipment.id);
+    }
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(
+        ids.flatMap((id) =>
+          milestones(id, 3).map(({ milestone: { location, code }, ...command }) =>
+            shipments.recordMilestone({
+              ...command,
+              milestone: { ...milestone(id).milestone, code, location: `${location} ${round}` },
+            }),
+          ),
+        ),
+      );
+    }
+    for (const id of ids) {
+      const events = await engine.store.read(streamOf(id));
+      expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(9);
+      expect(await shipments.getShipment(scope, id)).toEqual(await replica(engine.store).getShipment(scope, id));
+    }
+    expect(metrics.gauges.get('shipment_cache_size')?.()).toBeLessThanOrEqual(cache.bytes === 1 ? 1 : cache.shipments);
+  });
+});
+
+describe('over a command channel', () => {
+  it('is the same service', async () => {
+    const channel = new DirectCommandChannel(silent);
+    serveShipments(channel, replica(engine.store));
+    const client = shipmentsClient(channel, { deadlineMs: 5_000 });
+    const elsewhere = await TestEngine.open();
+    const direct = replica(elsewhere.store);
+
+    const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870'] });
+    const created = await client.upsert(create);
+    expect(created).toEqual(await direct.upsert(create));
+    const { id } = created.answer.shipment;
+    const record = milestone(id);
+    expect(await client.recordMilestone(record)).toEqual(await direct.recordMilestone(record));
+    expect(await client.getShipment(scope, id)).toEqual(await direct.getShipment(scope, id));
+    expect(await client.getShipment({ ...scope, environment: 'test' }, id)).toBeUndefined();
+    const wrong = milestone(id, { container_number: 'MSCU6639871', reason_code: 'none such' });
+    const refusals = await Promise.all(
+      [client, direct].map((each) => each.recordMilestone(wrong).catch((error: unknown) => error)),
+    );
+    expect(refusals[0]).toBeInstanceOf(DomainError);
+    expect(refusals[0]).toEqual(refusals[1]);
+    expect((refusals[0] as DomainError).details.map(({ param }) => param).sort()).toEqual([
+      'container_number',
+      'reason_code',
+    ]);
+    await elsewhere.close();
+    await channel.close();
+  });
+
+  it('passes nothing that JSON would change', async () => {
+    const channel = new DirectCommandChannel(silent);
+    const service = replica(engine.store);
+    serveShipments(
+      {
+        serve: (name, methods) =>
+          channel.serve(
+            name,
+            Object.fromEntries(
+              Object.entries(methods).map(([method, handler]) => [
+                method,
+                async (request) =>
+                  JSON.parse(JSON.stringify(await handler(JSON.parse(JSON.stringify(request)) as JsonObject))),
+              ]),
+            ),
+          ),
+      },
+      service,
+    );
+    const client = shipmentsClient(channel, { deadlineMs: 5_000 });
+    const created = await client.upsert(upsert({ external_id: 'PO-1', legs: [] }));
+    const { id } = created.answer.shipment;
+    expect(await service.getShipment(scope, id)).toStrictEqual({
+      record: created.answer.shipment,
+      position: created.position,
+    });
+    const record = milestone(id);
+    const recorded = await client.recordMilestone(record);
+    expect(await service.recordMilestone(record)).toStrictEqual(recorded);
+  });
+});

@@ -1,0 +1,157 @@
+import { Busy, Unavailable } from '@tracking/ports';
+import { milestone, milestones, scope, upsert } from '../test/builders.ts';
+import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
+import { streamOf } from './ids.ts';
+
+describe('an engine that does not answer', () => {
+  let engine: TestEngine;
+  let store: InterceptedStore;
+  beforeEach(async () => {
+    engine = await TestEngine.open();
+    store = new InterceptedStore(engine.store);
+  });
+  afterEach(() => engine.close());
+
+  const types = async (shipmentId: string) => (await engine.store.read(streamOf(shipmentId))).map(({ type }) => type);
+
+  it.each([
+    ['had stored the events', true],
+    ['had stored nothing', false],
+  ])('but %s: the command is carried out once', async (_, stores) => {
+    const shipments = replica(store);
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    let failures = 0;
+    store.intercept = async (append) => {
+      if (failures++ >= 2) return append();
+      if (stores) await append();
+      throw new Unavailable('event store', 'no answer');
+    };
+    const answers = await Promise.all(
+      milestones(answer.shipment.id, 30).map((command) => shipments.recordMilestone(command)),
+    );
+    expect(failures).toBeGreaterThan(2);
+    expect(answers.every(({ answer }) => answer.outcome === 'recorded')).toBe(true);
+    const stored = await types(answer.shipment.id);
+    expect(stored.filter((type) => type === 'milestone.recorded.v1')).toHaveLength(30);
+    const fresh = await replica(engine.store).getShipment(scope, answer.shipment.id);
+    expect(await shipments.getShipment(scope, answer.shipment.id)).toEqual(fresh);
+  });
+
+  it('and stored the events just before another replica wrote: still once, and both are there', async () => {
+    const shipments = replica(store);
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { id } = answer.shipment;
+    let isFirst = true;
+    store.intercept = async (append) => {
+      const appended = await append();
+      if (!isFirst) return appended;
+      isFirst = false;
+      await replica(engine.store).recordMilestone(milestone(id, { code: 'vessel_arrived' }));
+      throw new Unavailable('event store', 'no answer');
+    };
+    const recorded = await shipments.recordMilestone(milestone(id, { code: 'vessel_departed' }));
+    expect(recorded.answer.outcome).toBe('recorded');
+    expect((await types(id)).filter((type) => type === 'milestone.recorded.v1')).toHaveLength(2);
+    const later = await shipments.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    expect(later.answer.shipment.status).toBe('arrived');
+    expect(later.answer.shipment.version).toBe((await types(id)).length);
+  });
+
+  it('and lets another replica write first: the command is decided on what that made', async () => {
+    const shipments = replica(store);
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { id } = answer.shipment;
+    let isFirst = true;
+    store.intercept = async (append) => {
+      if (!isFirst) return append();
+      isFirst = false;
+      await replica(engine.store).upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-other' }));
+      throw new Unavailable('event store', 'no answer');
+    };
+    const { answer: updated } = await shipments.upsert(upsert({ external_id: 'PO-1', booking_number: 'B-1' }));
+    expect(updated.shipment).toMatchObject({ house_bill: 'HB-other', booking_number: 'B-1' });
+    expect(await types(id)).toHaveLength(updated.shipment.version);
+  });
+
+  it('until the deadline: the outcome is unknown, and repeating the command later finds it out', async () => {
+    const shipments = replica(store, { deadlineMs: 60 });
+    const create = upsert({ external_id: 'PO-1' });
+    store.intercept = async (append) => {
+      await append();
+      throw new Unavailable('event store', 'no answer');
+    };
+    const failure = await shipments.upsert(create).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Unavailable);
+    expect(failure).not.toBeInstanceOf(Busy);
+    store.intercept = (append) => append();
+    const { answer } = await shipments.upsert(create);
+    expect(answer.outcome).toBe('created');
+    expect(await types(answer.shipment.id)).toEqual(['shipment.created.v1']);
+  });
+
+  it('and is busy when asked again: the outcome stays unknown', async () => {
+    const shipments = replica(store, { deadlineMs: 60 });
+    let isFirst = true;
+    store.intercept = async () => {
+      if (!isFirst) throw new Busy('event store', 'full');
+      isFirst = false;
+      throw new Unavailable('event store', 'no answer');
+    };
+    const failure = await shipments.upsert(upsert({ external_id: 'PO-1' })).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Unavailable);
+    expect(failure).not.toBeInstanceOf(Busy);
+  });
+
+  it('since it is busy: nothing was done, and the caller is told at once', async () => {
+    const shipments = replica(store);
+    store.intercept = () => Promise.reject(new Busy('event store', 'full'));
+    const create = upsert({ external_id: 'PO-1' });
+    await expect(shipments.upsert(create)).rejects.toThrow(Busy);
+    store.intercept = (append) => append();
+    expect((await shipments.upsert(create)).answer.outcome).toBe('created');
+  });
+});
+
+describe('what a replica remembers of a shipment while another writes to it', () => {
+  let engine: TestEngine;
+  beforeEach(async () => {
+    engine = await TestEngine.open();
+  });
+  afterEach(() => engine.close());
+
+  it('decides no upsert to be without effect, on what is no more', async () => {
+    const [one, other] = [replica(engine.store), replica(engine.store)];
+    await one.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    await other.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
+    const { answer } = await one.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    expect(answer.outcome).toBe('updated');
+    expect(answer.shipment).toMatchObject({ house_bill: 'HB-1', version: 3 });
+  });
+
+  it('refuses nothing on what is no more', async () => {
+    const [one, other] = [replica(engine.store), replica(engine.store)];
+    const { answer } = await one.upsert(upsert({ external_id: 'PO-1' }));
+    await other.upsert(upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
+    const recorded = await one.recordMilestone(milestone(answer.shipment.id, { container_number: 'MSCU6639871' }));
+    expect(recorded.answer.outcome).toBe('recorded');
+  });
+
+  it('answers a command that writes nothing with the position of the last event, whoever appended it', async () => {
+    const [one, other] = [replica(engine.store), replica(engine.store)];
+    await one.upsert(upsert({ external_id: 'PO-1' }));
+    const written = await other.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const unchanged = await one.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    expect(unchanged.answer.outcome).toBe('unchanged');
+    expect(unchanged.position).toBe(written.position);
+  });
+
+  it('shows by id at least what was acknowledged anywhere before', async () => {
+    const [one, other] = [replica(engine.store), replica(engine.store)];
+    const { answer } = await one.upsert(upsert({ external_id: 'PO-1' }));
+    const written = await other.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    expect(await one.getShipment(scope, answer.shipment.id)).toEqual({
+      record: written.answer.shipment,
+      position: written.position,
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import type { Places } from '@tracking/contracts';
+import type { Logger, Metrics } from '@tracking/ports';
+import type { MilestoneInput, RecordMilestone, UpsertShipment } from '@tracking/shipments-domain';
+
+export type Upsert = Omit<UpsertShipment, 'shipment_id'>;
+
+export const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
+export const places: Places = { find: () => undefined, isUnknown: () => false };
+
+const context = () => ({
+  id: randomUUID(),
+  at: '2026-03-01T12:00:00.000Z',
+  ...scope,
+  actor: { type: 'service_account', id: 'sva_1' } as const,
+  request_id: 'req_1',
+  traceparent: null,
+  strict: false,
+});
+
+export function upsert(fields: Upsert['fields'], changes: Partial<Upsert> = {}): Upsert {
+  return { type: 'UpsertShipment', ...context(), fields, ...changes };
+}
+
+export function milestone(
+  shipmentId: string,
+  fields: Partial<MilestoneInput> = {},
+  changes: Partial<RecordMilestone> = {},
+): RecordMilestone {
+  return {
+    type: 'RecordMilestone',
+    ...context(),
+    shipment_id: shipmentId,
+    milestone: {
+      code: 'gated_in',
+      occurred_at: '2026-02-01T08:00:00.000Z',
+      source: 'manual',
+      classifier: 'actual',
+      reason_code: null,
+      location: null,
+      timezone: null,
+      external_id: null,
+      container_number: null,
+      vessel: null,
+      voyage: null,
+      note: null,
+      ...fields,
+    },
+    ...changes,
+  };
+}
+
+/** `count` milestones of one shipment that all differ. */
+export function milestones(shipmentId: string, count: number, changes: Partial<RecordMilestone> = {}) {
+  return Array.from({ length: count }, (_, n) =>
+    milestone(shipmentId, { code: 'in_transit_checkpoint', location: `checkpoint ${n}` }, changes),
+  );
+}
+
+export const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** Keeps what was counted and set, to be looked at as `name{label=value}`. */
+export class CountedMetrics implements Metrics {
+  readonly values = new Map<string, number>();
+  readonly gauges = new Map<string, () => number>();
+
+  counter(name: string) {
+    return {
+      add: (amount = 1, labels: object = {}) => {
+        const key = `${name}{${Object.entries(labels)
+          .map(([label, value]) => `${label}=${value}`)
+          .join(',')}}`;
+        this.values.set(key, (this.values.get(key) ?? 0) + amount);
+      },
+    };
+  }
+  gauge(name: string, _help: string, _labels?: readonly string[], read?: () => number) {
+    if (read !== undefined) this.gauges.set(name, read);
+    return { set: ignore };
+  }
+  histogram() {
+    return { observe: ignore };
+  }
+}
+
+function ignore(): void {}
