@@ -1,0 +1,96 @@
+import { Unavailable } from '@tracking/ports';
+import type { Collection, Position } from '@tracking/ports';
+import type { Collections } from './collections.ts';
+import type { Generations, GenerationsDocument } from './generations.ts';
+import { Progress } from './progress.ts';
+import { CHECKPOINTS } from './projection/checkpoint.ts';
+import type { CheckpointDocument } from './projection/checkpoint.ts';
+import { rowsOf } from './read-model.ts';
+import type { Partition, ReadModel, Row } from './read-model.ts';
+
+/** A pointer as old as this is looked up again behind the query that finds it so. */
+const STALE_MS = 1_000;
+/** More than partitions times living generations will ever be. */
+const CHECKPOINTS_AT_MOST = 1_000;
+
+export interface ActiveRowsParts {
+  readonly partitions: readonly Partition[];
+  readonly collections: Collections;
+  readonly generations: Generations;
+  /** Most reads of this process that wait for the read model at once. */
+  readonly maxWaiters: number;
+  /** For how long a replaced generation can still be queried. */
+  readonly graceMs: number;
+}
+
+/** The generation of a read model that this process queries. */
+export class ActiveRows<R extends Row> {
+  readonly progress: Progress;
+  private refreshing: Promise<GenerationsDocument> | undefined;
+  private refreshedAt = 0;
+
+  constructor(
+    readonly model: ReadModel<R>,
+    private readonly parts: ActiveRowsParts,
+  ) {
+    const partitions = parts.partitions.map(({ key }) => key);
+    const elsewhere = { checkpoints: () => this.checkpoints(), follow: () => this.follow() };
+    this.progress = new Progress(partitions, elsewhere, parts.maxWaiters);
+  }
+
+  /** The rows to query. @throws Unavailable */
+  async rows(): Promise<Collection<R>> {
+    await this.follow();
+    const { generation } = this.progress;
+    if (generation === undefined) throw new Unavailable('read models', 'no generation is known yet');
+    return this.parts.collections.open<R>(rowsOf(this.model, generation));
+  }
+
+  /** Looks at the pointer again when it is stale: behind the caller, unless the generation may be gone by now. */
+  private async follow(): Promise<void> {
+    // Wall-clock time, which goes on while a machine sleeps.
+    const age = Math.abs(Date.now() - this.refreshedAt);
+    if (this.progress.generation === undefined || age > this.parts.graceMs / 2) await this.refresh();
+    else if (age > STALE_MS) this.refresh().catch(() => undefined);
+  }
+
+  /** The pointer as it is now; from here on queries follow it. @throws Unavailable */
+  refresh(): Promise<GenerationsDocument> {
+    this.refreshing ??= this.read().finally(() => (this.refreshing = undefined));
+    return this.refreshing;
+  }
+
+  /** Of all living generations. @throws Unavailable */
+  async checkpoints(): Promise<readonly CheckpointDocument[]> {
+    const documents = await this.parts.collections.open<CheckpointDocument>(CHECKPOINTS);
+    return documents.find({ filter: { read_model: this.model.name }, limit: CHECKPOINTS_AT_MOST });
+  }
+
+  /** Whether every partition of the generation has once held everything that there was. @throws Unavailable */
+  async isComplete(generation: number): Promise<boolean> {
+    const complete = new Set<string>();
+    for (const checkpoint of await this.checkpoints()) {
+      if (checkpoint.generation === generation && checkpoint.complete) complete.add(checkpoint.partition);
+    }
+    return this.parts.partitions.every(({ key }) => complete.has(key));
+  }
+
+  /** How far all partitions of a generation are by their checkpoints. @throws Unavailable */
+  async leastPosition(generation: number): Promise<Position | undefined> {
+    const checkpoints = await this.checkpoints();
+    const positions: Position[] = [];
+    for (const { key } of this.parts.partitions) {
+      const position = checkpoints.find((each) => each.generation === generation && each.partition === key)?.position;
+      if (!position) return undefined;
+      positions.push(position);
+    }
+    return positions.sort()[0];
+  }
+
+  private async read(): Promise<GenerationsDocument> {
+    const pointer = await this.parts.generations.of(this.model);
+    this.refreshedAt = Date.now();
+    await this.progress.pointTo(pointer.active, pointer.retiring);
+    return pointer;
+  }
+}

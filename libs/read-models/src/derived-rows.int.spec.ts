@@ -1,0 +1,154 @@
+import type { Milestone, Places } from '@tracking/contracts';
+import type { JsonObject } from '@tracking/contracts';
+import { decide, fold } from '@tracking/shipments-domain';
+import type {
+  RecordMilestone,
+  ShipmentCommand,
+  ShipmentEvent,
+  ShipmentState,
+  UpsertShipment,
+} from '@tracking/shipments-domain';
+import { randomUUID } from 'node:crypto';
+import { ACME, token } from '../test/shipment-events.ts';
+import { randomFrom } from '../test/troubled-store.ts';
+import { World, caughtUp, expectEqualToRebuild } from '../test/world.ts';
+
+const anywhere: Places = { find: () => undefined, isUnknown: () => false };
+const random = randomFrom(42);
+const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+
+/** Commands as clients send them, decided and appended as the handlers do. */
+class Handler {
+  readonly states = new Map<number, ShipmentState>();
+
+  constructor(private readonly world: World) {}
+
+  async handle(n: number, command: ShipmentCommand): Promise<void> {
+    const before = this.states.get(n);
+    let ids = 0;
+    const newId = (kind: 'mst' | 'exc') => `${kind}_${token(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
+    const { events } = decide(command, before, { places: anywhere, newId });
+    if (events.length === 0) return;
+    const metadata = {
+      command_id: command.id,
+      recorded_at: command.at,
+      actor: command.actor,
+      request_id: command.request_id,
+      traceparent: null,
+      next_check_at: null,
+    };
+    const first = before?.record.version ?? 0;
+    const stored = events.map((event, index) => ({
+      ...event,
+      metadata: { ...metadata, command_index: index },
+      revision: first + index,
+    }));
+    await this.world.engine.eventStore.append(
+      this.world.writer.stream(n),
+      first === 0 ? 'no_stream' : first - 1,
+      stored.map(({ type, data, metadata: { actor, ...rest } }) => ({
+        id: randomUUID(),
+        type,
+        data: data as unknown as JsonObject,
+        metadata: { ...rest, actor: { ...actor } },
+      })),
+    );
+    const state = fold(stored satisfies readonly ShipmentEvent[], before);
+    if (state) this.states.set(n, state);
+  }
+}
+
+const CONTAINERS = ['MSKU1234565', 'TEMU0000004', 'CSQU3054383'];
+const CODES = [
+  'booking_confirmed',
+  'gated_in',
+  'vessel_departed',
+  'vessel_arrived',
+  'discharged',
+  'customs_hold',
+  'delivered',
+];
+
+function command(minute: number) {
+  return {
+    id: randomUUID(),
+    at: new Date(Date.parse('2026-06-01T00:00:00.000Z') + minute * 60_000).toISOString(),
+    ...ACME,
+    actor: { type: 'service_account', id: 'sva_1' } as const,
+    request_id: 'req_1',
+    traceparent: null,
+    strict: false,
+  };
+}
+
+function upsert(n: number, minute: number): UpsertShipment {
+  return {
+    ...command(minute),
+    type: 'UpsertShipment',
+    shipment_id: `shp_${token(n)}`,
+    fields: {
+      external_id: `PO-${n}`,
+      mode: 'ocean',
+      destination_port: 'NLRTM',
+      house_bill: one(['HB-1', 'HB-2', null]),
+      container_numbers: CONTAINERS.slice(0, Math.floor(random() * 3) + 1),
+      eta: `2026-07-0${Math.floor(random() * 9) + 1}T00:00:00.000Z`,
+    },
+  };
+}
+
+function record(n: number, minute: number, state: ShipmentState): RecordMilestone {
+  const containers = state.record.container_numbers;
+  return {
+    ...command(minute),
+    type: 'RecordMilestone',
+    shipment_id: `shp_${token(n)}`,
+    milestone: {
+      code: one(CODES),
+      occurred_at: `2026-05-${10 + Math.floor(random() * 20)}T00:00:00.000Z`,
+      source: one(['manual', 'carrier']),
+      classifier: one(['actual', 'estimated', 'estimated', 'planned']),
+      reason_code: null,
+      location: one([null, 'NLRTM', 'CNSHA']),
+      timezone: null,
+      external_id: one([null, null, 'feed-1', 'feed-2']),
+      container_number: one([null, ...containers]),
+      vessel: null,
+      voyage: null,
+      note: null,
+    },
+  };
+}
+
+describe('rows of what clients did', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await World.open();
+  });
+  afterEach(() => world.close());
+
+  it('are the shipments and timelines that the domain folds', async () => {
+    const models = await world.start();
+    const handler = new Handler(world);
+    for (let minute = 0; minute < 600; minute += 1) {
+      const n = Math.floor(random() * 5);
+      const state = handler.states.get(n);
+      await handler.handle(n, state && random() < 0.85 ? record(n, minute, state) : upsert(n, minute));
+    }
+    await caughtUp(models);
+    const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
+    for (const [n, { record: expected, timeline }] of handler.states) {
+      const shown = await models.shipments.get(ACME, `shp_${token(n)}`);
+      expect(shown?.record).toEqual(expected);
+      const classifiers = ['actual', 'estimated', 'planned'] as const;
+      const { items } = await models.milestones.list(ACME, `shp_${token(n)}`, { ...query, classifiers });
+      expect(items).toEqual(timeline.map(({ milestone }): Milestone => milestone));
+    }
+    const superseded = [...handler.states.values()]
+      .flatMap(({ timeline }) => timeline)
+      .filter(({ milestone }) => milestone.superseded_at);
+    expect(superseded.length).toBeGreaterThan(10);
+    expect(await models.parked()).toEqual([]);
+    await expectEqualToRebuild(models);
+  });
+});

@@ -1,0 +1,91 @@
+import type { Collection, CollectionSpec, Document } from '@tracking/ports';
+import type { Collections } from './collections.ts';
+import { CHECKPOINTS } from './projection/checkpoint.ts';
+import { PARKED } from './projection/parked-streams.ts';
+import { generationOf } from './read-model.ts';
+import type { ReadModel } from './read-model.ts';
+
+/** Which generations of a read model there are: the one pointer, and the only word on what is queried. */
+export interface GenerationsDocument extends Document {
+  /** Queried. Grows by one at each swap. */
+  readonly active: number;
+  /** The next one, being projected from the start. */
+  readonly building: number | null;
+  /** The one before, projected on for those who have not heard of the swap yet. */
+  readonly retiring: number | null;
+  /** Grows with every change, which is refused where it is not the one that was read. */
+  readonly version: number;
+}
+
+/** Not derived: which rebuild was asked for is nowhere else. */
+const POINTERS: CollectionSpec = { name: 'read_models', indexes: [] };
+const PAGE = 500;
+
+/** The life of the generations of every read model, one guarded write per step, so that a crash falls between steps. */
+export class Generations {
+  constructor(private readonly collections: Collections) {}
+
+  /** @throws Unavailable */
+  async of(model: ReadModel): Promise<GenerationsDocument> {
+    const pointers = await this.pointers();
+    const known = await pointers.get(model.name);
+    if (known) return known;
+    // Where a pointer was lost, what it left behind is not trusted.
+    const left = (await this.collections.store.collectionNames(`${model.name}.`)).map((name) =>
+      generationOf(model, name),
+    );
+    const active = Math.max(0, ...left.map((generation) => generation ?? 0)) + 1;
+    await pointers.insert({ id: model.name, active, building: null, retiring: null, version: 1 });
+    return (await pointers.get(model.name)) ?? this.of(model);
+  }
+
+  /** Begins the next generation; the one that is being built, if there is one. @throws Unavailable */
+  async build(model: ReadModel): Promise<number> {
+    for (;;) {
+      const now = await this.of(model);
+      if (now.building !== null) return now.building;
+      const building = now.active + 1;
+      if (await this.change(now, { building })) return building;
+    }
+  }
+
+  /** The built generation becomes the active one. @returns false when someone else was first */
+  async swap(now: GenerationsDocument): Promise<boolean> {
+    if (now.building === null) return false;
+    return this.change(now, { active: now.building, building: null, retiring: now.active });
+  }
+
+  async retire(now: GenerationsDocument): Promise<boolean> {
+    return this.change(now, { retiring: null });
+  }
+
+  /**
+   * Drops what is left of dead generations. May be repeated at any time, also with a pointer that is no longer the
+   * newest: generations only grow, so nothing alive is ever dropped.
+   * @throws Unavailable
+   */
+  async sweep(model: ReadModel, now: GenerationsDocument): Promise<void> {
+    const oldest = now.retiring ?? now.active;
+    for (const name of await this.collections.store.collectionNames(`${model.name}.`)) {
+      const generation = generationOf(model, name);
+      if (generation !== undefined && generation < oldest) await this.collections.drop(name);
+    }
+    for (const spec of [CHECKPOINTS, PARKED]) {
+      const documents = await this.collections.open<Document>(spec);
+      const filter = { read_model: model.name, generation: { lt: oldest } };
+      for (let found = await documents.find({ filter, limit: PAGE }); found.length > 0;) {
+        await documents.writeMany(found.map(({ id }) => ({ kind: 'delete', id })));
+        found = await documents.find({ filter, limit: PAGE });
+      }
+    }
+  }
+
+  private async change(now: GenerationsDocument, change: Partial<GenerationsDocument>): Promise<boolean> {
+    const pointers = await this.pointers();
+    return pointers.replace({ ...now, ...change, version: now.version + 1 }, { version: now.version });
+  }
+
+  private pointers(): Promise<Collection<GenerationsDocument>> {
+    return this.collections.open(POINTERS);
+  }
+}

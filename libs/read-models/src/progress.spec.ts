@@ -1,0 +1,141 @@
+import { Busy } from '@tracking/ports';
+import { Progress } from './progress.ts';
+import type { CheckpointDocument } from './projection/checkpoint.ts';
+
+const NOW = 0;
+const LONG = 5_000;
+
+function local(partitions: readonly string[], generations: readonly number[] = [1], maxWaiters = 10): Progress {
+  const progress = new Progress(
+    partitions,
+    { checkpoints: () => Promise.resolve([]), follow: () => Promise.resolve() },
+    maxWaiters,
+  );
+  for (const generation of generations) for (const each of partitions) progress.held(generation, each, undefined);
+  return progress;
+}
+
+function checkpoint(generation: number, partition: string, position: string): CheckpointDocument {
+  return {
+    id: `${generation}${partition}`,
+    read_model: 'm',
+    generation,
+    partition,
+    position,
+    complete: true,
+    epoch: 1,
+  };
+}
+
+describe('the progress of a read model', () => {
+  it('is that of its slowest partition', async () => {
+    const progress = local(['a', 'b']);
+    await progress.pointTo(1, null);
+    progress.advanced(1, 'a', '0009');
+    expect(progress.position()).toBeUndefined();
+    progress.advanced(1, 'b', '0005');
+    expect(progress.position()).toBe('0005');
+    expect(await progress.reached('0005', NOW)).toBe(true);
+    expect(await progress.reached('0006', NOW)).toBe(false);
+  });
+
+  it('tells those who wait at once, each at its position', async () => {
+    const progress = local(['a']);
+    await progress.pointTo(1, null);
+    const told: string[] = [];
+    const waits = ['0003', '0001', '0002'].map((position) =>
+      progress.reached(position, LONG).then((reached) => told.push(`${position} ${reached}`)),
+    );
+    progress.advanced(1, 'a', '0002');
+    await Promise.all([waits[1], waits[2]]);
+    expect(told).toEqual(['0001 true', '0002 true']);
+    progress.advanced(1, 'a', '0003');
+    await Promise.all(waits);
+    expect(told).toHaveLength(3);
+  });
+
+  it('says no after the time, and when it closes', async () => {
+    const progress = local(['a']);
+    await progress.pointTo(1, null);
+    const closed = progress.reached('0002', LONG);
+    expect(await progress.reached('0001', 5)).toBe(false);
+    progress.close();
+    expect(await closed).toBe(false);
+  });
+
+  it('refuses those who wait beyond the bound', async () => {
+    const progress = local(['a'], [1], 2);
+    await progress.pointTo(1, null);
+    const waits = [progress.reached('0001', LONG), progress.reached('0001', LONG)];
+    await expect(progress.reached('0001', LONG)).rejects.toThrow(Busy);
+    progress.advanced(1, 'a', '0001');
+    expect(await Promise.all(waits)).toEqual([true, true]);
+    expect(await progress.reached('0001', LONG)).toBe(true);
+  });
+
+  it('goes over to the next generation only when nobody is taken back', async () => {
+    const progress = local(['a', 'b'], [1, 2]);
+    await progress.pointTo(1, null);
+    for (const each of ['a', 'b']) progress.advanced(1, each, '0009');
+    progress.advanced(2, 'a', '0009');
+    progress.advanced(2, 'b', '0008');
+
+    await progress.pointTo(2, 1);
+    expect(progress.generation).toBe(1);
+    // The old one stands still meanwhile: who waits, waits for the new one.
+    for (const each of ['a', 'b']) progress.advanced(1, each, '0010');
+    expect(await progress.reached('0009', NOW)).toBe(true);
+    expect(await progress.reached('0010', NOW)).toBe(false);
+    const waiting = progress.reached('0010', LONG);
+
+    progress.advanced(2, 'b', '0009');
+    expect(progress.generation).toBe(2);
+    expect(progress.position()).toBe('0009');
+    for (const each of ['a', 'b']) progress.advanced(2, each, '0010');
+    expect(await waiting).toBe(true);
+  });
+
+  it('is not moved by a pointer that was read earlier', async () => {
+    const progress = local(['a'], [1, 2]);
+    await progress.pointTo(2, 1);
+    await progress.pointTo(1, null);
+    expect(progress.generation).toBe(2);
+  });
+
+  it('goes over at once when the generation it queries is gone', async () => {
+    const progress = local(['a'], [1, 2]);
+    await progress.pointTo(1, null);
+    progress.advanced(1, 'a', '0009');
+    await progress.pointTo(2, null);
+    expect(progress.generation).toBe(2);
+  });
+
+  describe('of runners elsewhere', () => {
+    it('is read from their checkpoints for as long as someone waits', async () => {
+      let position = '0001';
+      let looks = 0;
+      const checkpoints = () => {
+        looks += 1;
+        return Promise.resolve([checkpoint(1, 'a', position), checkpoint(1, 'unknown', '0000')]);
+      };
+      const progress = new Progress(['a'], { checkpoints, follow: () => Promise.resolve() }, 10);
+      await progress.pointTo(1, null);
+      expect(await progress.reached('0001', NOW)).toBe(true);
+      const waiting = progress.reached('0002', LONG);
+      position = '0002';
+      expect(await waiting).toBe(true);
+      const before = looks;
+      expect(await progress.reached('0002', NOW)).toBe(true);
+      expect(looks).toBe(before);
+    });
+
+    it('survives a store that does not answer', async () => {
+      let failures = 2;
+      const checkpoints = () =>
+        failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve([checkpoint(1, 'a', '0001')]);
+      const progress = new Progress(['a'], { checkpoints, follow: () => Promise.resolve() }, 10);
+      await progress.pointTo(1, null);
+      expect(await progress.reached('0001', LONG)).toBe(true);
+    });
+  });
+});

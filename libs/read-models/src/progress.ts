@@ -1,0 +1,201 @@
+import { Busy } from '@tracking/ports';
+import type { Position } from '@tracking/ports';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CheckpointDocument } from './projection/checkpoint.ts';
+
+const POLL_MS = 15;
+
+interface Waiter {
+  readonly position: Position;
+  readonly settle: (reached: boolean) => void;
+}
+
+/** What other processes know. */
+export interface Elsewhere {
+  /** The read model's checkpoints, of all generations. @throws Unavailable */
+  checkpoints(): Promise<readonly CheckpointDocument[]>;
+  /** Looks at the pointer again when that is due. @throws Unavailable */
+  follow(): Promise<void>;
+}
+
+/**
+ * How far one read model is, and which of its generations this process queries. Runners of this process tell their
+ * progress at once; that of others is read from their checkpoints, and only while someone waits.
+ *
+ * Nobody is ever taken back in time by a rebuild: when the pointer moves to another generation, queries follow only
+ * once that one holds everything that this process has said the old one holds.
+ */
+export class Progress {
+  /** By generation, then partition. */
+  private readonly known = new Map<number, Map<string, Position>>();
+  /** Partitions that are projected here, as `generation/partition`. */
+  private readonly local = new Set<string>();
+  private queried: number | undefined;
+  private next: number | undefined;
+  /** Ordered by position. */
+  private readonly waiters: Waiter[] = [];
+  private polling: Promise<void> | undefined;
+  private watching = false;
+
+  constructor(
+    private readonly partitions: readonly string[],
+    private readonly elsewhere: Elsewhere,
+    private readonly maxWaiters: number,
+  ) {}
+
+  /** The generation to query; undefined until the pointer was read for the first time. */
+  get generation(): number | undefined {
+    return this.queried;
+  }
+
+  /**
+   * The pointer as it was read: takes effect at once, or as soon as nobody is taken back.
+   * @param retiring the generation that may be queried until then; any other is gone
+   * @throws Unavailable; the pointer is remembered all the same
+   */
+  async pointTo(active: number, retiring: number | null): Promise<void> {
+    this.queried ??= active;
+    // A pointer that was read earlier may arrive later.
+    if (active > (this.next ?? this.queried)) this.next = active;
+    if (this.next === undefined) return;
+    const gone = active === this.next && this.queried !== retiring;
+    if (!gone && !this.isLocal()) await this.poll();
+    this.follow(gone);
+  }
+
+  held(generation: number, partition: string, position: Position | undefined): void {
+    this.local.add(`${generation}/${partition}`);
+    if (position !== undefined) this.advanced(generation, partition, position);
+  }
+
+  released(generation: number, partition: string): void {
+    this.local.delete(`${generation}/${partition}`);
+  }
+
+  advanced(generation: number, partition: string, position: Position): void {
+    // What was said of the old generation stands still while the new one makes up for it.
+    if (this.queried !== undefined && generation < (this.next ?? this.queried)) return;
+    const positions = this.known.get(generation) ?? new Map<string, Position>();
+    this.known.set(generation, positions);
+    if (position <= (positions.get(partition) ?? '')) return;
+    positions.set(partition, position);
+    if (generation === this.next) this.follow();
+    else if (generation === this.queried) this.wake();
+  }
+
+  /** Everything up to here is in the rows that are queried; undefined while some partition has nothing. */
+  position(): Position | undefined {
+    const positions = this.queried === undefined ? undefined : this.known.get(this.queried);
+    let least: Position | undefined;
+    for (const partition of this.partitions) {
+      const position = positions?.get(partition);
+      if (position === undefined) return undefined;
+      if (least === undefined || position < least) least = position;
+    }
+    return least;
+  }
+
+  /** The same, asked of other processes where they project. @throws Unavailable */
+  async currentPosition(): Promise<Position | undefined> {
+    if (!this.isLocal()) await this.look();
+    return this.position();
+  }
+
+  /**
+   * Whether the rows that are queried hold everything up to the position, now or within the time.
+   * @throws Busy when too many wait already
+   */
+  async reached(position: Position, timeoutMs: number): Promise<boolean> {
+    if (this.has(position)) return true;
+    if (!this.isLocal()) {
+      await this.look().catch(() => undefined);
+      if (this.has(position)) return true;
+    }
+    if (timeoutMs <= 0) return false;
+    if (this.waiters.length >= this.maxWaiters) throw new Busy('read models', 'too many reads wait for them');
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => waiter.settle(false), timeoutMs);
+      const waiter: Waiter = {
+        position,
+        settle: (reached) => {
+          clearTimeout(timer);
+          if (!reached) this.waiters.splice(this.waiters.indexOf(waiter), 1);
+          resolve(reached);
+        },
+      };
+      this.enqueue(waiter);
+      void this.watch();
+    });
+  }
+
+  /** Whoever waits is told no. */
+  close(): void {
+    for (const waiter of [...this.waiters]) waiter.settle(false);
+  }
+
+  private has(position: Position): boolean {
+    const reached = this.position();
+    return reached !== undefined && reached >= position;
+  }
+
+  private isLocal(): boolean {
+    const generation = this.next ?? this.queried;
+    return this.partitions.every((partition) => this.local.has(`${generation}/${partition}`));
+  }
+
+  /** Goes over to the next generation once it holds all that was said of the one that is queried. */
+  private follow(atOnce = false): void {
+    const { queried, next } = this;
+    if (queried === undefined || next === undefined) return;
+    const made = this.known.get(next);
+    for (const [partition, position] of this.known.get(queried) ?? []) {
+      if (!atOnce && (made?.get(partition) ?? '') < position) return;
+    }
+    this.queried = next;
+    this.next = undefined;
+    for (const generation of this.known.keys()) if (generation < next) this.known.delete(generation);
+    this.wake();
+  }
+
+  private enqueue(waiter: Waiter): void {
+    let at = this.waiters.length;
+    while (at > 0 && (this.waiters[at - 1]?.position ?? '') > waiter.position) at -= 1;
+    this.waiters.splice(at, 0, waiter);
+  }
+
+  private wake(): void {
+    const position = this.position();
+    if (position === undefined) return;
+    const until = this.waiters.findIndex((waiter) => waiter.position > position);
+    for (const waiter of this.waiters.splice(0, until < 0 ? this.waiters.length : until)) waiter.settle(true);
+  }
+
+  /** Reads the checkpoints of others for as long as somebody waits for them. */
+  private async watch(): Promise<void> {
+    if (this.watching) return;
+    this.watching = true;
+    while (this.waiters.length > 0) {
+      if (!this.isLocal()) await this.look().catch(() => undefined);
+      await pause(POLL_MS);
+    }
+    this.watching = false;
+  }
+
+  private async look(): Promise<void> {
+    await this.elsewhere.follow();
+    await this.poll();
+  }
+
+  /** One look at the checkpoints, shared by all who ask meanwhile. */
+  private poll(): Promise<void> {
+    this.polling ??= this.elsewhere
+      .checkpoints()
+      .then((documents) => {
+        for (const { generation, partition, position } of documents) {
+          if (position !== null && this.partitions.includes(partition)) this.advanced(generation, partition, position);
+        }
+      })
+      .finally(() => (this.polling = undefined));
+    return this.polling;
+  }
+}

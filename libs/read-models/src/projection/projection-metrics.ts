@@ -1,0 +1,24 @@
+import type { Counter, Gauge, Histogram, Metrics } from '@tracking/ports';
+
+/** What operators see of the projections of this process. */
+export class ProjectionMetrics {
+  /** By `read_model`. */
+  readonly projected: Counter;
+  readonly lag: Gauge;
+  readonly parked: Gauge;
+  readonly batch: Histogram;
+  readonly failures: Counter;
+
+  constructor(metrics: Metrics) {
+    const labels = ['read_model'];
+    this.projected = metrics.counter('read_model_events_projected_total', 'Events folded into rows.', labels);
+    this.lag = metrics.gauge(
+      'read_model_lag_seconds',
+      'Age of the oldest event known to be waiting, of the partitions projected here; 0 when none waits.',
+      labels,
+    );
+    this.parked = metrics.gauge('read_model_parked_streams', 'Streams that wait behind an event that failed.', labels);
+    this.batch = metrics.histogram('read_model_batch_seconds', 'From a batch in hand to its rows written.', labels);
+    this.failures = metrics.counter('read_model_failures_total', 'Attempts repeated because an engine failed.', labels);
+  }
+}

@@ -1,0 +1,79 @@
+import type { Environment } from '@tracking/contracts';
+import type { CollectionSpec, Document, IndexSpec, Position } from '@tracking/ports';
+import type { ShipmentEvent } from '@tracking/shipments-domain';
+
+/** Whose data it is: nothing of one scope is ever answered to another. */
+export interface Scope {
+  readonly workspace_id: string;
+  readonly environment: Environment;
+}
+
+/** Values of the sort fields of a row, in their order. */
+export type SortValues = readonly (string | number)[];
+
+/** One page of a list. `next` is there when more follow: pass it as `after` to go on. */
+export interface Listed<T> {
+  readonly items: readonly T[];
+  readonly next: SortValues | undefined;
+}
+
+/** One document of a read model, made of the events of one stream. */
+export interface Row extends Document {
+  /** Revision of the last event of its stream that it reflects: repeated and late writes are recognised by it. */
+  readonly revision: number;
+}
+
+/** An event as projections see it: in its newest version, with its place. */
+export interface ProjectedEvent {
+  readonly stream: string;
+  readonly position: Position;
+  /** The stream's, from its first event; undefined in models that do not ask for it. */
+  readonly scope: Scope | undefined;
+  readonly event: ShipmentEvent;
+}
+
+/**
+ * What a read model is: one collection per generation, filled by a pure fold. Content depends on the events alone, so
+ * that any number of runners, repeated work and a rebuild end in the same rows.
+ */
+export interface ReadModel<R extends Row = Row> {
+  /** `[a-z_]+`; as operators know it. */
+  readonly name: string;
+  readonly indexes: readonly IndexSpec[];
+  /** Whether `apply` needs the scope of streams whose first event is not at hand. */
+  readonly scoped: boolean;
+  /** Ids of the rows that `apply` will ask for. */
+  reads(event: ProjectedEvent): readonly string[];
+  /**
+   * The rows that the event changes, as they are after it; none for a row that already reflects it. Pure.
+   * Whatever it throws parks the stream.
+   * @param row only ids named by `reads`
+   */
+  apply(event: ProjectedEvent, row: (id: string) => R | undefined): readonly R[];
+  /** Share of the row cache that a row takes; an ordinary row takes 1. */
+  weight?(row: R): number;
+}
+
+/** The collection of one generation of a read model. */
+export function rowsOf(model: ReadModel, generation: number): CollectionSpec {
+  return { name: `${model.name}.g${generation}`, indexes: model.indexes, derived: true };
+}
+
+/** What all collections of a read model begin with, and the generation that one of them is of. */
+export function generationOf(model: ReadModel, collectionName: string): number | undefined {
+  const [name, generation] = collectionName.split('.g');
+  return name === model.name && /^\d+$/.test(generation ?? '') ? Number(generation) : undefined;
+}
+
+/**
+ * A share of all streams, projected by one runner at a time. The key names its checkpoint: other prefixes are another
+ * partition, which starts from the beginning.
+ */
+export interface Partition {
+  readonly key: string;
+  readonly streamPrefixes: readonly string[];
+}
+
+export function partition(streamPrefixes: readonly string[]): Partition {
+  return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
+}

@@ -1,0 +1,266 @@
+import { ACME, OTHER, token } from '../test/shipment-events.ts';
+import { dyingAt, randomFrom, troubled } from '../test/troubled-store.ts';
+import { World, caughtUp, eventually, expectEqualToRebuild, rebuilt } from '../test/world.ts';
+import { UnknownReadModel } from './read-models.ts';
+import type { ReadModels } from './read-models.ts';
+
+const WAIT = 5_000;
+const ALL = {
+  classifiers: ['actual', 'estimated', 'planned'],
+  include_superseded: true,
+  include_retracted: true,
+} as const;
+
+async function externalIds(models: ReadModels): Promise<(string | null)[]> {
+  const { items } = await models.shipments.list(ACME, { filter: {}, limit: 1_000 });
+  return items.map(({ external_id }) => external_id);
+}
+
+describe('read models over the embedded engines', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await World.open();
+  });
+  afterEach(() => world.close());
+
+  it('show what was written before and after the start', async () => {
+    await world.writer.create(1, { external_id: 'one' });
+    const models = await world.start();
+    await models.ready;
+    const position = await world.writer.create(2, { external_id: 'two' });
+    expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
+    expect(await models.progress.position('shipments')).toBe(position);
+    expect(await externalIds(models)).toEqual(['two', 'one']);
+    expect(await models.shipments.get(ACME, `shp_${token(2)}`)).toMatchObject({ position, record: { version: 1 } });
+    expect(await models.shipments.get(OTHER, `shp_${token(2)}`)).toBeUndefined();
+  });
+
+  it('are ready on an empty store, and see its first event', async () => {
+    const models = await world.start();
+    await models.ready;
+    const states = await models.list();
+    expect(
+      states.map(({ name, generation, building, caught_up, parked }) => [
+        name,
+        generation,
+        building,
+        caught_up,
+        parked,
+      ]),
+    ).toEqual([
+      ['shipments', 1, null, true, 0],
+      ['milestones', 1, null, true, 0],
+    ]);
+    const position = await world.writer.create(1);
+    expect(await models.progress.reached('milestones', position, WAIT)).toBe(true);
+  });
+
+  it('tell progress of every event as soon as it is shown', async () => {
+    const models = await world.start();
+    await models.ready;
+    for (let n = 1; n <= 20; n += 1) {
+      const position = await world.writer.create(n);
+      expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
+      expect((await models.shipments.get(ACME, `shp_${token(n)}`))?.position).toBe(position);
+    }
+    const next = 'f'.repeat(16);
+    expect(await models.progress.reached('shipments', next, 10)).toBe(false);
+  });
+
+  it('go on where they stopped', async () => {
+    const first = await world.start({ leases: world.nextLeases() });
+    await world.writer.create(1);
+    await caughtUp(first);
+    await first.stop();
+    await world.writer.change(1, { house_bill: 'HB' });
+    await world.writer.record(1, 'a');
+    const second = await world.start({ leases: world.nextLeases() });
+    await caughtUp(second);
+    expect((await second.shipments.get(ACME, `shp_${token(1)}`))?.record).toMatchObject({
+      house_bill: 'HB',
+      version: 3,
+    });
+    expect((await second.milestones.list(ACME, `shp_${token(1)}`, { ...ALL, limit: 10 })).items).toHaveLength(1);
+  });
+
+  it('know the scope of a stream whose first event is long past', async () => {
+    const first = await world.start({ leases: world.nextLeases() });
+    await world.writer.create(1, {}, OTHER);
+    await caughtUp(first);
+    await first.stop();
+    const second = await world.start({ leases: world.nextLeases() });
+    await second.ready;
+    await world.writer.record(1, 'a');
+    await caughtUp(second);
+    expect((await second.milestones.list(OTHER, `shp_${token(1)}`, { ...ALL, limit: 10 })).items).toHaveLength(1);
+    expect((await second.milestones.list(ACME, `shp_${token(1)}`, { ...ALL, limit: 10 })).items).toEqual([]);
+  });
+
+  it('project partitions side by side', async () => {
+    const partitions = ['abcdefgh', 'ijklmnop', 'qrstuvwx', 'yz234567'].map((first) =>
+      [...first].map((character) => `shipment-${character}`),
+    );
+    for (let n = 0; n < 100; n += 1) await world.writer.create(n);
+    const models = await world.start({ partitions });
+    await models.ready;
+    await caughtUp(models);
+    const position = await world.writer.create(100);
+    expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
+    expect(await externalIds(models)).toHaveLength(101);
+    await expectEqualToRebuild(models);
+  });
+
+  it('refuse names that they do not know', async () => {
+    const models = await world.start();
+    await expect(models.rebuild('nothing')).rejects.toThrow(UnknownReadModel);
+    await expect(models.digest('nothing')).rejects.toThrow(UnknownReadModel);
+  });
+
+  describe('a rebuild', () => {
+    it('goes on while writes and reads go on, and nobody is taken back', async () => {
+      const models = await world.start({ graceMs: 100 });
+      for (let n = 0; n < 50; n += 1) await world.writer.create(n, { external_id: String(n) });
+      let created = 50;
+      let done = false;
+      const writing = (async () => {
+        for (; !done; created += 1) {
+          const position = await world.writer.create(created, { external_id: String(created) });
+          expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
+          expect(await externalIds(models)).toContain(String(created));
+        }
+      })();
+      const reading = (async () => {
+        for (let before = 0; !done;) {
+          const now = (await externalIds(models)).length;
+          expect(now).toBeGreaterThanOrEqual(before);
+          before = now;
+        }
+      })();
+      const rebuilding = (async () => {
+        try {
+          for (let times = 0; times < 3; times += 1) await rebuilt(models, 'shipments');
+        } finally {
+          done = true;
+        }
+      })();
+      await Promise.all([writing, reading, rebuilding]);
+      expect(await externalIds(models)).toHaveLength(created);
+      expect((await models.list())[0]?.generation).toBe(4);
+      await expectEqualToRebuild(models);
+    }, 20_000);
+
+    it('leaves nothing of the generation before', async () => {
+      await world.writer.create(1);
+      const models = await world.start({ graceMs: 50 });
+      await rebuilt(models, 'shipments');
+      const names = () => world.engine.documentStore.collectionNames('shipments.');
+      await eventually(async () => (await names()).join() === 'shipments.g2');
+      const checkpoints = await world.engine.documentStore.collection<{ id: string }>({
+        name: 'checkpoints',
+        indexes: [],
+      });
+      const left = await checkpoints.find({ filter: {}, sort: { fields: ['id'] }, limit: 10 });
+      expect(left.map(({ id }) => id)).toEqual(['milestones/1/shipment-', 'shipments/2/shipment-']);
+    });
+
+    it('asked for twice is one', async () => {
+      const models = await world.start({ graceMs: 50 });
+      const [one, two] = await Promise.all([models.rebuild('milestones'), models.rebuild('milestones')]);
+      expect(one).toEqual({ name: 'milestones', generation: 2 });
+      expect(two).toEqual(one);
+      await eventually(async () => (await models.list())[1]?.generation === 2);
+    });
+
+    it('is done also when asked for where nothing is projected, and followed there', async () => {
+      await world.writer.create(1, { external_id: 'one' });
+      const projecting = await world.start({ leases: world.nextLeases(), graceMs: 100 });
+      await projecting.ready;
+      const querying = await world.start({ project: false, graceMs: 100 });
+      await querying.ready;
+      await querying.rebuild('shipments');
+      await eventually(async () => (await querying.list())[0]?.generation === 2);
+      expect(await externalIds(querying)).toEqual(['one']);
+      const position = await world.writer.create(2, { external_id: 'two' });
+      expect(await querying.progress.reached('shipments', position, WAIT)).toBe(true);
+      expect(await externalIds(querying)).toEqual(['two', 'one']);
+    });
+  });
+
+  describe('several processes', () => {
+    it('take over from each other, one at a time', async () => {
+      const leases = world.nextLeases();
+      const first = await world.start({ leases });
+      await first.ready;
+      const second = await world.start({ leases });
+      await second.ready;
+      let position = await world.writer.create(1);
+      expect(await second.progress.reached('shipments', position, WAIT)).toBe(true);
+      await first.stop();
+      position = await world.writer.create(2);
+      expect(await second.progress.reached('shipments', position, WAIT)).toBe(true);
+      expect(await externalIds(second)).toHaveLength(2);
+    });
+
+    it('come to the same rows when both believe to be alone', async () => {
+      // Leases that know nothing of each other: the older one's checkpoint is refused, its rows do no harm.
+      const older = await world.start({ leases: world.nextLeases() });
+      await older.ready;
+      const newer = await world.start({ leases: world.nextLeases() });
+      await newer.ready;
+      for (let n = 0; n < 40; n += 1) {
+        await world.writer.create(n);
+        await world.writer.record(n, 'a', { classifier: 'estimated' });
+        await world.writer.change(n, { status: 'in_transit' });
+      }
+      await caughtUp(newer);
+      await older.stop();
+      await expectEqualToRebuild(newer);
+    });
+  });
+
+  describe('in trouble', () => {
+    async function write(from: number, to: number): Promise<void> {
+      for (let n = from; n < to; n += 1) {
+        await world.writer.create(n);
+        await world.writer.record(n, 'a', { classifier: 'estimated' });
+        await world.writer.record(n, 'b', { classifier: 'estimated' }, [`mst_${token(n)}a`]);
+        await world.writer.change(n, { status: 'in_transit' });
+      }
+    }
+
+    it('equal a rebuild after crashes at any write', async () => {
+      await write(0, 3);
+      for (let at = 1; at <= 30; at += 1) {
+        const dying = dyingAt(at);
+        const documentStore = troubled(world.engine.documentStore, dying.trouble);
+        const models = await world.start({ documentStore, leases: world.nextLeases(), graceMs: 20 });
+        // Every third process is also asked to rebuild, so that crashes fall into that too.
+        if (at % 3 === 0) await models.rebuild('shipments').catch(() => undefined);
+        for (let n = at * 10; !dying.isDead(); n += 1) await write(n, n + 1);
+        await models.stop();
+      }
+      const models = await world.start({ leases: world.nextLeases(), graceMs: 20 });
+      await models.ready;
+      await eventually(async () => (await models.list()).every((each) => each.caught_up && each.building === null));
+      expect(await models.parked()).toEqual([]);
+      await expectEqualToRebuild(models);
+    }, 60_000);
+
+    it('wait for the engine, park nothing and lose nothing', async () => {
+      const random = randomFrom(7);
+      let isTroubled = true;
+      const documentStore = troubled(world.engine.documentStore, () => {
+        if (!isTroubled || random() < 0.7) return 'works';
+        return random() < 0.5 ? 'fails' : 'works_and_fails';
+      });
+      const models = await world.start({ documentStore, leases: world.nextLeases() });
+      await write(0, 20);
+      isTroubled = false;
+      await models.ready;
+      await caughtUp(models);
+      expect(await models.parked()).toEqual([]);
+      expect(await externalIds(models)).toHaveLength(20);
+      await expectEqualToRebuild(models);
+    }, 20_000);
+  });
+});

@@ -1,0 +1,164 @@
+import { SHIPMENT_STATUSES } from '@tracking/contracts';
+import type { ShipmentStatus } from '@tracking/contracts';
+import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
+import { World, caughtUp } from '../../test/world.ts';
+import type { Scope, SortValues } from '../read-model.ts';
+import type { ReadModels } from '../read-models.ts';
+import type { ShipmentListQuery } from './shipment-queries.ts';
+
+describe('queries of shipments', () => {
+  let world: World;
+  let models: ReadModels;
+  beforeAll(async () => {
+    world = await World.open();
+    models = await world.start();
+    await models.ready;
+  });
+  afterAll(() => world.close());
+
+  /** Every test has a workspace of its own. */
+  let workspaces = 0;
+  let scope: Scope;
+  let numbers = 0;
+  beforeEach(() => {
+    workspaces += 1;
+    scope = { workspace_id: `wsp_${workspaces}`, environment: 'live' };
+  });
+  async function create(fields: Parameters<World['writer']['create']>[1] = {}, of: Scope = scope): Promise<string> {
+    numbers += 1;
+    await world.writer.create(numbers, fields, of);
+    return `shp_${token(numbers)}`;
+  }
+
+  async function pages(filter: ShipmentListQuery['filter'], limit: number): Promise<string[][]> {
+    const all: string[][] = [];
+    for (let after: SortValues | undefined; ;) {
+      const { items, next } = await models.shipments.list(scope, { filter, limit, after });
+      all.push(items.map(({ id }) => id));
+      if (!next) return all;
+      after = next;
+    }
+  }
+
+  it('list newest first, pages of the asked size, ties by id', async () => {
+    const created_at = '2026-05-01T00:00:00.000Z';
+    const tied = [await create({ created_at }), await create({ created_at }), await create({ created_at })];
+    const newer = await create({ created_at: '2026-05-01T00:00:00.001Z' });
+    await caughtUp(models);
+    const expected = [newer, ...tied.sort().reverse()];
+    expect(await pages({}, 3)).toEqual([expected.slice(0, 3), expected.slice(3)]);
+    expect(await pages({}, 2)).toEqual([expected.slice(0, 2), expected.slice(2)]);
+    expect(await pages({}, 4)).toEqual([expected]);
+    expect(await pages({}, 1)).toEqual(expected.map((id) => [id]));
+  });
+
+  it('list any of several statuses in one order', async () => {
+    const ids = new Map<ShipmentStatus, string[]>();
+    const newestFirst: [string, ShipmentStatus][] = [];
+    for (let n = 0; n < 44; n += 1) {
+      const status = SHIPMENT_STATUSES[(n * 7) % SHIPMENT_STATUSES.length] ?? 'pending';
+      const id = await create({ status, created_at: new Date(1_800_000_000_000 + (n >> 2)).toISOString() });
+      ids.set(status, [...(ids.get(status) ?? []), id]);
+      newestFirst.push([id, status]);
+    }
+    newestFirst.reverse();
+    await caughtUp(models);
+    const chosen: ShipmentStatus[] = ['arrived', 'pending', 'cancelled'];
+    for (const limit of [1, 2, 5, 50]) {
+      const found = (await pages({ status: chosen }, limit)).flat();
+      expect(new Set(found)).toEqual(new Set(chosen.flatMap((status) => ids.get(status) ?? [])));
+      expect(found).toHaveLength(new Set(found).size);
+      const everything = (await pages({}, limit)).flat();
+      expect(found).toEqual(everything.filter((id) => found.includes(id)));
+    }
+    expect((await pages({ status: ['booked'] }, 3)).flat().sort()).toEqual([...(ids.get('booked') ?? [])].sort());
+    expect((await pages({ status: ['booked', 'booked'] }, 3)).flat()).toHaveLength(4);
+    expect((await pages({ status: SHIPMENT_STATUSES }, 10)).flat()).toHaveLength(44);
+    expect(await pages({ status: [] }, 10)).toEqual([[]]);
+  });
+
+  it('page without gaps or repetitions while others are created', async () => {
+    const before = await Promise.all(Array.from({ length: 30 }, () => create()));
+    await caughtUp(models);
+    const seen: string[] = [];
+    for (let after: SortValues | undefined; ;) {
+      const { items, next } = await models.shipments.list(scope, { filter: {}, limit: 4, after });
+      seen.push(...items.map(({ id }) => id));
+      await create();
+      await caughtUp(models);
+      if (!next) break;
+      after = next;
+    }
+    expect(seen).toHaveLength(new Set(seen).size);
+    expect(seen).toEqual(expect.arrayContaining(before));
+    expect(seen).toHaveLength(before.length);
+  });
+
+  it('find by external id, with a status or without', async () => {
+    const id = await create({ external_id: 'PO-1', status: 'booked' });
+    await create({ external_id: 'PO-2' });
+    await caughtUp(models);
+    expect(await pages({ external_id: 'PO-1' }, 10)).toEqual([[id]]);
+    expect(await pages({ external_id: 'PO-1', status: ['booked', 'pending'] }, 10)).toEqual([[id]]);
+    expect(await pages({ external_id: 'PO-1', status: ['pending'] }, 10)).toEqual([[]]);
+    expect(await pages({ external_id: 'po-1' }, 10)).toEqual([[]]);
+  });
+
+  it('show nothing of another workspace or environment', async () => {
+    const fields = { external_id: 'X', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
+    const mine = await create(fields, ACME);
+    const others = [await create(fields, ACME_TEST), await create(fields, OTHER)];
+    await caughtUp(models);
+    for (const filter of [{}, { external_id: 'X' }, { status: ['pending'] as const }]) {
+      const { items } = await models.shipments.list(ACME, { filter, limit: 10 });
+      expect(items.map(({ id }) => id)).toEqual([mine]);
+    }
+    expect(await models.shipments.get(ACME, mine)).toBeDefined();
+    for (const id of others) expect(await models.shipments.get(ACME, id)).toBeUndefined();
+    const record = { id: 'shp_new', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
+    expect((await models.shipments.possibleDuplicates(ACME, record)).map(({ id }) => id)).toEqual([mine]);
+  });
+
+  describe('possible duplicates', () => {
+    const shipment = (fields: object) => ({ id: 'shp_new', house_bill: null, container_numbers: [], ...fields });
+
+    it('are others on their way with the same house bill or container', async () => {
+      const both = await create({ house_bill: 'HB', container_numbers: ['C1', 'C2', 'C3'] });
+      const bill = await create({ house_bill: 'HB' });
+      const container = await create({ house_bill: 'OTHER', container_numbers: ['C9', 'C2'] });
+      await create({ house_bill: 'OTHER', container_numbers: ['C9'] });
+      await caughtUp(models);
+      const record = shipment({ house_bill: 'HB', container_numbers: ['C1', 'C2'] });
+      const found = await models.shipments.possibleDuplicates(scope, record);
+      expect([...found].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
+        [
+          { id: both, house_bill: true, container_numbers: ['C1', 'C2'] },
+          { id: bill, house_bill: true, container_numbers: [] },
+          { id: container, house_bill: false, container_numbers: ['C2'] },
+        ].sort((a, b) => (a.id < b.id ? -1 : 1)),
+      );
+      expect(await models.shipments.possibleDuplicates(scope, { ...record, id: both })).toHaveLength(2);
+      expect(await models.shipments.possibleDuplicates(scope, shipment({}))).toEqual([]);
+    });
+
+    it('are not those that are delivered or beyond, or cancelled', async () => {
+      for (const status of SHIPMENT_STATUSES) await create({ status, house_bill: 'HB', container_numbers: [status] });
+      await caughtUp(models);
+      const all = shipment({ container_numbers: SHIPMENT_STATUSES });
+      const found = await models.shipments.possibleDuplicates(scope, all);
+      const statuses = found.flatMap(({ container_numbers }) => container_numbers);
+      expect(found).toHaveLength(5);
+      for (const ended of ['delivered', 'completed', 'returned', 'cancelled']) expect(statuses).not.toContain(ended);
+    });
+
+    it('are found under what a shipment has now, not what it had', async () => {
+      const id = await create({ house_bill: 'OLD', container_numbers: ['OLD'] });
+      await world.writer.change(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });
+      await caughtUp(models);
+      const find = (value: string) =>
+        models.shipments.possibleDuplicates(scope, shipment({ house_bill: value, container_numbers: [value] }));
+      expect(await find('OLD')).toEqual([]);
+      expect(await find('NEW')).toEqual([{ id, house_bill: true, container_numbers: ['NEW'] }]);
+    });
+  });
+});

@@ -1,0 +1,119 @@
+import { SHIPMENT_STATUSES } from '@tracking/contracts';
+import type { ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import type { Collection, Filter, Position } from '@tracking/ports';
+import type { ActiveRows } from '../active-rows.ts';
+import type { Listed, Scope, SortValues } from '../read-model.ts';
+import type { ShipmentRow } from './shipment-rows.ts';
+
+export interface ShipmentListQuery {
+  readonly filter: {
+    /** Any of these; all of them where absent. */
+    readonly status?: readonly ShipmentStatus[] | undefined;
+    readonly external_id?: string | undefined;
+  };
+  /** At least 1. */
+  readonly limit: number;
+  /** `next` of the page before, under the same filter. */
+  readonly after?: SortValues | undefined;
+}
+
+/** Another shipment that seems to be the same freight. */
+export interface PossibleDuplicate {
+  readonly id: string;
+  /** Whether the house bill is the same. */
+  readonly house_bill: boolean;
+  /** Those that both have. */
+  readonly container_numbers: readonly string[];
+}
+
+const NEWEST_FIRST = { fields: ['created_at', 'id'], descending: true } as const;
+const DUPLICATES_AT_MOST = 5;
+
+/** Shipments as the read model has them; own writes are waited for with `ReadModelProgress`. */
+export class ShipmentQueries {
+  constructor(private readonly active: ActiveRows<ShipmentRow>) {}
+
+  /**
+   * @returns the shipment and the position of its last event that the record reflects
+   * @throws Unavailable
+   */
+  async get(scope: Scope, id: string): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
+    const row = await (await this.active.rows()).get(id);
+    if (!row || row.workspace_id !== scope.workspace_id || row.environment !== scope.environment) return undefined;
+    return { record: row.record, position: row.position };
+  }
+
+  /**
+   * Newest first, by `created_at` and id. What is created while someone pages comes before the first page: it neither
+   * repeats nor hides a shipment; one that changes its status between two pages may be in both or none.
+   * @throws Unavailable, Busy
+   */
+  async list(scope: Scope, { filter, limit, after }: ShipmentListQuery): Promise<Listed<ShipmentRecord>> {
+    const rows = await this.active.rows();
+    const page = (narrower: Filter) =>
+      rows.find({
+        filter: { ...inScope(scope), ...narrower },
+        sort: NEWEST_FIRST,
+        limit: limit + 1,
+        ...(after && { after }),
+      });
+    const found = (await Promise.all(narrowed(filter).map(page))).flat().sort(newestFirst);
+    const items = found.slice(0, limit);
+    const last = items[items.length - 1];
+    return {
+      items: items.map(({ record }) => record),
+      next: last && found.length > limit ? [last.created_at, last.id] : undefined,
+    };
+  }
+
+  /**
+   * Other shipments that are still on their way, with the same house bill or a container of this one; at most a few.
+   * Source of the rule: `possible_duplicate`.
+   * @throws Unavailable, Busy
+   */
+  async possibleDuplicates(
+    scope: Scope,
+    record: Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>,
+  ): Promise<readonly PossibleDuplicate[]> {
+    const rows = await this.active.rows();
+    const [byHouseBill, byContainer] = await Promise.all([
+      record.house_bill === null ? [] : this.others(rows, scope, record.id, { house_bill: record.house_bill }),
+      record.container_numbers.length === 0
+        ? []
+        : this.others(rows, scope, record.id, { container_numbers: { in: record.container_numbers } }),
+    ]);
+    const others = new Map([...byHouseBill, ...byContainer].map((row) => [row.id, row]));
+    const own = new Set(record.container_numbers);
+    return [...others.values()].slice(0, DUPLICATES_AT_MOST).map((row) => ({
+      id: row.id,
+      house_bill: record.house_bill !== null && row.house_bill === record.house_bill,
+      container_numbers: row.container_numbers.filter((number) => own.has(number)),
+    }));
+  }
+
+  private others(rows: Collection<ShipmentRow>, scope: Scope, id: string, filter: Filter) {
+    const query = { ...inScope(scope), active: true, ...filter, id: { ne: id } };
+    return rows.find({ filter: query, limit: DUPLICATES_AT_MOST });
+  }
+}
+
+function inScope({ workspace_id, environment }: Scope): Filter {
+  return { workspace_id, environment };
+}
+
+/**
+ * The filters of which each is one range of an index in the list's order, so that a page costs what it holds however
+ * many shipments there are; together they are the filter asked for, and no shipment is in two of them.
+ */
+function narrowed({ status, external_id }: ShipmentListQuery['filter']): readonly Filter[] {
+  const statuses = status && [...new Set(status)];
+  // An external id is that of one shipment.
+  if (external_id !== undefined) return [statuses ? { external_id, status: { in: statuses } } : { external_id }];
+  if (!statuses || statuses.length === SHIPMENT_STATUSES.length) return [{}];
+  return statuses.map((each) => ({ status: each }));
+}
+
+function newestFirst(a: ShipmentRow, b: ShipmentRow): number {
+  if (a.created_at !== b.created_at) return a.created_at < b.created_at ? 1 : -1;
+  return a.id < b.id ? 1 : -1;
+}

@@ -1,0 +1,50 @@
+import { ACME, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
+import { decode } from '../projection/decode.ts';
+import { shipmentsModel } from './shipment-rows.ts';
+import type { ShipmentRow } from './shipment-rows.ts';
+
+const stream = `shipment-${token(1)}`;
+const sent = { etd: null, eta: null, legs: [] };
+
+function event(revision: number, type: string, data: object) {
+  const stored = { ...newEvent({ type, data }), stream, revision, position: String(revision) };
+  return { stream, position: stored.position, scope: undefined, event: decode(stored) };
+}
+const created = event(0, 'shipment.created.v1', { ...ACME, shipment: shipmentRecord(1, { house_bill: 'HB' }), sent });
+const delivered = event(1, 'shipment.changed.v1', { changes: { status: { from: 'pending', to: 'delivered' } } });
+
+const apply = (each: typeof created, before?: ShipmentRow) => shipmentsModel.apply(each, () => before);
+
+describe('rows of shipments', () => {
+  it('given a creation, then a row of its scope with what lists need', () => {
+    expect(shipmentsModel.reads(created)).toEqual([`shp_${token(1)}`]);
+    expect(apply(created)).toEqual([
+      expect.objectContaining({
+        id: `shp_${token(1)}`,
+        ...ACME,
+        revision: 0,
+        position: '0',
+        active: true,
+        house_bill: 'HB',
+      }),
+    ]);
+  });
+
+  it('given a row, when its status ends, then it is no longer active', () => {
+    const [before] = apply(created);
+    const [after] = apply(delivered, before);
+    expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', active: false, ...ACME });
+    expect(after?.record).toMatchObject({ status: 'delivered', version: 2, house_bill: 'HB' });
+  });
+
+  it('given a row, when an event comes that it reflects, then nothing', () => {
+    const [before] = apply(created);
+    expect(apply(created, before)).toEqual([]);
+  });
+
+  it('given a row, when an event is missing between, then it refuses', () => {
+    const [before] = apply(created);
+    expect(() => apply(event(2, delivered.event.type, delivered.event.data), before)).toThrow('revision 2 where 1');
+    expect(() => apply(delivered)).toThrow('revision 1 where 0');
+  });
+});

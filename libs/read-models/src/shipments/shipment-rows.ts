@@ -1,0 +1,80 @@
+import type { Environment, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import type { Position } from '@tracking/ports';
+import { evolveRecord } from '@tracking/shipments-domain';
+import type { ReadModel, Row, Scope } from '../read-model.ts';
+
+/** One shipment; what lists filter and sort by stands beside the record. */
+export interface ShipmentRow extends Row {
+  readonly workspace_id: string;
+  readonly environment: Environment;
+  readonly record: ShipmentRecord;
+  /** Of the last event that the row reflects. */
+  readonly position: Position;
+  readonly created_at: string;
+  readonly status: ShipmentStatus;
+  /** Still on its way: neither delivered or beyond, nor cancelled. */
+  readonly active: boolean;
+  readonly external_id: string | null;
+  readonly house_bill: string | null;
+  readonly container_numbers: readonly string[];
+}
+
+const ENDED: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
+const SCOPE = ['workspace_id', 'environment'];
+
+/** Shipments as they are answered, one row each. */
+export const shipmentsModel: ReadModel<ShipmentRow> = {
+  name: 'shipments',
+  indexes: [
+    { name: 'by_created_at', fields: [...SCOPE, 'created_at', 'id'] },
+    { name: 'by_status', fields: [...SCOPE, 'status', 'created_at', 'id'] },
+    { name: 'by_external_id', fields: [...SCOPE, 'external_id'] },
+    { name: 'by_house_bill', fields: [...SCOPE, 'house_bill', 'active'] },
+    { name: 'by_container', fields: [...SCOPE, 'container_numbers', 'active'], arrayField: 'container_numbers' },
+  ],
+  scoped: false,
+
+  reads: ({ stream }) => [rowId(stream)],
+
+  apply({ stream, position, event }, row) {
+    const before = row(rowId(stream));
+    if (before && before.revision >= event.revision) return [];
+    const expected = (before?.revision ?? -1) + 1;
+    // Never without the event between: the row would look whole and not be.
+    if (event.revision !== expected) throw new Error(`revision ${event.revision} where ${expected} comes next`);
+    const scope = event.type === 'shipment.created.v1' ? event.data : before;
+    if (!scope) throw new Error(`${event.type} of no shipment`);
+    const record = evolveRecord(before?.record, event);
+    return [shipmentRow(rowId(stream), scope, record, event.revision, position)];
+  },
+
+  weight: ({ record }) => 1 + (record.containers.length + record.legs.length) / 2,
+};
+
+/** Streams are named after their shipments. */
+function rowId(stream: string): string {
+  return stream.replace(/^shipment-/, 'shp_');
+}
+
+function shipmentRow(
+  id: string,
+  scope: Scope,
+  record: ShipmentRecord,
+  revision: number,
+  position: Position,
+): ShipmentRow {
+  return {
+    id,
+    workspace_id: scope.workspace_id,
+    environment: scope.environment,
+    record,
+    revision,
+    position,
+    created_at: record.created_at,
+    status: record.status,
+    active: !ENDED.includes(record.status),
+    external_id: record.external_id,
+    house_bill: record.house_bill,
+    container_numbers: record.container_numbers,
+  };
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import type { Milestone, ShipmentRecord } from '@tracking/contracts';
+import type { JsonObject } from '@tracking/contracts';
+import type { EventStore, NewEvent, Position } from '@tracking/ports';
+import type { Changes, ShipmentEventBody } from '@tracking/shipments-domain';
+import type { Scope } from '../src/read-model.ts';
+
+export const ACME: Scope = { workspace_id: 'wsp_acme', environment: 'live' };
+export const ACME_TEST: Scope = { workspace_id: 'wsp_acme', environment: 'test' };
+export const OTHER: Scope = { workspace_id: 'wsp_other', environment: 'live' };
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const NOON = Date.parse('2026-03-01T12:00:00.000Z');
+
+/** The token of the n-th shipment: as long as real ones, the first character uniform. */
+export function token(n: number): string {
+  return `${BASE32[n % 32] ?? 'a'}${'a'.repeat(17)}${String(n)
+    .padStart(8, '0')
+    .replace(/[01]/g, (digit) => BASE32[Number(digit)] ?? '')}`;
+}
+
+export function shipmentRecord(n: number, fields: Partial<ShipmentRecord> = {}): ShipmentRecord {
+  const at = new Date(NOON + n * 1_000).toISOString();
+  return {
+    id: `shp_${token(n)}`,
+    external_id: null,
+    mode: 'ocean',
+    load_type: null,
+    house_bill: null,
+    master_bill: null,
+    booking_number: null,
+    container_numbers: [],
+    carrier_scac: 'MAEU',
+    origin_port: 'CNSHA',
+    destination_port: 'NLRTM',
+    etd: null,
+    eta: null,
+    shipper: { name: 'Shipper', external_id: null },
+    consignee: null,
+    references: [],
+    metadata: null,
+    legs: [],
+    status: 'pending',
+    status_milestone_id: null,
+    containers: [],
+    atd: null,
+    ata: null,
+    original_eta: null,
+    last_milestone: null,
+    open_exceptions_count: 0,
+    documents_count: 0,
+    created_at: at,
+    updated_at: at,
+    version: 1,
+    ...fields,
+  };
+}
+
+export function milestone(n: number, id: string, fields: Partial<Milestone> = {}): Milestone {
+  return {
+    id: `mst_${token(n)}${id}`,
+    shipment_id: `shp_${token(n)}`,
+    code: 'gated_in',
+    label: 'Gated in',
+    sequence: 40,
+    classifier: 'actual',
+    occurred_at: '2026-03-02T08:00:00.000Z',
+    location: null,
+    timezone: null,
+    source: 'manual',
+    reason_code: null,
+    external_id: null,
+    container_number: null,
+    vessel: null,
+    voyage: null,
+    note: null,
+    recorded_at: '2026-03-02T09:00:00.000Z',
+    recorded_by: { type: 'service_account', id: 'sva_1' },
+    retracted_at: null,
+    superseded_at: null,
+    revision: 1,
+    ...fields,
+  };
+}
+
+export function newEvent(body: ShipmentEventBody | { readonly type: string; readonly data: object }): NewEvent {
+  return {
+    id: randomUUID(),
+    type: body.type,
+    data: body.data as unknown as JsonObject,
+    metadata: {
+      command_id: randomUUID(),
+      command_index: 0,
+      recorded_at: new Date().toISOString(),
+      actor: { type: 'service_account', id: 'sva_1' },
+      request_id: 'req_1',
+      traceparent: null,
+      next_check_at: null,
+    },
+  };
+}
+
+/** Writes events of numbered shipments as the command handlers would, each after the one before. */
+export class Writer {
+  private readonly revisions = new Map<number, number>();
+
+  constructor(private readonly eventStore: EventStore) {}
+
+  stream(n: number): string {
+    return `shipment-${token(n)}`;
+  }
+
+  create(n: number, fields: Partial<ShipmentRecord> = {}, scope: Scope = ACME): Promise<Position> {
+    const sent = { etd: null, eta: null, legs: [] };
+    return this.append(n, {
+      type: 'shipment.created.v1',
+      data: { ...scope, shipment: shipmentRecord(n, fields), sent },
+    });
+  }
+
+  change(n: number, to: Partial<ShipmentRecord>): Promise<Position> {
+    const changes = Object.fromEntries(Object.entries(to).map(([field, value]) => [field, { from: null, to: value }]));
+    return this.append(n, { type: 'shipment.changed.v1', data: { changes: changes as unknown as Changes } });
+  }
+
+  record(
+    n: number,
+    id: string,
+    fields: Partial<Milestone> = {},
+    supersedes: readonly string[] = [],
+  ): Promise<Position> {
+    const data = { milestone: milestone(n, id, fields), supersedes, last: { containers: [] } };
+    return this.append(n, { type: 'milestone.recorded.v1', data });
+  }
+
+  async append(n: number, ...bodies: readonly Parameters<typeof newEvent>[0][]): Promise<Position> {
+    const last = this.revisions.get(n);
+    const result = await this.eventStore.append(this.stream(n), last ?? 'no_stream', bodies.map(newEvent));
+    this.revisions.set(n, result.revision);
+    return result.position;
+  }
+}

@@ -1,0 +1,67 @@
+import { Unavailable } from '@tracking/ports';
+import type { Collection, CollectionSpec, Document, DocumentStore, Write } from '@tracking/ports';
+
+/** Asked before every operation of a store: what becomes of it. */
+export type Trouble = (operation: 'read' | 'write') => 'works' | 'fails' | 'works_and_fails';
+
+/**
+ * A document store with trouble on the way to it: operations fail before or after they took effect, and of many writes
+ * some may have been done.
+ */
+export function troubled(store: DocumentStore, trouble: Trouble): DocumentStore {
+  const through = async <R>(operation: 'read' | 'write', action: () => Promise<R>): Promise<R> => {
+    const outcome = trouble(operation);
+    if (outcome === 'fails') throw new Unavailable('document store', 'in trouble');
+    const result = await action();
+    if (outcome === 'works_and_fails') throw new Unavailable('document store', 'in trouble, afterwards');
+    return result;
+  };
+  return {
+    collection: async <T extends Document>(spec: CollectionSpec): Promise<Collection<T>> => {
+      const inner = await through('read', () => store.collection<T>(spec));
+      return {
+        get: (id) => through('read', () => inner.get(id)),
+        getMany: (ids) => through('read', () => inner.getMany(ids)),
+        find: (query) => through('read', () => inner.find(query)),
+        count: (filter) => through('read', () => inner.count(filter)),
+        insert: (document) => through('write', () => inner.insert(document)),
+        replace: (document, guard) => through('write', () => inner.replace(document, guard)),
+        upsert: (document, guard) => through('write', () => inner.upsert(document, guard)),
+        delete: (id, guard) => through('write', () => inner.delete(id, guard)),
+        claim: (query, set) => through('write', () => inner.claim(query, set)),
+        writeMany: async (writes) => {
+          const halves: (readonly Write<T>[])[] = [
+            writes.slice(0, writes.length >> 1),
+            writes.slice(writes.length >> 1),
+          ];
+          for (const half of halves) await through('write', () => inner.writeMany(half));
+        },
+      };
+    },
+    collectionNames: (prefix) => through('read', () => store.collectionNames(prefix)),
+    dropCollection: (name) => through('write', () => store.dropCollection(name)),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** From the n-th write on nothing goes through any more, as for a process that was killed then. */
+export function dyingAt(n: number): { readonly trouble: Trouble; readonly isDead: () => boolean } {
+  let writes = 0;
+  return {
+    trouble: (operation) => {
+      if (writes >= n) return 'fails';
+      if (operation === 'write') writes += 1;
+      return writes === n && n % 2 === 1 ? 'works_and_fails' : 'works';
+    },
+    isDead: () => writes >= n,
+  };
+}
+
+/** The same sequence for the same seed: numbers from 0 to 1. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
