@@ -1,1 +1,5 @@
-export {};
+export type { ApiKeys, NewKeyRequest } from './api-keys.ts';
+export type { Principal } from './authentication.ts';
+export { Identity, type IdentityOptions } from './identity.ts';
+export { permissionsOf } from './permissions.ts';
+export { DEFAULT_WORKSPACE, type Workspaces } from './workspaces.ts';

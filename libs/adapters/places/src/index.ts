@@ -1,1 +1,2 @@
-export {};
+export { loadPlaces, type PlacesOptions } from './load-places.ts';
+export { PlacesFileError } from './locode-list.ts';

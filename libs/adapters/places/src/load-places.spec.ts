@@ -1,0 +1,153 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { COUNTRIES } from './countries.ts';
+import { loadPlaces, PlacesFileError } from './index.ts';
+
+const LIST = [
+  ',"AD",,".ANDORRA",,,,,,,,',
+  ',"AD","ALV","Andorra la Vella","Andorra la Vella",,"--34-6--","AI","0601",,"4230N 00131E",""',
+  '"=","AT","","Wien = Vienna","Wien = Vienna","",,"",,"","",""',
+  '"X","DE","HAM","Hamburg (Elbe)","Hamburg (Elbe)","HH","12345---","AI","0501",,,',
+  ',"BR","SSZ","Santos","Santos","SP","1-3-----","AI","0901",,"2357S 04620W",',
+  ',"AL","KKU","Kukes","Kukes","KU","--3--6--","RQ","0907",,"4204N 20251E",',
+  ',"XZ","ABC","Platform","Platform",,"1-------","RQ","0907",,,',
+].join('\r\n');
+
+describe('places', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'places-'));
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true });
+  });
+  const stored = async (content: string | Buffer) => {
+    const file = join(folder, 'list.csv');
+    await writeFile(file, content);
+    return file;
+  };
+
+  describe('without a list of the operator', () => {
+    it('finds sea ports with coordinates and time zone', async () => {
+      const places = await loadPlaces();
+      expect(places.find('DEHAM')).toEqual({
+        code: 'DEHAM',
+        country: 'DE',
+        name: 'Hamburg',
+        latitude: 53.5511,
+        longitude: 9.9937,
+        timezone: 'Europe/Berlin',
+      });
+    });
+
+    it('finds airports by their IATA code', async () => {
+      const places = await loadPlaces();
+      expect(places.find('JFK')).toMatchObject({ country: 'US', timezone: 'America/New_York', latitude: 40.6423 });
+    });
+
+    it('does not call a place unknown that the tables lack', async () => {
+      const places = await loadPlaces();
+      expect(places.find('DEQQQ')).toBeUndefined();
+      expect(places.isUnknown('DEQQQ')).toBe(false);
+    });
+
+    it('calls a place unknown whose country does not exist', async () => {
+      const places = await loadPlaces();
+      expect(['ZZABC', 'UKLON', 'ANCUR', 'AAAAA'].filter((code) => !places.isUnknown(code))).toEqual([]);
+      expect(['XZABC', 'GBLON', 'CWCUR'].filter((code) => places.isUnknown(code))).toEqual([]);
+    });
+
+    it('never calls an airport unknown: its letters name no country', async () => {
+      const places = await loadPlaces();
+      expect(places.isUnknown('ZZZ')).toBe(false);
+    });
+
+    it('is not confused by names of the language', async () => {
+      const places = await loadPlaces();
+      expect(['__proto__', 'constructor', ''].map((code) => places.find(code))).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    });
+  });
+
+  describe('with a list of the operator', () => {
+    it('finds what is listed, with coordinates in degrees', async () => {
+      const places = await loadPlaces({ file: await stored(LIST) });
+      expect(places.find('ADALV')).toEqual({
+        code: 'ADALV',
+        country: 'AD',
+        name: 'Andorra la Vella',
+        latitude: 42.5,
+        longitude: 1.5167,
+        timezone: null,
+      });
+      expect(places.find('BRSSZ')).toMatchObject({
+        latitude: -23.95,
+        longitude: -46.3333,
+        timezone: 'America/Sao_Paulo',
+      });
+    });
+
+    it('takes from the tables what the list lacks', async () => {
+      const places = await loadPlaces({ file: await stored(LIST) });
+      expect(places.find('DEHAM')).toMatchObject({
+        name: 'Hamburg (Elbe)',
+        latitude: 53.5511,
+        timezone: 'Europe/Berlin',
+      });
+      expect(places.find('FRA')).toMatchObject({ country: 'DE' });
+    });
+
+    it('gives no coordinates that lie outside the earth', async () => {
+      const places = await loadPlaces({ file: await stored(LIST) });
+      expect(places.find('ALKKU')).toMatchObject({ name: 'Kukes', latitude: null, longitude: null });
+    });
+
+    it('calls unknown what the list lacks, even where the tables have it', async () => {
+      const places = await loadPlaces({ file: await stored(LIST) });
+      expect(['ADALV', 'DEHAM', 'XZABC'].filter((code) => places.isUnknown(code))).toEqual([]);
+      expect(['NLRTM', 'ATVIE', 'ZZABC'].filter((code) => !places.isUnknown(code))).toEqual([]);
+    });
+
+    it('reads several files in a row, with headers or without', async () => {
+      const header =
+        'Change,Country,Location,Name,NameWoDiacritics,Subdivision,Status,Function,Date,IATA,Coordinates,Remarks';
+      const second = `${header}\n,SE,MMA,Malmö,Malmo,M,AI,1-345---,9601,,5536N 01300E,\n`;
+      const bytes = Buffer.concat([Buffer.from(`﻿${header}\r\n${LIST}\r\n`), Buffer.from(second, 'latin1')]);
+      const places = await loadPlaces({ file: await stored(bytes) });
+      expect(places.find('SEMMA')).toMatchObject({ name: 'Malmö', latitude: 55.6 });
+      expect(places.isUnknown('ADALV')).toBe(false);
+    });
+
+    it.each([
+      ['another separator', ',AD;ALV;Andorra', 'line 1 has 2 columns, not 12 separated by commas'],
+      ['a cut line', `${LIST}\r\n,"DE","BER","Berl`, 'line 8 has a quote that is never closed, or is no text'],
+      [
+        'a missing column',
+        `${LIST}\r\n"DE","BER","Berlin",,,,,,,,`,
+        'line 8 has 11 columns, not 12 separated by commas',
+      ],
+      ['a shifted column', `${LIST}\r\n,,"DE","BER","Berlin",,,,,,,`, 'line 8 names no country in its second column'],
+      ['nothing in it', '', 'holds no location'],
+      ['only headings', ',"AD",,".ANDORRA",,,,,,,,\r\n', 'holds no location'],
+    ])('refuses a file with %s in one line that names file and place', async (_, content, message) => {
+      const file = await stored(content);
+      const refused = loadPlaces({ file });
+      await expect(refused).rejects.toThrow(PlacesFileError);
+      await expect(refused).rejects.toMatchObject({ message: `PLACES_FILE ${file}: ${message}` });
+    });
+
+    it('refuses a file that is not there, or a folder', async () => {
+      const absent = join(folder, 'absent.csv');
+      await expect(loadPlaces({ file: absent })).rejects.toThrow(`PLACES_FILE ${absent}: no such file`);
+      await expect(loadPlaces({ file: folder })).rejects.toThrow(`PLACES_FILE ${folder}: is a folder`);
+    });
+  });
+
+  it('counts the 249 countries of ISO 3166-1, and XK and XZ', () => {
+    expect(COUNTRIES.size).toBe(251);
+  });
+});

@@ -1,0 +1,39 @@
+import type { Place, Places } from '@tracking/contracts';
+import { COUNTRIES } from './countries.ts';
+import { KnownPlaces } from './known-places.ts';
+import { LocodeList } from './locode-list.ts';
+
+export interface PlacesOptions {
+  /** Path of the operator's own UN/LOCODE list (`PLACES_FILE`). */
+  readonly file?: string | undefined;
+}
+
+/**
+ * The tables of known sea ports and airports, and the operator's list where there is one. Its names go before those of
+ * the tables; coordinates and time zones that it lacks come from them.
+ * @throws PlacesFileError
+ */
+export async function loadPlaces({ file }: PlacesOptions = {}): Promise<Places> {
+  const [known, list] = await Promise.all([KnownPlaces.load(), file ? LocodeList.load(file) : undefined]);
+  return {
+    find(code) {
+      const listed = list?.find(code);
+      const place = known.find(code);
+      if (!listed) return place;
+      const located = listed.latitude !== null && listed.longitude !== null;
+      return {
+        code,
+        country: code.slice(0, 2),
+        name: listed.name ?? place?.name ?? null,
+        latitude: (located ? listed.latitude : place?.latitude) ?? null,
+        longitude: (located ? listed.longitude : place?.longitude) ?? null,
+        timezone: place?.timezone ?? null,
+      } satisfies Place;
+    },
+    isUnknown(code) {
+      // a UN/LOCODE list says nothing about the three letters of an airport
+      if (code.length !== 5) return false;
+      return !COUNTRIES.has(code.slice(0, 2)) || (list !== undefined && !list.has(code));
+    },
+  };
+}

@@ -1,0 +1,180 @@
+/**
+ * Makes src/table/places.tsv from the packages `sea-ports` and `airport-data-js`. Reading those at run time would cost
+ * a start 300 ms and 90 MB; the table costs a few. After an update of either package: `node test/make-table.ts`.
+ */
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { COUNTRIES } from '../src/countries.ts';
+
+export const TABLE_FILE = new URL('../src/table/places.tsv', import.meta.url);
+
+interface SeaPort {
+  readonly name: string;
+  readonly coordinates?: readonly [longitude: number, latitude: number];
+  readonly timezone?: string;
+}
+interface AirportRow {
+  readonly iata: string;
+  readonly country_code: string;
+  readonly airport: string;
+  readonly latitude: number | string;
+  readonly longitude: number | string;
+  readonly time: string;
+}
+interface Row {
+  readonly code: string;
+  readonly country: string;
+  readonly name: string;
+  readonly at: Coordinates | null;
+  readonly zone: string | null;
+}
+interface Coordinates {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/** What the packages have wrong and no rule below finds. */
+const AIRPORT_ZONES: Readonly<Record<string, string>> = { BWT: 'Australia/Hobart' };
+const PORT_COORDINATES: Readonly<Record<string, Coordinates>> = {
+  CNDCB: { latitude: 22.48, longitude: 113.87 },
+  CNFOC: { latitude: 26.07, longitude: 119.3 },
+  CNSTG: { latitude: 23.36, longitude: 116.68 },
+  CNYTN: { latitude: 22.57, longitude: 114.27 },
+};
+/** Ports whose own zone is right although the nearest airport of the country keeps another. */
+const PORT_ZONE_IS_RIGHT: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
+/** Former names of zones that the packages still use. */
+const RENAMED_ZONES: Readonly<Record<string, string>> = {
+  'Africa/Asmera': 'Africa/Asmara',
+  'America/Cordoba': 'America/Argentina/Cordoba',
+  'Asia/Calcutta': 'Asia/Kolkata',
+  'Asia/Rangoon': 'Asia/Yangon',
+  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
+  'Atlantic/Faeroe': 'Atlantic/Faroe',
+  'Pacific/Ponape': 'Pacific/Pohnpei',
+};
+/** Beyond this distance in km from every airport of its country, a port's coordinates are a mistake. */
+const PLAUSIBLE_KM = 500;
+/** Within this distance in km, an airport of the same country keeps the port's time. */
+const SAME_ZONE_KM = 120;
+
+export async function makeTable(): Promise<string> {
+  const require = createRequire(import.meta.url);
+  const ports = require('sea-ports/lib/ports.json') as Readonly<Record<string, SeaPort>>;
+  const { findAirports } = require('airport-data-js') as { findAirports(filter: object): Promise<AirportRow[]> };
+  const airports = (await findAirports({})).filter(isUsable).map(airportRow);
+  const rows = [...Object.entries(ports).flatMap(([code, port]) => portRow(code, port, airports)), ...airports];
+  rows.sort((a, b) => (a.code < b.code ? -1 : 1));
+  return rows.map(line).join('\n') + '\n';
+}
+
+function isUsable(row: AirportRow): boolean {
+  return /^[A-Z]{3}$/.test(row.iata) && COUNTRIES.has(row.country_code);
+}
+
+function airportRow(row: AirportRow): Row {
+  const zone = AIRPORT_ZONES[row.iata] ?? row.time;
+  const at = { latitude: Number(row.latitude), longitude: Number(row.longitude) };
+  return {
+    code: row.iata,
+    country: row.country_code,
+    name: row.airport,
+    at: row.latitude !== '' && isOnEarth(at) ? at : null,
+    zone: validZone(zone),
+  };
+}
+
+function portRow(code: string, port: SeaPort, airports: readonly Row[]): readonly Row[] {
+  const country = code.slice(0, 2);
+  if (!COUNTRIES.has(country)) return []; // dissolved: the Netherlands Antilles
+  const around = airports.filter((airport) => airport.country === country && airport.at);
+  const at = plausible(code, port, around);
+  return [{ code, country, name: port.name, at, zone: portZone(code, port, at, around) }];
+}
+
+/** The port's own zone, where the airports around confirm it; else theirs. */
+function portZone(code: string, port: SeaPort, at: Coordinates | null, around: readonly Row[]): string | null {
+  const own = validZone(port.timezone);
+  if (PORT_ZONE_IS_RIGHT.has(code)) return own;
+  const nearest = at ? nearestTo(at, around) : undefined;
+  const witnesses = nearest && nearest.km <= SAME_ZONE_KM ? [nearest.airport] : around;
+  const zones = [...new Set(witnesses.map((airport) => airport.zone))];
+  if (zones.length === 0 || zones.some((zone) => own && offsets(zone) === offsets(own))) return own;
+  return zones.length === 1 ? (zones[0] ?? null) : null;
+}
+
+/** The port's coordinates; exchanged where that alone puts them into the country; null where they are a mistake. */
+function plausible(code: string, port: SeaPort, around: readonly Row[]): Coordinates | null {
+  if (PORT_COORDINATES[code]) return PORT_COORDINATES[code];
+  if (!port.coordinates) return null;
+  const [longitude, latitude] = port.coordinates;
+  for (const at of [
+    { latitude, longitude },
+    { latitude: longitude, longitude: latitude },
+  ]) {
+    if (!isOnEarth(at)) continue;
+    const nearest = nearestTo(at, around);
+    if (!nearest || nearest.km <= PLAUSIBLE_KM) return at;
+  }
+  return null;
+}
+
+function nearestTo(
+  at: Coordinates,
+  airports: readonly Row[],
+): { readonly airport: Row; readonly km: number } | undefined {
+  let best: { airport: Row; km: number } | undefined;
+  for (const airport of airports) {
+    const km = airport.at ? distance(at, airport.at) : Infinity;
+    if (!best || km < best.km) best = { airport, km };
+  }
+  return best;
+}
+
+/** Great-circle distance in km. */
+function distance(a: Coordinates, b: Coordinates): number {
+  const radians = Math.PI / 180;
+  const height = Math.sin(((b.latitude - a.latitude) * radians) / 2) ** 2;
+  const width = Math.sin(((b.longitude - a.longitude) * radians) / 2) ** 2;
+  const chord = height + Math.cos(a.latitude * radians) * Math.cos(b.latitude * radians) * width;
+  return 12_742 * Math.asin(Math.sqrt(chord));
+}
+
+function isOnEarth({ latitude, longitude }: Coordinates): boolean {
+  return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+}
+
+function validZone(name: string | undefined): string | null {
+  const zone = name?.replaceAll(' ', '') ?? '';
+  const current = RENAMED_ZONES[zone] ?? zone;
+  return current !== '' && offsets(current) !== null ? current : null;
+}
+
+/** The zone's offsets in winter and summer; null where there is no such zone. */
+function offsets(zone: string | null): string | null {
+  if (zone === null) return null;
+  const known = offsetsByZone.get(zone);
+  if (known !== undefined) return known;
+  let found: string | null = null;
+  try {
+    found = [new Date('2026-01-15'), new Date('2026-07-15')].map((at) => offset(zone, at)).join();
+  } catch {
+    // no such zone
+  }
+  offsetsByZone.set(zone, found);
+  return found;
+}
+const offsetsByZone = new Map<string, string | null>();
+
+function offset(zone: string, at: Date): string {
+  const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
+  return format.formatToParts(at).find((part) => part.type === 'timeZoneName')?.value ?? '';
+}
+
+function line({ code, country, name, at, zone }: Row): string {
+  const degrees = (value: number | undefined) => (value === undefined ? '' : String(Math.round(value * 1e4) / 1e4));
+  const plain = name.replace(/\s+/g, ' ').trim();
+  return [code, country, plain, degrees(at?.latitude), degrees(at?.longitude), zone ?? ''].join('\t');
+}
+
+if (import.meta.main) writeFileSync(TABLE_FILE, await makeTable());

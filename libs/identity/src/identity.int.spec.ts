@@ -1,0 +1,316 @@
+import { DomainError, ROLES } from '@tracking/contracts';
+import type { Role } from '@tracking/contracts';
+import type { DocumentStore } from '@tracking/ports';
+import { behind, openStorage } from '../test/storage.ts';
+import type { Storage } from '../test/storage.ts';
+import { Identity, permissionsOf } from './index.ts';
+
+const START = Date.parse('2026-03-01T12:00:00.000Z');
+const CLI = { type: 'system', id: 'administration' } as const;
+
+describe('identity', () => {
+  let storage: Storage;
+  let now: number;
+  let replicas: Identity[];
+  const logged: string[] = [];
+  const note = (fields: object, message: string) => void logged.push(JSON.stringify({ fields, message }));
+
+  beforeEach(async () => {
+    storage = await openStorage();
+    now = START;
+    replicas = [];
+    logged.length = 0;
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.close()));
+    await storage.close();
+  });
+
+  async function replica(documentStore: DocumentStore = storage.documentStore): Promise<Identity> {
+    const identity = await Identity.open({
+      documentStore,
+      clock: () => new Date(now),
+      elapsed: () => now,
+      logger: { debug: note, info: note, warn: note, error: note },
+    });
+    replicas.push(identity);
+    return identity;
+  }
+  async function workspaceId(identity: Identity, name = 'default'): Promise<string> {
+    return (await identity.workspaces.find(name))?.id ?? '';
+  }
+  async function newKey(identity: Identity, role: Role = 'operator') {
+    const workspace_id = await workspaceId(identity);
+    return identity.keys.create({ workspace_id, name: 'TMS', environment: 'live', role, created_by: CLI });
+  }
+  async function refusal(outcome: Promise<unknown>): Promise<DomainError> {
+    const error = await outcome.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(DomainError);
+    return error as DomainError;
+  }
+
+  describe('workspaces', () => {
+    it('make one default at the first start, whoever starts and how often', async () => {
+      const [first, second] = await Promise.all([replica(), replica()]);
+      const third = await replica();
+      const lists = await Promise.all([first, second, third].map((identity) => identity?.workspaces.list()));
+      expect(lists[0]).toEqual([
+        { id: expect.stringMatching(/^wsp_/), name: 'default', created_at: '2026-03-01T12:00:00.000Z' },
+      ]);
+      expect(lists[1]).toEqual(lists[0]);
+      expect(lists[2]).toEqual(lists[0]);
+    });
+
+    it('are created, listed in order and found by name, whatever its case', async () => {
+      const identity = await replica();
+      now += 1_000;
+      const acme = await identity.workspaces.create('  Acme Logistics ');
+      expect(acme).toEqual({ id: acme.id, name: 'Acme Logistics', created_at: '2026-03-01T12:00:01.000Z' });
+      expect((await identity.workspaces.list()).map(({ name }) => name)).toEqual(['default', 'Acme Logistics']);
+      expect(await identity.workspaces.find('acme logistics')).toEqual(acme);
+      expect(await identity.workspaces.find('acme')).toBeUndefined();
+    });
+
+    it('have unique names', async () => {
+      const [first, second] = await Promise.all([replica(), replica()]);
+      const outcomes = await Promise.allSettled([first, second].map((identity) => identity?.workspaces.create('Acme')));
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect((await refusal(first.workspaces.create('ACME'))).code).toBe('workspace_exists');
+      expect((await refusal(first.workspaces.create('Default'))).code).toBe('workspace_exists');
+      expect(await first.workspaces.list()).toHaveLength(2);
+    });
+
+    it.each([
+      ['  ', 'required'],
+      ['x'.repeat(101), 'too_long'],
+      ['a\nb', 'invalid_value'],
+      ['a\u001b[31m', 'invalid_value'],
+      ['a\ud800', 'invalid_value'],
+    ])('refuse the name %j', async (name, code) => {
+      const error = await refusal((await replica()).workspaces.create(name));
+      expect(error).toMatchObject({ code: 'validation_failed', details: [{ param: 'name', code }] });
+    });
+  });
+
+  describe('keys', () => {
+    it('belong to a service account with a role of its own', async () => {
+      const identity = await replica();
+      const created = await newKey(identity, 'feed');
+      expect(created).toEqual({
+        id: expect.stringMatching(/^key_[a-z2-7]{26}$/),
+        workspace_id: await workspaceId(identity),
+        name: 'TMS',
+        environment: 'live',
+        role: 'feed',
+        owner: { type: 'service_account', id: expect.stringMatching(/^sva_[a-z2-7]{26}$/) },
+        prefix: created.key.slice(0, 12),
+        last_four: created.key.slice(-4),
+        created_by: CLI,
+        created_at: '2026-03-01T12:00:00.000Z',
+        last_used_at: null,
+        revoked_at: null,
+        key: expect.stringMatching(/^sk_live_/),
+      });
+      expect(await identity.authenticate(created.key)).toEqual({
+        key_id: created.id,
+        workspace_id: created.workspace_id,
+        environment: 'live',
+        actor: { type: 'service_account', id: created.owner.id },
+        permissions: permissionsOf('feed', 'live'),
+      });
+    });
+
+    it('have the permissions of their role in their environment', async () => {
+      const identity = await replica();
+      const workspace_id = await workspaceId(identity);
+      for (const role of ROLES) {
+        for (const environment of ['live', 'test'] as const) {
+          const { key } = await identity.keys.create({ workspace_id, name: role, environment, role, created_by: CLI });
+          expect(key.startsWith(`sk_${environment}_`)).toBe(true);
+          expect(await identity.authenticate(key)).toMatchObject({
+            environment,
+            permissions: permissionsOf(role, environment),
+          });
+        }
+      }
+    });
+
+    it('are shown once and stored nowhere', async () => {
+      const identity = await replica();
+      const created = await newKey(identity);
+      const secret = created.key.slice('sk_live_'.length);
+      await identity.authenticate(created.key);
+      await identity.close();
+      const list = await identity.keys.list(created.workspace_id);
+      const revoked = await identity.keys.revoke(created.workspace_id, created.id);
+      const shown = [JSON.stringify(list), JSON.stringify(revoked), logged.join('\n')];
+      for (const text of [...shown, await storage.content()]) {
+        expect(text).not.toContain(secret);
+        // neither in parts: all but what the list shows
+        expect(text).not.toContain(secret.slice(4, 24));
+      }
+      expect(JSON.stringify(list)).not.toMatch(/hash|[0-9a-f]{64}/);
+    });
+
+    it('are listed by workspace, oldest first, revoked ones too', async () => {
+      const identity = await replica();
+      const mine = await workspaceId(identity);
+      const { id: other } = await identity.workspaces.create('other');
+      const names = [];
+      for (let index = 0; index < 5; index += 1) {
+        now += 1_000;
+        const workspace_id = index === 2 ? other : mine;
+        const name = `key ${index}`;
+        const { id } = await identity.keys.create({
+          workspace_id,
+          name,
+          environment: 'test',
+          role: 'viewer',
+          created_by: CLI,
+        });
+        if (index === 1) await identity.keys.revoke(mine, id);
+        names.push(name);
+      }
+      const list = await identity.keys.list(mine);
+      expect(list.map(({ name }) => name)).toEqual(['key 0', 'key 1', 'key 3', 'key 4']);
+      expect(list.map(({ revoked_at }) => revoked_at !== null)).toEqual([false, true, false, false]);
+      expect((await identity.keys.list(other)).map(({ name }) => name)).toEqual(['key 2']);
+    });
+
+    it('refuse a name that is none', async () => {
+      const identity = await replica();
+      const workspace_id = await workspaceId(identity);
+      const error = await refusal(
+        identity.keys.create({ workspace_id, name: '', environment: 'live', role: 'viewer', created_by: CLI }),
+      );
+      expect(error).toMatchObject({ code: 'validation_failed', details: [{ param: 'name', code: 'required' }] });
+      expect(await identity.keys.list(workspace_id)).toEqual([]);
+    });
+  });
+
+  describe('authentication', () => {
+    it('refuses what is no key, or a key that never was', async () => {
+      const identity = await replica();
+      const { key } = await newKey(identity);
+      const wrong = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+      for (const text of ['', 'Bearer', wrong, `${key} `, key.toLowerCase(), key.replace('live', 'test')]) {
+        expect(await identity.authenticate(text)).toBeUndefined();
+        expect(await identity.authenticate(text)).toBeUndefined();
+      }
+    });
+
+    it('refuses a revoked key at once where it was revoked', async () => {
+      const identity = await replica();
+      const { key, id, workspace_id } = await newKey(identity);
+      expect(await identity.authenticate(key)).toBeDefined();
+      expect(await identity.keys.revoke(workspace_id, id)).toMatchObject({
+        id,
+        revoked_at: '2026-03-01T12:00:00.000Z',
+      });
+      expect(await identity.authenticate(key)).toBeUndefined();
+    });
+
+    it('refuses a revoked key within five seconds everywhere else', async () => {
+      const [here, there] = await Promise.all([replica(), replica()]);
+      const { key, id, workspace_id } = await newKey(here);
+      expect(await there.authenticate(key)).toBeDefined();
+      await here.keys.revoke(workspace_id, id);
+      now += 4_999;
+      expect(await there.authenticate(key)).toBeUndefined();
+    });
+
+    it('does not ask again within seconds', async () => {
+      let reads = 0;
+      const counted = behind(async () => void (reads += 1), storage.documentStore);
+      const identity = await replica(counted);
+      const { key } = await newKey(identity);
+      const unknown = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+      reads = 0;
+      for (const text of [key, unknown]) {
+        await Promise.all(Array.from({ length: 50 }, () => identity.authenticate(text)));
+        now += 2_000;
+        await identity.authenticate(text);
+      }
+      expect(reads).toBe(2);
+      now += 5_000;
+      expect(await identity.authenticate(key)).toBeDefined();
+      expect(reads).toBe(3);
+    });
+
+    it('trusts no look-up that began before the revocation', async () => {
+      let open: () => void = () => undefined;
+      let waiting: () => void = () => undefined;
+      let gate = Promise.resolve();
+      const waits = new Promise<void>((resolve) => (waiting = resolve));
+      const slow = behind(async () => {
+        waiting();
+        await gate;
+      }, storage.documentStore);
+      const identity = await replica(slow);
+      const { key, id, workspace_id } = await newKey(await replica());
+      gate = new Promise<void>((resolve) => (open = resolve));
+      const early = identity.authenticate(key);
+      await waits;
+      const revoked = identity.keys.revoke(workspace_id, id);
+      expect(await revoked).toMatchObject({ id });
+      open();
+      await early;
+      expect(await identity.authenticate(key)).toBeUndefined();
+    });
+
+    it('notes the last use, at most once a minute', async () => {
+      const identity = await replica();
+      const { key, workspace_id } = await newKey(identity);
+      const lastUse = async () => {
+        await identity.close();
+        return (await identity.keys.list(workspace_id))[0]?.last_used_at;
+      };
+      expect(await lastUse()).toBeNull();
+      await identity.authenticate(key);
+      expect(await lastUse()).toBe('2026-03-01T12:00:00.000Z');
+      now += 59_000;
+      await identity.authenticate(key);
+      expect(await lastUse()).toBe('2026-03-01T12:00:00.000Z');
+      now += 5_000;
+      await identity.authenticate(key);
+      expect(await lastUse()).toBe('2026-03-01T12:01:04.000Z');
+    });
+
+    it('never brings a revoked key back by noting a use', async () => {
+      const [here, there] = await Promise.all([replica(), replica()]);
+      const { key, id, workspace_id } = await newKey(here);
+      await Promise.all([there.authenticate(key), here.keys.revoke(workspace_id, id)]);
+      await there.close();
+      now += 10_000;
+      expect(await there.authenticate(key)).toBeUndefined();
+      expect((await there.keys.list(workspace_id))[0]?.revoked_at).toBe('2026-03-01T12:00:00.000Z');
+    });
+  });
+
+  describe('revocation', () => {
+    it('stays as it was when repeated', async () => {
+      const identity = await replica();
+      const { id, workspace_id } = await newKey(identity);
+      const first = await identity.keys.revoke(workspace_id, id);
+      now += 60_000;
+      expect(await identity.keys.revoke(workspace_id, id)).toEqual(first);
+    });
+
+    it('does not find the keys of another workspace', async () => {
+      const identity = await replica();
+      const { key, id } = await newKey(identity);
+      const other = await identity.workspaces.create('other');
+      expect((await refusal(identity.keys.revoke(other.id, id))).code).toBe('not_found');
+      expect((await refusal(identity.keys.revoke(other.id, 'key_none'))).code).toBe('not_found');
+      expect(await identity.authenticate(key)).toBeDefined();
+    });
+  });
+
+  it('survives a restart', async () => {
+    const { key, id } = await newKey(await replica());
+    expect(await (await replica()).authenticate(key)).toMatchObject({ key_id: id });
+  });
+});

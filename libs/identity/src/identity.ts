@@ -1,0 +1,59 @@
+import { randomBytes as strongRandomBytes } from 'node:crypto';
+import type { Clock, DocumentStore, Logger } from '@tracking/ports';
+import { ApiKeys } from './api-keys.ts';
+import { Authentication } from './authentication.ts';
+import type { Principal } from './authentication.ts';
+import type { RandomBytes } from './secrets.ts';
+import { Workspaces } from './workspaces.ts';
+
+export interface IdentityOptions {
+  readonly documentStore: DocumentStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly randomBytes?: RandomBytes;
+  /** Monotonic time in milliseconds. */
+  readonly elapsed?: () => number;
+}
+
+/**
+ * Workspaces, service accounts with one role each, and their API keys. Primary records in the document store: backed
+ * up, never derived from events.
+ */
+export class Identity {
+  private constructor(
+    readonly workspaces: Workspaces,
+    readonly keys: ApiKeys,
+    private readonly authentication: Authentication,
+  ) {}
+
+  /** Makes the workspace `default` at the first start. */
+  static async open(options: IdentityOptions): Promise<Identity> {
+    const { documentStore, clock, logger } = options;
+    const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
+    const [workspaces, keys] = await Promise.all([
+      Workspaces.open(documentStore, clock, randomBytes),
+      ApiKeys.open(documentStore, clock, randomBytes, (key) => authentication.forget(key)),
+    ]);
+    const authentication: Authentication = new Authentication({
+      keys: keys.documents,
+      accounts: keys.accounts,
+      clock,
+      logger,
+      elapsed,
+    });
+    return new Identity(workspaces, keys, authentication);
+  }
+
+  /**
+   * Whose key it is; undefined for one that is unknown, revoked or no key at all, without telling which.
+   * @throws Unavailable when the document store does not answer
+   */
+  authenticate(key: string): Promise<Principal | undefined> {
+    return this.authentication.authenticate(key);
+  }
+
+  /** Lets writes under way finish; before the document store is closed. */
+  close(): Promise<void> {
+    return this.authentication.close();
+  }
+}

@@ -1,0 +1,31 @@
+import { PERMISSIONS, ROLES } from '@tracking/contracts';
+import { permissionsOf } from './permissions.ts';
+
+describe('permissionsOf', () => {
+  it.each([
+    ['viewer', 'shipments:read documents:read'],
+    [
+      'operator',
+      'shipments:read documents:read shipments:write milestones:write documents:write documents:approve exceptions:write',
+    ],
+    ['feed', 'shipments:read shipments:write milestones:write milestones:feed'],
+    ['developer', 'shipments:read documents:read webhooks:manage keys:manage'],
+    ['admin', PERMISSIONS.join(' ')],
+  ] as const)('gives a live %s exactly what the role says', (role, expected) => {
+    expect([...permissionsOf(role, 'live')].sort()).toEqual(expected.split(' ').sort());
+  });
+
+  it('gives developers what operators and feeds have, in the test environment alone', () => {
+    const developer = permissionsOf('developer', 'test');
+    for (const role of ['developer', 'operator', 'feed'] as const) {
+      expect([...permissionsOf(role, 'live')].filter((permission) => !developer.has(permission))).toEqual([]);
+    }
+    expect(developer.has('workspace:admin')).toBe(false);
+  });
+
+  it('changes nothing else in the test environment', () => {
+    for (const role of ROLES.filter((name) => name !== 'developer')) {
+      expect(permissionsOf(role, 'test')).toEqual(permissionsOf(role, 'live'));
+    }
+  });
+});

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { hashOf, hasKeyForm, idFor, newId, newKey } from './secrets.ts';
+
+describe('keys', () => {
+  it('name their environment and carry 256 bits as letters and digits', () => {
+    expect(newKey('live', randomBytes)).toMatch(/^sk_live_[0-9A-Za-z]{43}$/);
+    expect(newKey('test', randomBytes)).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
+    const all = newKey('live', () => Buffer.alloc(32, 0xff));
+    const none = newKey('live', () => Buffer.alloc(32, 0));
+    const one = newKey('live', () => Buffer.from(`${'00'.repeat(31)}01`, 'hex'));
+    expect(new Set([all, none, one]).size).toBe(3);
+    expect(none).toBe(`sk_live_${'0'.repeat(43)}`);
+    expect(one).toBe(`sk_live_${'0'.repeat(42)}1`);
+    expect([all, none, one].map(hasKeyForm)).toEqual([true, true, true]);
+  });
+
+  it('differ', () => {
+    expect(new Set(Array.from({ length: 1_000 }, () => newKey('live', randomBytes))).size).toBe(1_000);
+  });
+
+  it.each([
+    '',
+    'sk_live_',
+    `sk_prod_${'a'.repeat(43)}`,
+    `sk_live_${'a'.repeat(42)}`,
+    `sk_live_${'a'.repeat(44)}`,
+    `sk_live_${'a'.repeat(42)}\n`,
+    ` sk_live_${'a'.repeat(43)}`,
+    `sk_live_${'a'.repeat(42)}-`,
+  ])('do not look like %j', (text) => {
+    expect(hasKeyForm(text)).toBe(false);
+  });
+
+  it('are stored as SHA-256', () => {
+    expect(hashOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+});
+
+describe('ids', () => {
+  it('carry a prefix and 128 bits', () => {
+    expect(newId('key', randomBytes)).toMatch(/^key_[a-z2-7]{26}$/);
+    expect(newId('key', randomBytes)).not.toBe(newId('key', randomBytes));
+  });
+
+  it('can be derived, the same everywhere', () => {
+    expect(idFor('wsp', 'default')).toBe(idFor('wsp', 'default'));
+    expect(idFor('wsp', 'default')).toMatch(/^wsp_[a-z2-7]{26}$/);
+    expect(idFor('wsp', 'default')).not.toBe(idFor('wsp', 'other'));
+  });
+});

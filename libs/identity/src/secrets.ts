@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { Environment } from '@tracking/contracts';
+
+/** Cryptographically strong random bytes. */
+export type RandomBytes = (size: number) => Uint8Array;
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** Characters of 256 bits in base 62: letters and digits alone, so that a double click selects a whole key. */
+const KEY_LENGTH = 43;
+const KEY_FORM = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
+
+/** `sk_live_…` or `sk_test_…` with 256 random bits. */
+export function newKey(environment: Environment, randomBytes: RandomBytes): string {
+  return `sk_${environment}_${encode(randomBytes(32), BASE62, KEY_LENGTH)}`;
+}
+
+/** Whether it could be a key of ours at all: anything else needs no look-up. */
+export function hasKeyForm(text: string): boolean {
+  return KEY_FORM.test(text);
+}
+
+/**
+ * What is stored instead of a key. One round of SHA-256 suffices: slow hashes protect secrets that can be guessed, and
+ * nobody counts through 256 random bits; at every request a slow one would only be a way to exhaust the service.
+ * Being looked up by this digest also makes the time of a look-up useless to an attacker: whatever it tells about the
+ * digest tells nothing about a key that has it.
+ */
+export function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/** `key_…`, `sva_…`, `wsp_…` with 128 random bits. */
+export function newId(prefix: string, randomBytes: RandomBytes): string {
+  return `${prefix}_${encode(randomBytes(16), BASE32, 26)}`;
+}
+
+/** An id that every replica makes alike. */
+export function idFor(prefix: string, name: string): string {
+  return `${prefix}_${encode(createHash('sha256').update(`${prefix}:${name}`).digest().subarray(0, 16), BASE32, 26)}`;
+}
+
+function encode(bytes: Uint8Array, alphabet: string, length: number): string {
+  const base = BigInt(alphabet.length);
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  while (text.length < length) {
+    text = (alphabet[Number(rest % base)] ?? '') + text;
+    rest /= base;
+  }
+  return text;
+}

@@ -1,0 +1,74 @@
+import { DomainError } from '@tracking/contracts';
+import type { Workspace } from '@tracking/contracts';
+import { DuplicateKey } from '@tracking/ports';
+import type { Clock, Collection, DocumentStore } from '@tracking/ports';
+import { findAll } from './find-all.ts';
+import { checkedName } from './names.ts';
+import { idFor, newId } from './secrets.ts';
+import type { RandomBytes } from './secrets.ts';
+
+interface WorkspaceDocument extends Workspace {
+  /** The name as it is compared. */
+  readonly name_key: string;
+}
+
+export const DEFAULT_WORKSPACE = 'default';
+
+export class Workspaces {
+  private constructor(
+    private readonly documents: Collection<WorkspaceDocument>,
+    private readonly clock: Clock,
+    private readonly randomBytes: RandomBytes,
+  ) {}
+
+  /** Makes the workspace `default` where it is missing; its id is derived, so that two replicas make one. */
+  static async open(documentStore: DocumentStore, clock: Clock, randomBytes: RandomBytes): Promise<Workspaces> {
+    const documents = await documentStore.collection<WorkspaceDocument>({
+      name: 'workspaces',
+      indexes: [
+        { name: 'name', fields: ['name_key'], unique: true },
+        { name: 'created', fields: ['created_at', 'id'] },
+      ],
+    });
+    const workspaces = new Workspaces(documents, clock, randomBytes);
+    await workspaces.insert(idFor('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
+    return workspaces;
+  }
+
+  /** @throws DomainError `validation_failed`, `workspace_exists` */
+  async create(name: string): Promise<Workspace> {
+    const checked = checkedName(name);
+    try {
+      return await this.insert(newId('wsp', this.randomBytes), checked);
+    } catch (error) {
+      if (error instanceof DuplicateKey)
+        throw new DomainError('workspace_exists', `There is a workspace ${checked} already.`);
+      throw error;
+    }
+  }
+
+  /** All of them, oldest first. */
+  async list(): Promise<readonly Workspace[]> {
+    return (await findAll(this.documents, {}, ['created_at', 'id'])).map(workspace);
+  }
+
+  /** By its name, whatever the case. */
+  async find(name: string): Promise<Workspace | undefined> {
+    const [found] = await this.documents.find({ filter: { name_key: nameKey(name.trim()) }, limit: 1 });
+    return found && workspace(found);
+  }
+
+  private async insert(id: string, name: string): Promise<Workspace> {
+    const document = { id, name, name_key: nameKey(name), created_at: this.clock().toISOString() };
+    await this.documents.insert(document);
+    return workspace(document);
+  }
+}
+
+function nameKey(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
+}
+
+function workspace({ id, name, created_at }: WorkspaceDocument): Workspace {
+  return { id, name, created_at };
+}

@@ -1,0 +1,55 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EmbeddedEngine } from '@tracking/embedded';
+import type { Collection, Document, DocumentStore } from '@tracking/ports';
+import { noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+
+/** The embedded engine in a folder of its own. */
+export interface Storage {
+  readonly documentStore: DocumentStore;
+  /** Every byte that is on disk. */
+  content(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openStorage(): Promise<Storage> {
+  const folder = await tempFolder();
+  const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+  return {
+    documentStore: engine.documentStore,
+    async content() {
+      const files = await readdir(folder.path, { recursive: true, withFileTypes: true });
+      const contents = files
+        .filter((file) => file.isFile())
+        .map((file) => readFile(join(file.parentPath, file.name), 'latin1'));
+      return (await Promise.all(contents)).join('\n');
+    },
+    async close() {
+      await engine.close();
+      await folder.remove();
+    },
+  };
+}
+
+/** The same store, but what was read arrives only after `gate` opened. */
+export function behind(gate: () => Promise<void>, store: DocumentStore): DocumentStore {
+  const late = <T extends Document>(collection: Collection<T>): Collection<T> =>
+    new Proxy(collection, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return async (...values: unknown[]) => {
+          const result: unknown = await Reflect.apply(member, target, values);
+          if (name === 'find') await gate();
+          return result;
+        };
+      },
+    });
+  return {
+    collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) =>
+      late(await store.collection<T>(spec)),
+    collectionNames: (prefix) => store.collectionNames(prefix),
+    dropCollection: (name) => store.dropCollection(name),
+    close: () => store.close(),
+  };
+}
