@@ -1,1 +1,3 @@
-export {};
+export * from './administration/index.ts';
+export { createHttpApi } from './create-http-api.ts';
+export type { HttpApiDependencies, HttpApiSettings } from './dependencies.ts';

@@ -1,0 +1,270 @@
+import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { administrationSocketPath } from '@tracking/contracts';
+import type { JsonObject } from '@tracking/contracts';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { Identity } from '@tracking/identity';
+import type { Logger, Metrics } from '@tracking/ports';
+import { ReadModels } from '@tracking/read-models';
+import { createAdministrationApi, listenOnSocket } from './index.ts';
+import type { AdministrationDependencies } from './index.ts';
+
+const metrics: Metrics = {
+  counter: () => ({ add: () => undefined }),
+  gauge: () => ({ set: () => undefined }),
+  histogram: () => ({ observe: () => undefined }),
+};
+
+describe('administration API', () => {
+  let dataDir: string;
+  let socketPath: string;
+  let engine: EmbeddedEngine;
+  let identity: Identity;
+  let readModels: ReadModels;
+  let app: NestFastifyApplication;
+  let overridden: Partial<AdministrationDependencies['readModels']>;
+  const lines: string[] = [];
+  const note = (fields: object, message: string) => void lines.push(JSON.stringify({ fields, message }));
+  const logger: Logger = { debug: note, info: note, warn: note, error: note };
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'administration-'));
+    engine = await EmbeddedEngine.open({ dataDir, logger, metrics });
+    const { eventStore, documentStore, leases } = engine;
+    const clock = () => new Date();
+    identity = await Identity.open({ documentStore, clock, logger });
+    readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock });
+    await readModels.ready;
+    app = await createAdministrationApi({
+      identity,
+      readModels: {
+        list: () => readModels.list(),
+        rebuild: (name) => readModels.rebuild(name),
+        parked: () => (overridden.parked ?? readModels.parked.bind(readModels))(),
+        retryParked: (id) => (overridden.retryParked ?? readModels.retryParked.bind(readModels))(id),
+      },
+      logger,
+    });
+    socketPath = await listenOnSocket(app, dataDir);
+  });
+  beforeEach(() => {
+    overridden = {};
+  });
+  afterAll(async () => {
+    await app.close();
+    await readModels.stop();
+    await identity.close();
+    await engine.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  interface Answer {
+    readonly status: number;
+    readonly body: JsonObject;
+  }
+  function call(method: string, path: string, body?: unknown, raw?: string): Promise<Answer> {
+    const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    return new Promise((resolve, reject) => {
+      const headers = sent === undefined ? {} : { 'content-type': 'application/json' };
+      const outgoing = request({ socketPath, method, path, headers, agent: false }, (incoming) => {
+        let text = '';
+        incoming.setEncoding('utf8');
+        incoming.on('data', (chunk: string) => (text += chunk));
+        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: JSON.parse(text) as JsonObject }));
+      });
+      outgoing.on('error', reject);
+      outgoing.end(sent);
+    });
+  }
+  const newKey = { workspace: 'default', name: 'TMS', environment: 'live', role: 'operator' };
+
+  it('lies in the data folder and can be opened by its user alone', async () => {
+    expect(socketPath).toBe(join(dataDir, 'administration.sock'));
+    const { mode } = await stat(socketPath);
+    expect(mode & 0o777).toBe(0o600);
+  });
+
+  it('says that it is there', async () => {
+    expect(await call('GET', '/administration')).toEqual({
+      status: 200,
+      body: { status: 'ready', process_id: process.pid },
+    });
+  });
+
+  it('makes, lists and refuses workspaces', async () => {
+    const created = await call('POST', '/administration/workspaces', { name: 'Acme & Söhne/1' });
+    expect(created).toEqual({
+      status: 201,
+      body: { id: expect.stringMatching(/^wsp_/), name: 'Acme & Söhne/1', created_at: expect.any(String) },
+    });
+    const { body } = await call('GET', '/administration/workspaces');
+    expect(body).toEqual({ data: expect.arrayContaining([created.body]) });
+    expect(await call('POST', '/administration/workspaces', { name: 'acme & söhne/1' })).toMatchObject({
+      status: 409,
+      body: { error: { type: 'conflict', code: 'workspace_exists' } },
+    });
+    const named = encodeURIComponent('Acme & Söhne/1');
+    expect(await call('GET', `/administration/keys?workspace=${named}`)).toEqual({ status: 200, body: { data: [] } });
+  });
+
+  it('makes a key that works, lists it without the key, and revokes it', async () => {
+    const { status, body } = await call('POST', '/administration/keys', newKey);
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ name: 'TMS', environment: 'live', role: 'operator', revoked_at: null });
+    const { key, ...listed } = body;
+
+    const list = await call('GET', '/administration/keys?workspace=default');
+    expect(list.body).toEqual({ data: [listed] });
+    expect(await identity.authenticate(String(key))).toMatchObject({ key_id: body['id'], environment: 'live' });
+
+    const path = `/administration/keys/${String(body['id'])}/revoke`;
+    const elsewhere = await call('POST', '/administration/workspaces', { name: 'elsewhere' });
+    expect(elsewhere.status).toBe(201);
+    expect((await call('POST', path, { workspace: 'elsewhere' })).status).toBe(404);
+    expect(await call('POST', path, { workspace: 'default' })).toMatchObject({
+      status: 200,
+      body: { id: body['id'], revoked_at: expect.any(String) },
+    });
+    expect(await identity.authenticate(String(key))).toBeUndefined();
+
+    await identity.close();
+    const after = await call('GET', '/administration/keys?workspace=default');
+    const secret = String(key).slice('sk_live_'.length + 4, -4);
+    expect(JSON.stringify([after.body, list.body]) + lines.join('\n')).not.toContain(secret);
+  });
+
+  it('names every faulty field', async () => {
+    const { status, body } = await call('POST', '/administration/keys', {
+      name: 7,
+      environment: 'prod',
+      role: 'root',
+      user: 'x',
+    });
+    expect(status).toBe(400);
+    const { details } = (body as { error: { details: { param: string; code: string }[] } }).error;
+    expect(details.map(({ param, code }) => `${param} ${code}`).sort()).toEqual([
+      'environment invalid_value',
+      'name invalid_type',
+      'role invalid_value',
+      'user unknown_field',
+      'workspace required',
+    ]);
+  });
+
+  it.each([
+    ['GET', '/administration/keys?workspace=nowhere', undefined, 404],
+    ['GET', '/administration/keys', undefined, 400],
+    ['GET', '/administration/keys?workspace=a&workspace=b', undefined, 400],
+    ['POST', '/administration/keys', '{', 400],
+    ['POST', '/administration/keys', '[]', 400],
+    ['POST', '/administration/keys', '"x"', 400],
+    ['POST', '/administration/keys/key_none/revoke', '{"workspace":"default"}', 404],
+    ['POST', '/administration/read_models/nothing/rebuild', undefined, 404],
+    ['POST', '/administration/parked/none/retry', undefined, 404],
+    ['DELETE', '/administration/keys', undefined, 405],
+    ['GET', '/v1/shipments', undefined, 404],
+    ['GET', '/%', undefined, 404],
+  ] as const)('answers %s %s %j with %i in the error form', async (method, path, raw, status) => {
+    const answer = await call(method, path, undefined, raw);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({
+      error: {
+        type: expect.any(String),
+        code: expect.any(String),
+        message: expect.any(String),
+        param: status === 400 && raw === undefined ? 'workspace' : null,
+        details: expect.any(Array),
+        request_id: expect.stringMatching(/^req_/),
+      },
+    });
+  });
+
+  it('lists read models and has them rebuilt', async () => {
+    const { body } = await call('GET', '/administration/read_models');
+    const { data } = body as { data: { name: string; generation: number }[] };
+    expect(data.map(({ name }) => name)).toEqual(['shipments', 'milestones']);
+    expect(data[0]).toEqual({
+      name: 'shipments',
+      generation: 1,
+      position: expect.any(String),
+      caught_up: true,
+      building: null,
+      parked: 0,
+    });
+    expect(await call('POST', '/administration/read_models/shipments/rebuild')).toEqual({
+      status: 202,
+      body: { name: 'shipments', generation: 2 },
+    });
+  });
+
+  it('lists parked shipments and tells what came of another attempt', async () => {
+    const parked = {
+      id: 'shipments.1.shipment-a',
+      read_model: 'shipments',
+      generation: 1,
+      stream: 'shipment-a',
+      revision: 4,
+      event_type: 'milestone.recorded.v1',
+      error: 'TypeError: no such thing',
+      parked_at: '2026-03-01T12:00:00.000Z',
+      attempts: 2,
+    };
+    overridden = {
+      parked: () => Promise.resolve([{ ...parked, partition: 'shipment-', retry: false }]),
+      retryParked: (id) => Promise.resolve(id === parked.id ? 'parked' : 'not_found'),
+    };
+    expect(await call('GET', '/administration/parked')).toEqual({ status: 200, body: { data: [parked] } });
+    expect(await call('POST', `/administration/parked/${parked.id}/retry`)).toEqual({
+      status: 200,
+      body: { id: parked.id, outcome: 'parked' },
+    });
+  });
+
+  describe('its socket', () => {
+    async function served(folder: string): Promise<{ path: string; close: () => Promise<void> }> {
+      const other = await createAdministrationApi({ identity, readModels, logger });
+      try {
+        const path = await listenOnSocket(other, folder);
+        return { path, close: () => other.close() };
+      } catch (error) {
+        await other.close();
+        throw error;
+      }
+    }
+
+    it('replaces what a crash left behind, and goes with the application', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'administration-'));
+      await writeFile(join(folder, 'administration.sock'), '');
+      const { path, close } = await served(folder);
+      expect((await stat(path)).isSocket()).toBe(true);
+      await close();
+      await expect(stat(path)).rejects.toThrow('ENOENT');
+      await rm(folder, { recursive: true });
+    });
+
+    it('has a folder of its own where the data folder’s path is too long', async () => {
+      const root = await mkdtemp(join(tmpdir(), 'administration-'));
+      const deep = join(root, 'deep'.repeat(30));
+      await mkdir(deep);
+      const { path, close } = await served(deep);
+      expect(path).toBe(administrationSocketPath(deep, tmpdir()));
+      expect((await stat(dirname(path))).mode & 0o777).toBe(0o700);
+      await close();
+      await rm(dirname(path), { recursive: true });
+      await rm(root, { recursive: true });
+    });
+
+    it('is not made in a folder that others may enter', async () => {
+      const root = await mkdtemp(join(tmpdir(), 'administration-'));
+      const deep = join(root, 'deep'.repeat(30));
+      const folder = dirname(administrationSocketPath(deep, tmpdir()));
+      await symlink(tmpdir(), folder);
+      await expect(served(deep)).rejects.toThrow(`${folder} is needed for the administration socket`);
+      await rm(folder);
+      await rm(root, { recursive: true });
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import { Controller, Get } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { AdministrationStatus } from '@tracking/contracts';
+import type { FastifyInstance } from 'fastify';
+import { ErrorFilter } from '../errors/error-filter.ts';
+import { notFound } from '../errors/request-error.ts';
+import { createFastifyAdapter } from '../server/fastify-adapter.ts';
+import { nestLogger } from '../server/nest-logger.ts';
+import { Routes } from '../server/routes.ts';
+import { ADMINISTRATION } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { KeysController } from './keys.controller.ts';
+import { ReadModelsController } from './read-models.controller.ts';
+import { WorkspacesController } from './workspaces.controller.ts';
+
+@Controller('administration')
+class StatusController {
+  /** Whoever gets an answer has found the service. */
+  @Get()
+  status(): AdministrationStatus {
+    return { status: 'ready', process_id: process.pid };
+  }
+}
+
+class AdministrationModule {}
+
+/**
+ * The operators' API: what the command line tool asks for. JSON in the public API's field names and error form. It asks
+ * for no key and knows no permissions, so it must be served only where nobody but the operator reaches it: see
+ * `listenOnSocket`. `app.close()` lets what is in flight finish and touches nothing of `dependencies`.
+ */
+export async function createAdministrationApi(
+  dependencies: AdministrationDependencies,
+): Promise<NestFastifyApplication> {
+  const { logger } = dependencies;
+  const routes = new Routes();
+  const errors = new ErrorFilter({
+    logger,
+    docsUrl: '',
+    refine: (error, request) => routes.refine(error, request),
+  });
+  const adapter = createFastifyAdapter([], (request, reply) => errors.answer(notFound('path'), request, reply));
+  const fastify: FastifyInstance = adapter.getInstance();
+  routes.watch(fastify);
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { method, url: route } = request.routeOptions;
+    logger.info({ request_id: request.id, method, route, status: reply.statusCode }, 'administration request');
+    done();
+  });
+  const module = {
+    module: AdministrationModule,
+    controllers: [StatusController, WorkspacesController, KeysController, ReadModelsController],
+    providers: [{ provide: ADMINISTRATION, useValue: dependencies }],
+  };
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    logger: nestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  app.useGlobalFilters(errors);
+  await app.init();
+  return app;
+}

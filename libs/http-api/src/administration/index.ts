@@ -1,0 +1,3 @@
+export { listenOnSocket } from './administration-socket.ts';
+export { createAdministrationApi } from './create-administration-api.ts';
+export type { AdministrationDependencies } from './dependencies.ts';

@@ -1,0 +1,63 @@
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
+import type { Actor, ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
+import { RequestError } from '../errors/request-error.ts';
+import { OneOf, Text } from '../validation/fields.ts';
+import { ADMINISTRATION } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { listAnswer } from './list-answer.ts';
+import type { ListAnswer } from './list-answer.ts';
+import { readInput } from './read-input.ts';
+
+class InWorkspaceDto {
+  @Text({ description: 'Name of the workspace.', required: true })
+  workspace!: string;
+}
+class CreateKeyDto {
+  @Text({ description: 'Name of the workspace.', required: true })
+  workspace!: string;
+
+  @Text({ description: 'What the key is for.', required: true })
+  name!: string;
+
+  @OneOf(ENVIRONMENTS, { description: 'What the key sees.', required: true })
+  environment!: Environment;
+
+  @OneOf(ROLES, { description: 'Role of the service account that is made for the key.', required: true })
+  role!: Role;
+}
+
+/** Whoever may open the socket owns the data: operators are not told apart. */
+const OPERATOR: Actor = { type: 'system', id: 'administration' };
+
+@Controller('administration/keys')
+export class KeysController {
+  constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
+
+  /** The one answer that holds a key. */
+  @Post()
+  async create(@Body() body: unknown): Promise<NewApiKey> {
+    const { workspace, name, environment, role } = readInput(CreateKeyDto, body);
+    const workspace_id = await this.workspaceId(workspace);
+    return this.dependencies.identity.keys.create({ workspace_id, name, environment, role, created_by: OPERATOR });
+  }
+
+  @Get()
+  async list(@Query() query: unknown): Promise<ListAnswer<ApiKey>> {
+    const { workspace } = readInput(InWorkspaceDto, query);
+    return listAnswer(await this.dependencies.identity.keys.list(await this.workspaceId(workspace)));
+  }
+
+  @Post(':id/revoke')
+  @HttpCode(200)
+  async revoke(@Param('id') id: string, @Body() body: unknown): Promise<ApiKey> {
+    const { workspace } = readInput(InWorkspaceDto, body);
+    return this.dependencies.identity.keys.revoke(await this.workspaceId(workspace), id);
+  }
+
+  private async workspaceId(name: string): Promise<string> {
+    const workspace = await this.dependencies.identity.workspaces.find(name);
+    if (!workspace) throw new RequestError('not_found', `There is no workspace ${name}.`);
+    return workspace.id;
+  }
+}

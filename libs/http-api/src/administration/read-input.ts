@@ -1,0 +1,10 @@
+import { invalidRequest } from '../errors/request-error.ts';
+import { readDto } from '../validation/read-dto.ts';
+import type { DtoClass } from '../validation/read-dto.ts';
+
+/** A body or query of an operator's tool; what it sends and we do not know is a mistake. @throws RequestError */
+export function readInput<T extends object>(dto: DtoClass<T>, input: unknown): T {
+  const { value, faults } = readDto(dto, input, true);
+  if (faults.length > 0) throw invalidRequest(faults);
+  return value;
+}

@@ -1,0 +1,58 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import type { HttpApiDependencies } from './dependencies.ts';
+import { describeApi } from './docs/openapi.ts';
+import { serveDocs } from './docs/serve-docs.ts';
+import { ErrorFilter } from './errors/error-filter.ts';
+import { notFound } from './errors/request-error.ts';
+import { HttpApiModule } from './http-api.module.ts';
+import { Admission } from './server/admission.ts';
+import { createFastifyAdapter } from './server/fastify-adapter.ts';
+import { nestLogger } from './server/nest-logger.ts';
+import { Observation } from './server/observation.ts';
+import { responseHeaders } from './server/response-headers.ts';
+import { Routes } from './server/routes.ts';
+
+/**
+ * The public API as an application that does not listen yet: `await app.listen(port, host)`. `app.close()` stops
+ * accepting, lets what is in flight finish, and touches nothing of `dependencies`: whoever opened them closes them after.
+ */
+export async function createHttpApi(dependencies: HttpApiDependencies): Promise<NestFastifyApplication> {
+  const { logger, metrics, settings } = dependencies;
+  const headers = responseHeaders(settings.baseUrl);
+  const routes = new Routes();
+  const errors = new ErrorFilter({
+    logger,
+    docsUrl: `${settings.baseUrl}/docs`,
+    refine: (error, request) => routes.refine(error, request),
+  });
+  const adapter = createFastifyAdapter(settings.trustedProxies, (request, reply) => {
+    reply.headers(headers).header('Request-Id', request.id);
+    errors.answer(notFound('path'), request, reply);
+  });
+  const fastify: FastifyInstance = adapter.getInstance();
+  routes.watch(fastify);
+
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.headers(headers).header('Request-Id', request.id);
+    done();
+  });
+  const admission = new Admission(dependencies.authenticate, dependencies.quota, settings.rateLimitPerMinute);
+  fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
+  const observation = new Observation(logger, metrics);
+  fastify.addHook('onResponse', (request, reply, done) => {
+    observation.answered(request, reply);
+    done();
+  });
+
+  const app = await NestFactory.create<NestFastifyApplication>(HttpApiModule.with(dependencies), adapter, {
+    logger: nestLogger(logger),
+    bodyParser: false,
+    abortOnError: false,
+  });
+  app.useGlobalFilters(errors);
+  serveDocs(fastify, describeApi(app, settings.baseUrl));
+  await app.init();
+  return app;
+}

@@ -1,0 +1,38 @@
+import type { Places } from '@tracking/contracts';
+import type { Identity } from '@tracking/identity';
+import type { Clock, Logger, Metrics, Quota } from '@tracking/ports';
+import type { ReadModels } from '@tracking/read-models';
+import type { HealthReport } from '@tracking/runtime';
+import type { ShipmentsService } from '@tracking/shipments';
+
+/** Under which {@link HttpApiDependencies} are injected. */
+export const DEPENDENCIES = Symbol('HttpApiDependencies');
+
+/** Everything the public API needs. Which engines stand behind it, it cannot know. */
+export interface HttpApiDependencies {
+  readonly shipments: ShipmentsService;
+  readonly readModels: Pick<ReadModels, 'shipments' | 'milestones' | 'progress'>;
+  /** Whose key it is; undefined whatever is wrong with it. @throws Unavailable */
+  readonly authenticate: Identity['authenticate'];
+  readonly quota: Quota;
+  readonly places: Places;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly health: () => HealthReport;
+  readonly settings: HttpApiSettings;
+}
+
+export interface HttpApiSettings {
+  /** Where the web application is, without a trailing slash; links to shipments begin with it. */
+  readonly appUrl: string;
+  /** Where this API is reached by its clients, without a trailing slash and without `/v1`. */
+  readonly baseUrl: string;
+  readonly rateLimitPerMinute: number;
+  /** CIDRs or addresses whose `X-Forwarded-*` headers are believed. */
+  readonly trustedProxies: readonly string[];
+  /** Signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
+  readonly cursorSecret: Uint8Array;
+  /** How long a list waits to show the client's own last write, in milliseconds; 5,000 by default. */
+  readonly ownWriteWaitMs?: number;
+}

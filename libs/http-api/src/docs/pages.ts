@@ -1,0 +1,81 @@
+import { ERROR_CODES } from '@tracking/contracts';
+import type { ErrorCode } from '@tracking/contracts';
+import { statusOf } from '../errors/error-status.ts';
+
+export const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Shipment Tracking API</title>
+    <link rel="icon" href="docs/assets/favicon-32x32.png">
+    <link rel="stylesheet" href="docs/assets/swagger-ui.css">
+  </head>
+  <body>
+    <div id="api"></div>
+    <script src="docs/assets/swagger-ui-bundle.js"></script>
+    <script src="docs/init.js"></script>
+  </body>
+</html>
+`;
+
+/** The server of the page is the one to try things on, whatever name the description gives it. */
+export const DOCS_SCRIPT = `const show = async () => {
+  const here = new URL('.', location.href).href;
+  const response = await fetch(here + 'openapi.json');
+  const spec = await response.json();
+  spec.servers = [{ url: here.replace(/\\/$/, '') }];
+  SwaggerUIBundle({ spec, dom_id: '#api', deepLinking: true, validatorUrl: null });
+};
+show();
+`;
+
+/** What each code means; one missing does not compile. */
+const MEANINGS: Readonly<Record<ErrorCode, string>> = {
+  validation_failed: 'The request is not valid; details names every faulty field.',
+  malformed_json: 'The body is not a JSON document in UTF-8.',
+  body_too_large: 'The body is larger than the path accepts.',
+  unsupported_media_type: 'The body is not application/json, or is compressed.',
+  invalid_cursor: 'The cursor is not one of this list, or was sent with other filters.',
+  external_id_immutable: 'The external_id of a shipment never changes and cannot be set later.',
+  reference_required: 'A shipment needs an external_id, a house_bill or container_numbers.',
+  limit_exceeded: 'More elements than are possible.',
+  invalid_consistency_token: 'The Consistency-Token is not one that a write was answered with.',
+  missing_api_key: 'The request carries no API key.',
+  invalid_api_key: 'The API key is not valid.',
+  permission_denied: 'The API key lacks the permission that the message names.',
+  not_found: 'There is no such path, or no such resource in this workspace and environment.',
+  method_not_allowed: 'The path exists, but not with this method; see Allow.',
+  workspace_exists: 'There is a workspace of that name already.',
+  already_delivered: 'It is delivered already.',
+  precondition_failed: 'The resource is not the one that If-Match names.',
+  rate_limited: 'More requests within a minute than the key has; see Retry-After.',
+  busy: 'The service is at its limit and nothing was done; see Retry-After.',
+  unavailable: 'An engine does not answer, and whether a write took effect is not known; repeat it, see Retry-After.',
+  read_model_behind: 'Your last write is stored but not listed yet; see Retry-After.',
+  internal_error: 'Something went wrong on our side; the request id finds it in our logs.',
+};
+
+const ROWS = (Object.keys(ERROR_CODES) as ErrorCode[]).map(
+  (code) =>
+    `<tr id="${code}"><td><code>${code}</code></td><td>${statusOf(code)}</td><td>${ERROR_CODES[code]}</td><td>${MEANINGS[code]}</td></tr>`,
+);
+
+export const ERRORS_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Error codes — Shipment Tracking API</title>
+  </head>
+  <body>
+    <h1>Error codes</h1>
+    <table>
+      <thead><tr><th>code</th><th>status</th><th>type</th><th>meaning</th></tr></thead>
+      <tbody>
+        ${ROWS.join('\n        ')}
+      </tbody>
+    </table>
+  </body>
+</html>
+`;

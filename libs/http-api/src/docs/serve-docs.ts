@@ -1,0 +1,42 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { DOCS_PAGE, DOCS_SCRIPT, ERRORS_PAGE } from './pages.ts';
+
+/** The files of Swagger UI that the page needs; the folder holds others, among them a page of its own. */
+const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32x32.png']);
+
+/** Everything from here and nothing inline; `data:` for the icons inside Swagger UI's style sheet. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `/openapi.json`, `/docs` with its assets, and `/docs/errors`. Open to everybody. */
+export function serveDocs(fastify: FastifyInstance, document: OpenAPIObject): void {
+  const json = JSON.stringify(document);
+  fastify.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
+  fastify.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
+  fastify.get('/docs/errors', (_request, reply) => page(reply, ERRORS_PAGE));
+  fastify.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
+  const { resolve } = createRequire(import.meta.url);
+  void fastify.register(fastifyStatic, {
+    root: dirname(resolve('swagger-ui-dist/package.json')),
+    prefix: '/docs/assets/',
+    allowedPath: (path) => ASSETS.has(path),
+    index: false,
+    maxAge: '1h',
+  });
+}
+
+function page(reply: FastifyReply, html: string): FastifyReply {
+  return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', CONTENT_SECURITY_POLICY).send(html);
+}

@@ -1,0 +1,120 @@
+import { HttpException } from '@nestjs/common';
+import { DomainError, ERROR_CODES } from '@tracking/contracts';
+import type { ErrorCode, FieldError } from '@tracking/contracts';
+import { Busy, Unavailable } from '@tracking/ports';
+import { answerTo, errorBody } from './error-answer.ts';
+import { statusOf } from './error-status.ts';
+import { problemDetails, wantsProblem } from './problem-details.ts';
+import { RequestError, invalidRequest } from './request-error.ts';
+
+const fault = (param: string, code: FieldError['code'] = 'invalid_type'): FieldError => ({
+  param,
+  code,
+  message: 'No.',
+});
+
+describe('statusOf', () => {
+  it('answers every code of a type within the statuses of that type', () => {
+    const allowed: Record<string, number[]> = {
+      invalid_request: [400, 405, 413, 415],
+      authentication: [401],
+      permission: [403],
+      not_found: [404],
+      conflict: [409, 412],
+      rate_limit: [429],
+      internal: [500, 503],
+    };
+    for (const [code, type] of Object.entries(ERROR_CODES)) {
+      expect(allowed[type]).toContain(statusOf(code as ErrorCode));
+    }
+  });
+});
+
+describe('answerTo', () => {
+  it('keeps code, message and details of a refusal by the domain', () => {
+    const answer = answerTo(new DomainError('limit_exceeded', 'Too many.', [fault('legs', 'limit_exceeded')]));
+    expect(answer).toMatchObject({ status: 400, code: 'limit_exceeded', message: 'Too many.', unexpected: false });
+    expect(answer.details).toEqual([fault('legs', 'limit_exceeded')]);
+  });
+
+  it('answers a full queue and a lost engine with 503 and when to come back', () => {
+    const busy = answerTo(new Busy('shipments', 'too many commands wait'));
+    const lost = answerTo(new Unavailable('event store', 'connection refused at 10.0.0.7'));
+    expect(busy).toMatchObject({ status: 503, code: 'busy', headers: { 'Retry-After': '1' } });
+    expect(lost).toMatchObject({ status: 503, code: 'unavailable', headers: { 'Retry-After': '5' } });
+    expect(lost.message).not.toContain('10.0.0.7');
+  });
+
+  it.each([
+    [404, 'not_found', 404],
+    [413, 'body_too_large', 413],
+    [414, 'not_found', 404],
+    [415, 'unsupported_media_type', 415],
+    [400, 'validation_failed', 400],
+  ])('answers the framework’s %d as %s', (thrown, code, status) => {
+    expect(answerTo(new HttpException('text of the framework', thrown))).toMatchObject({ code, status });
+  });
+
+  it.each([new Error('password=hunter2'), 'thrown text', undefined, new HttpException('x', 500)])(
+    'tells nothing of an unexpected error',
+    (error) => {
+      const answer = answerTo(error);
+      expect(answer).toMatchObject({ status: 500, code: 'internal_error', unexpected: true });
+      expect(answer.message).not.toContain('hunter2');
+    },
+  );
+});
+
+describe('invalidRequest', () => {
+  it('names the field in the message when there is one, and the first in param', () => {
+    const error = invalidRequest([fault('etd')]);
+    expect(error).toMatchObject({ code: 'validation_failed', message: 'etd: No.' });
+    expect(errorBody(answerTo(error), 'req_1').error).toEqual({
+      type: 'invalid_request',
+      code: 'validation_failed',
+      message: 'etd: No.',
+      param: 'etd',
+      details: [fault('etd')],
+      request_id: 'req_1',
+    });
+  });
+
+  it('has the code of the faults when it is one with a name of its own', () => {
+    expect(invalidRequest([fault('legs', 'limit_exceeded'), fault('metadata', 'limit_exceeded')]).code).toBe(
+      'limit_exceeded',
+    );
+    expect(invalidRequest([fault('legs', 'limit_exceeded'), fault('etd')]).code).toBe('validation_failed');
+  });
+});
+
+describe('problem details', () => {
+  it('holds the standard members and ours', () => {
+    const answer = answerTo(new RequestError('permission_denied', 'The key lacks it.'));
+    expect(problemDetails(answer, 'req_1', 'https://api.example/docs')).toEqual({
+      type: 'https://api.example/docs/errors#permission_denied',
+      title: 'Forbidden',
+      status: 403,
+      detail: 'The key lacks it.',
+      error_type: 'permission',
+      code: 'permission_denied',
+      param: null,
+      details: [],
+      request_id: 'req_1',
+    });
+  });
+
+  it.each([
+    [undefined, false],
+    ['*/*', false],
+    ['application/json', false],
+    ['application/problem+json', true],
+    ['Application/Problem+JSON', true],
+    ['application/json, application/problem+json', true],
+    ['application/json, application/problem+json;q=0.5', false],
+    ['application/json;q=0.1, application/problem+json;q=0.5', true],
+    ['application/problem+json;q=0', false],
+    ['application/problem+json;q=nonsense', false],
+  ])('is wanted by Accept %s: %s', (accept, wanted) => {
+    expect(wantsProblem(accept)).toBe(wanted);
+  });
+});

@@ -1,0 +1,69 @@
+import { HttpException } from '@nestjs/common';
+import { DomainError, ERROR_CODES } from '@tracking/contracts';
+import type { ErrorBody, ErrorCode, FieldError } from '@tracking/contracts';
+import { Busy, Unavailable } from '@tracking/ports';
+import { statusOf } from './error-status.ts';
+import { RequestError } from './request-error.ts';
+
+/** An error as it will be answered, before it is known in which of the two forms. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: readonly FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether it is a fault of ours that must be looked into. */
+  readonly unexpected: boolean;
+}
+
+/** The one place that turns whatever was thrown into an answer. Texts of unexpected errors never leave the process. */
+export function answerTo(error: unknown): ErrorAnswer {
+  if (error instanceof RequestError) return answer(error.code, error.message, error.details, error.headers);
+  if (error instanceof DomainError) return answer(error.code, error.message, error.details);
+  if (error instanceof Busy)
+    return answer('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
+  if (error instanceof Unavailable) {
+    const message = `The ${error.engine} does not answer. Whether a write took effect is not known; repeat it.`;
+    return answer('unavailable', message, [], { 'Retry-After': '5' });
+  }
+  if (error instanceof HttpException && error.getStatus() < 500) return fromFramework(error.getStatus());
+  return { ...answer('internal_error', 'Something went wrong on our side.'), unexpected: true };
+}
+
+/** What the HTTP framework refuses by itself, by the status it chose. */
+function fromFramework(status: number): ErrorAnswer {
+  switch (status) {
+    case 404:
+    case 414:
+      return answer('not_found', 'No such path.');
+    case 413:
+      return answer('body_too_large', 'The body is larger than this path accepts.');
+    case 415:
+      return answer('unsupported_media_type', 'Send the body as application/json.');
+    default:
+      return answer('validation_failed', 'The request is not valid HTTP.');
+  }
+}
+
+function answer(
+  code: ErrorCode,
+  message: string,
+  details: readonly FieldError[] = [],
+  headers: Readonly<Record<string, string>> = {},
+): ErrorAnswer {
+  return { status: statusOf(code), code, message, details, headers, unexpected: false };
+}
+
+/** The error form of the API. */
+export function errorBody(error: ErrorAnswer, requestId: string): ErrorBody {
+  return {
+    error: {
+      type: ERROR_CODES[error.code],
+      code: error.code,
+      message: error.message,
+      param: error.details[0]?.param ?? null,
+      details: error.details,
+      request_id: requestId,
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { Catch } from '@nestjs/common';
+import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
+import type { Logger } from '@tracking/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answerTo, errorBody } from './error-answer.ts';
+import { PROBLEM_TYPE, problemDetails, wantsProblem } from './problem-details.ts';
+
+export interface ErrorFilterOptions {
+  readonly logger: Logger;
+  /** Where the codes are documented, as `https://host/docs`. */
+  readonly docsUrl: string;
+  /** A better error for what was thrown, where the routes know one (a path that exists under another method). */
+  readonly refine?: (error: unknown, request: FastifyRequest) => unknown;
+}
+
+/** Answers every error of every route and hook in the API's error form, or as problem details where asked for. */
+@Catch()
+export class ErrorFilter implements ExceptionFilter {
+  constructor(private readonly options: ErrorFilterOptions) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  /** Also for what Fastify refuses before any route is found. */
+  answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const answer = answerTo(this.options.refine?.(error, request) ?? error);
+    if (answer.unexpected) this.log(error, request);
+    if (reply.sent) return;
+    const problem = wantsProblem(request.headers.accept);
+    const body = problem ? problemDetails(answer, request.id, this.options.docsUrl) : errorBody(answer, request.id);
+    void reply
+      .code(answer.status)
+      .headers(answer.headers)
+      .type(problem ? PROBLEM_TYPE : 'application/json; charset=utf-8')
+      .send(JSON.stringify(body));
+  }
+
+  /** The stack alone: a request's body and headers may hold what no log may. */
+  private log(error: unknown, request: FastifyRequest): void {
+    const { method, url } = request.routeOptions ?? {};
+    const stack = error instanceof Error ? error.stack : String(error);
+    this.options.logger.error({ request_id: request.id, method, route: url, error: stack }, 'unexpected error');
+  }
+}

@@ -1,0 +1,28 @@
+import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { HealthReport } from '@tracking/runtime';
+import type { FastifyReply } from 'fastify';
+import { DEPENDENCIES } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
+
+/** For orchestrators: no key, no quota. */
+@ApiTags('Health')
+@Controller('health')
+export class HealthController {
+  constructor(@Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies) {}
+
+  @Get('live')
+  @ApiOperation({ summary: 'Whether the process runs', operationId: 'live' })
+  live(): { readonly status: 'live' } {
+    return { status: 'live' };
+  }
+
+  /** 503 only before the start is complete and while draining: with an engine lost, what still works keeps its traffic. */
+  @Get('ready')
+  @ApiOperation({ summary: 'Whether the process takes requests, and how its engines are', operationId: 'ready' })
+  ready(@Res({ passthrough: true }) reply: FastifyReply): Pick<HealthReport, 'status' | 'engines'> {
+    const { status, engines, httpStatus } = this.dependencies.health();
+    reply.code(httpStatus);
+    return { status, engines };
+  }
+}

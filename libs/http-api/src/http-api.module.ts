@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import { DEPENDENCIES } from './dependencies.ts';
+import type { HttpApiDependencies } from './dependencies.ts';
+import { HealthController } from './health/health.controller.ts';
+import { MilestoneCodesController } from './milestones/milestone-codes.controller.ts';
+import { MilestonesController } from './milestones/milestones.controller.ts';
+import { OwnWrites } from './own-writes/own-writes.ts';
+import { Cursors } from './paging/cursors.ts';
+import { Sealer } from './server/seal.ts';
+import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
+import { ShipmentReader } from './shipments/shipment-reader.ts';
+import { ShipmentsController } from './shipments/shipments.controller.ts';
+
+/** The routes of the public API. Every provider is a singleton; what belongs to a request is on the request. */
+@Module({})
+export class HttpApiModule {
+  static with(dependencies: HttpApiDependencies): DynamicModule {
+    const { readModels, settings } = dependencies;
+    const sealer = new Sealer(settings.cursorSecret);
+    const ownWrites = new OwnWrites(sealer, readModels.progress, settings.ownWriteWaitMs);
+    return {
+      module: HttpApiModule,
+      controllers: [ShipmentsController, MilestonesController, MilestoneCodesController, HealthController],
+      providers: [
+        { provide: DEPENDENCIES, useValue: dependencies },
+        { provide: OwnWrites, useValue: ownWrites },
+        { provide: Cursors, useValue: new Cursors(sealer) },
+        ShipmentReader,
+        PossibleDuplicates,
+      ],
+    };
+  }
+}

@@ -1,0 +1,25 @@
+import { CLASSIFIERS } from '@tracking/contracts';
+import { Cursor, Flag, Limit, QueryText, SomeOf } from '../validation/fields.ts';
+
+export class ListMilestonesDto {
+  @SomeOf([...CLASSIFIERS, 'all'], {
+    description: `One or more of ${CLASSIFIERS.join(', ')}, separated by commas, or all; actual by default.`,
+    example: 'actual,estimated',
+  })
+  classifier?: string;
+
+  @QueryText({ description: 'Only those that name this container.', example: 'CSQU3054383' })
+  container_number?: string;
+
+  @Flag({ description: 'Also estimates that a newer one replaced.' })
+  include_superseded?: string;
+
+  @Flag({ description: 'Also milestones taken back.' })
+  include_retracted?: string;
+
+  @Limit()
+  limit?: string;
+
+  @Cursor()
+  cursor?: string;
+}

@@ -1,0 +1,24 @@
+import { CLASSIFIERS } from '@tracking/contracts';
+import type { Places } from '@tracking/contracts';
+import type { MilestoneListQuery } from '@tracking/read-models';
+import { checkShipmentFields } from '@tracking/shipments';
+import { invalidRequest } from '../errors/request-error.ts';
+import type { ListMilestonesDto } from './list-milestones.dto.ts';
+
+/** Which milestones a query asks for: the actual ones that count, unless it says otherwise. */
+export function milestoneFilter(query: ListMilestonesDto, places: Places): Omit<MilestoneListQuery, 'limit' | 'after'> {
+  const named = query.classifier?.split(',') ?? ['actual'];
+  return {
+    classifiers: CLASSIFIERS.filter((classifier) => named.includes(classifier) || named.includes('all')),
+    include_superseded: query.include_superseded === 'true',
+    include_retracted: query.include_retracted === 'true',
+    container_number: query.container_number && containerNumber(query.container_number, places),
+  };
+}
+
+/** In the one form that containers are stored in. @throws RequestError */
+function containerNumber(text: string, places: Places): string | undefined {
+  const { fields, errors } = checkShipmentFields({ container_numbers: [text] }, undefined, places);
+  if (errors.length > 0) throw invalidRequest(errors.map((error) => ({ ...error, param: 'container_number' })));
+  return fields.container_numbers?.[0];
+}

@@ -1,0 +1,87 @@
+import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Milestone, Page, Warning } from '@tracking/contracts';
+import { parseShipmentId } from '@tracking/shipments';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DEPENDENCIES } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
+import { Requires, TakesJson, refusal } from '../docs/requires.ts';
+import { notFound } from '../errors/request-error.ts';
+import { OwnWrites } from '../own-writes/own-writes.ts';
+import { Cursors } from '../paging/cursors.ts';
+import { page } from '../paging/page.ts';
+import { requirePermission } from '../server/admission.ts';
+import { commandContext, principalOf, scopeOf } from '../server/request.ts';
+
+import { ShipmentReader } from '../shipments/shipment-reader.ts';
+import { readQuery } from '../validation/read-query.ts';
+import { ListMilestonesDto } from './list-milestones.dto.ts';
+import { milestoneFilter } from './milestone-filter.ts';
+import { MilestonePageResource, MilestoneWrittenResource } from './milestone.resource.ts';
+import { readMilestone } from './read-milestone.ts';
+import { RecordMilestoneDto } from './record-milestone.dto.ts';
+
+@ApiTags('Milestones')
+@Controller('v1/shipments/:id/milestones')
+export class MilestonesController {
+  constructor(
+    @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
+    @Inject(OwnWrites) private readonly ownWrites: OwnWrites,
+    @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(ShipmentReader) private readonly reader: ShipmentReader,
+  ) {}
+
+  @Get()
+  @Requires('shipments:read')
+  @ApiOperation({ summary: 'List the milestones of a shipment', operationId: 'listMilestones' })
+  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @ApiQuery({ type: ListMilestonesDto })
+  @ApiResponse({ status: 200, description: 'A page, by time and place in the catalog.', type: MilestonePageResource })
+  @refusal(400, 'A parameter is not valid, or the cursor came with others.')
+  @refusal(404, 'No such shipment in this workspace and environment.')
+  async list(@Req() request: FastifyRequest, @Param('id') id: string): Promise<Page<Milestone>> {
+    const query = readQuery(ListMilestonesDto, request);
+    const scope = scopeOf(request);
+    const filter = milestoneFilter(query, this.dependencies.places);
+    return page(
+      query,
+      { list: `milestones of ${id}`, scope, filter: { ...filter }, sort: 'occurred_at' },
+      this.cursors,
+      async (limit, after) => {
+        const shipment = await this.reader.get(request, id);
+        await this.ownWrites.waitFor('milestones', request);
+        return this.dependencies.readModels.milestones.list(scope, shipment.id, { ...filter, limit, after });
+      },
+      (milestone) => milestone,
+    );
+  }
+
+  @Post()
+  @Requires('milestones:write')
+  @ApiOperation({ summary: 'Record a milestone', operationId: 'recordMilestone' })
+  @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
+  @TakesJson(RecordMilestoneDto)
+  @ApiResponse({ status: 201, description: 'Recorded.', type: MilestoneWrittenResource })
+  @ApiResponse({ status: 200, description: 'It was there already, or is corrected.', type: MilestoneWrittenResource })
+  @refusal(404, 'No such shipment in this workspace and environment.')
+  async record(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+  ): Promise<Milestone & { readonly warnings: readonly Warning[] }> {
+    const shipment_id = parseShipmentId(id);
+    if (shipment_id === undefined) throw notFound('shipment');
+    const context = commandContext(request, this.dependencies.clock);
+    const milestone = readMilestone(request.body, context, this.dependencies.places);
+    if (milestone.source !== 'manual') requirePermission(principalOf(request), 'milestones:feed');
+    const { answer, position } = await this.dependencies.shipments.recordMilestone({
+      type: 'RecordMilestone',
+      ...context,
+      shipment_id,
+      milestone,
+    });
+    this.ownWrites.wrote(request, reply, position);
+    reply.code(answer.outcome === 'recorded' ? 201 : 200);
+    return { ...answer.milestone, warnings: answer.warnings };
+  }
+}

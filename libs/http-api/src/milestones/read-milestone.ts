@@ -1,0 +1,44 @@
+import type { Classifier, MilestoneSource, Places, Timestamp } from '@tracking/contracts';
+import { checkMilestone } from '@tracking/shipments';
+import type { MilestoneInput } from '@tracking/shipments';
+import { invalidRequest } from '../errors/request-error.ts';
+import { readDto } from '../validation/read-dto.ts';
+import { parseTimestamp } from '../validation/timestamp.ts';
+import { RecordMilestoneDto } from './record-milestone.dto.ts';
+
+/**
+ * The milestone that a body describes, its times and types in their one form. What depends on its shipment the command
+ * decides.
+ * @param at the command's time: what happened cannot lie after it
+ * @throws RequestError naming every faulty field, whether its type or its content is wrong
+ */
+export function readMilestone(
+  body: unknown,
+  { at, strict }: { readonly at: Timestamp; readonly strict: boolean },
+  places: Places,
+): MilestoneInput {
+  const { value, faults } = readDto(RecordMilestoneDto, body, strict);
+  const faulty = new Set(faults.map((fault) => fault.param));
+  /** Null stands in for what is faulty, so that the rest is still checked. */
+  const sound = (name: keyof RecordMilestoneDto): string | null => (faulty.has(name) ? null : (value[name] ?? null));
+  const time = sound('occurred_at');
+  const input: MilestoneInput = {
+    code: sound('code') ?? '',
+    occurred_at: (time === null ? undefined : parseTimestamp(time)) ?? at,
+    source: (sound('source') ?? 'manual') as MilestoneSource,
+    classifier: (sound('classifier') ?? 'actual') as Classifier,
+    reason_code: sound('reason_code'),
+    location: sound('location'),
+    timezone: sound('timezone'),
+    external_id: sound('external_id'),
+    container_number: sound('container_number'),
+    vessel: sound('vessel'),
+    voyage: sound('voyage'),
+    note: sound('note'),
+  };
+  const checked = checkMilestone(input, places, at);
+  const errors = [...faults, ...checked.errors.filter((error) => !faulty.has(error.param))];
+  if (errors.length > 0) throw invalidRequest(errors);
+  // As written: the command normalises it with the shipment's own ports in hand.
+  return input;
+}

@@ -1,0 +1,77 @@
+import type { Position } from '@tracking/ports';
+import type { ReadModelName, ReadModelProgress } from '@tracking/read-models';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RequestError } from '../errors/request-error.ts';
+import { principalOf } from '../server/request.ts';
+import type { Sealer } from '../server/seal.ts';
+
+const HEADER = 'Consistency-Token';
+const SEAL = { purpose: 'consistency-token', binding: '' } as const;
+/** Keys whose last write is remembered: the longest unused are forgotten first. */
+const REMEMBERED_KEYS = 10_000;
+
+/**
+ * A client that reads after its own acknowledged write sees it. The token of a write is its position in the event store;
+ * for clients that send none, the last write of each key is remembered here.
+ */
+export class OwnWrites {
+  /** In the order of last use. */
+  private readonly lastWrites = new Map<string, Position>();
+
+  constructor(
+    private readonly sealer: Sealer,
+    private readonly progress: ReadModelProgress,
+    /** How long a list waits for the read model, in milliseconds. */
+    private readonly listWaitMs = 5_000,
+  ) {}
+
+  /** Remembers a write that is about to be acknowledged, and tells the client where it stands. */
+  wrote(request: FastifyRequest, reply: FastifyReply, position: Position): void {
+    const key = principalOf(request).key_id;
+    this.touch(key, latest(this.lastWrites.get(key), position));
+    reply.header(HEADER, this.sealer.close(position, SEAL));
+  }
+
+  /** The key's last write that this process knows. */
+  lastOf(request: FastifyRequest): Position | undefined {
+    return this.lastWrites.get(principalOf(request).key_id);
+  }
+
+  /**
+   * What a read must not be older than: the token sent, or the key's own last write if that is later.
+   * @throws RequestError `invalid_consistency_token`
+   */
+  expected(request: FastifyRequest): Position | undefined {
+    const token = request.headers['consistency-token'];
+    if (token === undefined) return this.lastOf(request);
+    const position = this.sealer.open(String(token), SEAL);
+    if (position === undefined) {
+      throw new RequestError('invalid_consistency_token', `${HEADER} must be one that a write was answered with.`);
+    }
+    return latest(this.lastOf(request), position);
+  }
+
+  /** Whether the read model has got there by now. */
+  async shown(model: ReadModelName, position: Position | undefined, withinMs = 0): Promise<boolean> {
+    return position === undefined || this.progress.reached(model, position, withinMs);
+  }
+
+  /** Lets a list wait until the read model shows what this request expects. @throws RequestError `read_model_behind` */
+  async waitFor(model: ReadModelName, request: FastifyRequest): Promise<void> {
+    if (await this.shown(model, this.expected(request), this.listWaitMs)) return;
+    const message = 'Your last write is stored but not listed yet; try again.';
+    throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
+  }
+
+  private touch(key: string, position: Position): void {
+    this.lastWrites.delete(key);
+    this.lastWrites.set(key, position);
+    if (this.lastWrites.size <= REMEMBERED_KEYS) return;
+    const [oldest] = this.lastWrites.keys();
+    if (oldest !== undefined) this.lastWrites.delete(oldest);
+  }
+}
+
+function latest(a: Position | undefined, b: Position): Position {
+  return a !== undefined && a > b ? a : b;
+}

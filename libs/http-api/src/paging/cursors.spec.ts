@@ -1,0 +1,42 @@
+import { Sealer } from '../server/seal.ts';
+import { Cursors } from './cursors.ts';
+import type { Listing } from './cursors.ts';
+
+const cursors = new Cursors(new Sealer(Buffer.alloc(32, 7)));
+const listing: Listing = {
+  list: 'shipments',
+  scope: { workspace_id: 'wsp_1', environment: 'live' },
+  filter: { status: ['in_transit'], external_id: 'A' },
+  sort: '-created_at',
+};
+
+describe('Cursors', () => {
+  it('gives back the values that it was issued for', () => {
+    const after = ['2026-11-21T09:30:00.000Z', 'shp_1', 7];
+    expect(cursors.read(cursors.issue(after, listing), listing)).toEqual(after);
+  });
+
+  it('does not mind the order of the filters, nor one that is absent', () => {
+    const cursor = cursors.issue(['a'], listing);
+    const same = { ...listing, filter: { external_id: 'A', mode: undefined, status: ['in_transit'] } };
+    expect(cursors.read(cursor, same)).toEqual(['a']);
+  });
+
+  it.each<[string, Partial<Listing>]>([
+    ['list', { list: 'milestones of shp_1' }],
+    ['workspace', { scope: { workspace_id: 'wsp_2', environment: 'live' } }],
+    ['environment', { scope: { workspace_id: 'wsp_1', environment: 'test' } }],
+    ['filter value', { filter: { status: ['delivered'], external_id: 'A' } }],
+    ['set of filters', { filter: { status: ['in_transit'] } }],
+    ['sort', { sort: 'created_at' }],
+  ])('refuses a cursor of another %s', (_what, other) => {
+    const cursor = cursors.issue(['a'], listing);
+    expect(() => cursors.read(cursor, { ...listing, ...other })).toThrow(
+      expect.objectContaining({ code: 'invalid_cursor', details: [expect.objectContaining({ param: 'cursor' })] }),
+    );
+  });
+
+  it.each(['', 'x', '%00', '\u{1f6a2}', 'AAAA'.repeat(100), 'e30', '../../etc/passwd'])('refuses %j', (cursor) => {
+    expect(() => cursors.read(cursor, listing)).toThrow(expect.objectContaining({ code: 'invalid_cursor' }));
+  });
+});

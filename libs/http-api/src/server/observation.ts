@@ -1,0 +1,47 @@
+import type { Counter, Histogram, Logger, Metrics } from '@tracking/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** Characters of a path that are logged: strangers send what they like. */
+const MAX_PATH = 200;
+
+/** One log line and two metrics per request. Neither a query string nor a header nor a body is ever logged. */
+export class Observation {
+  private readonly requests: Counter;
+  private readonly durations: Histogram;
+
+  constructor(
+    private readonly logger: Logger,
+    metrics: Metrics,
+  ) {
+    const labels = ['method', 'route', 'status'];
+    this.requests = metrics.counter('http_requests_total', 'Requests answered', labels);
+    this.durations = metrics.histogram(
+      'http_request_duration_seconds',
+      'From the request to the end of its answer',
+      labels,
+    );
+  }
+
+  answered(request: FastifyRequest, reply: FastifyReply): void {
+    const labels = {
+      method: request.method,
+      // The pattern, not the path: a path would make a metric of every id.
+      route: request.is404 ? 'none' : (request.routeOptions.url ?? 'none'),
+      status: reply.statusCode,
+    };
+    this.requests.add(1, labels);
+    this.durations.observe(reply.elapsedTime / 1_000, labels);
+    this.logger.info(
+      {
+        request_id: request.id,
+        ...labels,
+        path: request.url.split('?', 1)[0]?.slice(0, MAX_PATH),
+        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        client: request.ip,
+        key_id: request.principal?.key_id,
+        workspace_id: request.principal?.workspace_id,
+      },
+      'request',
+    );
+  }
+}

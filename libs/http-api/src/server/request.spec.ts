@@ -1,0 +1,66 @@
+import type { FastifyRequest } from 'fastify';
+import { commandContext, isStrict } from './request.ts';
+
+const request = (headers: Record<string, string>): FastifyRequest =>
+  ({
+    id: 'req_1',
+    headers,
+    principal: {
+      key_id: 'key_1',
+      workspace_id: 'wsp_1',
+      environment: 'test',
+      actor: { type: 'service_account', id: 'sva_1' },
+      permissions: new Set(),
+    },
+  }) as unknown as FastifyRequest;
+
+describe('isStrict', () => {
+  it.each([
+    ['handling=strict', true],
+    ['Handling=Strict', true],
+    ['return=minimal, handling=strict; wait=5', true],
+    ['handling="strict"', true],
+    ['handling=lenient', false],
+    ['handling=stricter', false],
+    ['xhandling=strict', false],
+    ['return=minimal', false],
+  ])('reads Prefer: %s as %s', (prefer, strict) => {
+    expect(isStrict(request({ prefer }))).toBe(strict);
+  });
+
+  it('is not strict without Prefer', () => {
+    expect(isStrict(request({}))).toBe(false);
+  });
+});
+
+describe('commandContext', () => {
+  const clock = (): Date => new Date('2026-11-21T09:30:00.123Z');
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+  it('holds who asks, when, and a fresh command id', () => {
+    const first = commandContext(request({ traceparent }), clock);
+    expect(first).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      at: '2026-11-21T09:30:00.123Z',
+      workspace_id: 'wsp_1',
+      environment: 'test',
+      actor: { type: 'service_account', id: 'sva_1' },
+      request_id: 'req_1',
+      traceparent,
+      strict: false,
+    });
+    expect(commandContext(request({}), clock).id).not.toBe(first.id);
+  });
+
+  it.each([
+    '',
+    'garbage',
+    `01-${'0'.repeat(31)}1-00f067aa0ba902b7-01`,
+    `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+    `00-4bf92f3577b34da6a3ce929d0e0e4736-${'0'.repeat(16)}-01`,
+    traceparent.toUpperCase(),
+    `${traceparent}-more`,
+  ])('leaves out the traceparent %j', (value) => {
+    expect(commandContext(request({ traceparent: value }), clock).traceparent).toBeNull();
+  });
+});

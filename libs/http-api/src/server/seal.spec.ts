@@ -1,0 +1,35 @@
+import { Sealer } from './seal.ts';
+import type { Seal } from './seal.ts';
+
+const SEAL: Seal = { purpose: 'cursor', binding: 'shipments' };
+const sealer = new Sealer(Buffer.alloc(32, 1));
+
+describe('Sealer', () => {
+  it('opens what it closed', () => {
+    expect(sealer.open(sealer.close('2026 é', SEAL), SEAL)).toBe('2026 é');
+  });
+
+  it('opens nothing under another purpose, binding or secret', () => {
+    const token = sealer.close('text', SEAL);
+    expect(sealer.open(token, { ...SEAL, purpose: 'consistency-token' })).toBeUndefined();
+    expect(sealer.open(token, { ...SEAL, binding: 'milestones' })).toBeUndefined();
+    expect(new Sealer(Buffer.alloc(32, 2)).open(token, SEAL)).toBeUndefined();
+  });
+
+  it('opens nothing that differs in a single character, or in length', () => {
+    const token = sealer.close('some text', SEAL);
+    for (let place = 0; place < token.length; place++) {
+      for (const other of ['A', 'B', 'Q', '_', '=', '+', ' ']) {
+        const changed = token.slice(0, place) + other + token.slice(place + 1);
+        if (changed !== token) expect(sealer.open(changed, SEAL)).toBeUndefined();
+      }
+    }
+    for (const changed of [token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, ` ${token}`, '']) {
+      expect(sealer.open(changed, SEAL)).toBeUndefined();
+    }
+  });
+
+  it('looks into nothing that is longer than a token of ours', () => {
+    expect(sealer.open(sealer.close('x'.repeat(5_000), SEAL), SEAL)).toBeUndefined();
+  });
+});

@@ -1,0 +1,68 @@
+import { MODE_ALIASES } from '@tracking/contracts';
+import type { FieldError, Mode, Places, ShipmentFields, Timestamp } from '@tracking/contracts';
+import { checkShipmentFields } from '@tracking/shipments';
+import type { ShipmentInput } from '@tracking/shipments';
+import { invalidRequest } from '../errors/request-error.ts';
+import { isObject } from '../validation/checks.ts';
+import { readDto } from '../validation/read-dto.ts';
+import { parseTimestamp } from '../validation/timestamp.ts';
+import { UpsertShipmentDto } from './upsert-shipment.dto.ts';
+import type { LegDto } from './upsert-shipment.dto.ts';
+
+/**
+ * The fields of a shipment that a body sets, normalised. The transport mode of an existing shipment is not known here:
+ * without `mode` in the body what any mode accepts passes, and the command decides.
+ * @throws RequestError naming every faulty field, whether its type or its content is wrong
+ */
+export function readShipmentFields(body: unknown, strict: boolean, places: Places): Partial<ShipmentFields> {
+  const { value, faults } = readDto(UpsertShipmentDto, body, strict);
+  const input = asInput(faults.length === 0 ? value : withoutFaulty(value, faults));
+  const checked = checkShipmentFields(input, input.mode, places, strict);
+  if (faults.length === 0 && checked.errors.length === 0) return checked.fields;
+  const faulty = new Set(faults.map((fault) => fault.param));
+  throw invalidRequest([...faults, ...checked.errors.filter((error) => !faulty.has(error.param))]);
+}
+
+/** Modes and times in their one form, which the rest is checked against. Absent fields stay absent. */
+function asInput({ mode, etd, eta, legs, ...others }: UpsertShipmentDto): ShipmentInput {
+  return {
+    ...(others as Omit<ShipmentInput, 'mode' | 'etd' | 'eta' | 'legs'>),
+    ...(mode !== undefined && { mode: asMode(mode) }),
+    ...(etd !== undefined && { etd: asTimestamp(etd) }),
+    ...(eta !== undefined && { eta: asTimestamp(eta) }),
+    ...(legs !== undefined && { legs: legs?.map(asLeg) ?? null }),
+  };
+}
+
+function asLeg({ mode, etd, eta, ...others }: LegDto): NonNullable<ShipmentInput['legs']>[number] {
+  return { ...others, mode: asMode(mode ?? null), etd: asTimestamp(etd ?? null), eta: asTimestamp(eta ?? null) };
+}
+
+function asMode(mode: string | null): Mode | null {
+  return mode === null ? null : (MODE_ALIASES[mode] ?? (mode as Mode));
+}
+
+function asTimestamp(time: string | null): Timestamp | null {
+  return time === null ? null : (parseTimestamp(time) ?? null);
+}
+
+/**
+ * The DTO with something harmless in the place of each faulty part, so that what is right about a list with one wrong
+ * element is still checked, under its own index.
+ */
+function withoutFaulty(dto: UpsertShipmentDto, faults: readonly FieldError[]): UpsertShipmentDto {
+  const faulty = new Set(faults.map((fault) => fault.param));
+  const sound = (value: unknown, param: string): unknown => {
+    if (faulty.has(param)) return undefined;
+    if (Array.isArray(value)) return value.map((item, index) => sound(item, `${param}[${index}]`) ?? harmless(param));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, sound(item, `${param}.${name}`)]));
+  };
+  const fields = Object.entries(dto).map(([name, value]) => [name, sound(value, name)]);
+  return Object.assign(new UpsertShipmentDto(), Object.fromEntries(fields));
+}
+
+/** An element of the list's kind; what is found wrong with it is not reported again. */
+function harmless(list: string): unknown {
+  return list === 'container_numbers' ? '' : {};
+}

@@ -1,0 +1,112 @@
+import type { FieldError, FieldErrorCode } from '@tracking/contracts';
+import { parseTimestamp } from './timestamp.ts';
+import { isTimeZone } from './time-zone.ts';
+
+/** Everything wrong with one value, each fault under its own path; empty when it is fine. Pure: it may run twice. */
+export type Check = (value: unknown, param: string) => readonly FieldError[];
+
+/** Most characters of any string that has no narrower limit. */
+export const MAX_TEXT = 1_000;
+
+const FINE: readonly FieldError[] = [];
+
+export function fault(param: string, code: FieldErrorCode, message: string): readonly FieldError[] {
+  return [{ param, code, message }];
+}
+
+/** A string that says something and that every engine can store. */
+export const text: Check = (value, param) => {
+  const faults = characters(value, param);
+  if (faults.length > 0) return faults;
+  return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : FINE;
+};
+
+/** A string, possibly empty. */
+const characters: Check = (value, param) => {
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  if (value.length > MAX_TEXT && (value.length > 2 * MAX_TEXT || [...value].length > MAX_TEXT)) {
+    return fault(param, 'too_long', `Must have at most ${MAX_TEXT} characters.`);
+  }
+  if (!value.isWellFormed() || value.includes('\0')) {
+    return fault(param, 'invalid_value', 'Must hold neither NUL nor half a surrogate pair.');
+  }
+  return FINE;
+};
+
+export function oneOf(values: readonly string[]): Check {
+  const known = new Set(values);
+  return (value, param) => {
+    if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+    return known.has(value) ? FINE : fault(param, 'invalid_value', `Must be one of ${values.join(', ')}.`);
+  };
+}
+
+/** Values of an enumeration, separated by commas. */
+export function someOf(values: readonly string[]): Check {
+  const one = oneOf(values);
+  return (value, param) => {
+    if (typeof value !== 'string')
+      return fault(param, 'invalid_type', 'Must be given once, with commas between values.');
+    return value
+      .split(',')
+      .flatMap((part) => one(part, param))
+      .slice(0, 1);
+  };
+}
+
+export const timestamp: Check = (value, param) => {
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  if (parseTimestamp(value) !== undefined) return FINE;
+  return fault(
+    param,
+    'invalid_timestamp',
+    'Must be an existing time as RFC 3339 writes it, with an offset: 2026-11-21T09:30:00Z.',
+  );
+};
+
+export const timeZone: Check = (value, param) => {
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  return isTimeZone(value)
+    ? FINE
+    : fault(param, 'invalid_value', 'Must be the IANA name of a time zone, as Europe/Amsterdam.');
+};
+
+/** A whole number of a query, within bounds. */
+export function count(min: number, max: number): Check {
+  return (value, param) => {
+    const valid = typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max;
+    return valid ? FINE : fault(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** At most `max` elements, each passing `element`. */
+export function list(element: Check, max: number): Check {
+  return (value, param) => {
+    if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
+    // Not looked into: a body full of elements must cost no more than reading it.
+    if (value.length > max)
+      return fault(param, 'limit_exceeded', `At most ${max} are possible; there are ${value.length}.`);
+    return value.flatMap((item, index) => element(item, `${param}[${index}]`));
+  };
+}
+
+/** An object of at most `max` strings by name. */
+export function textMap(max: number): Check {
+  return (value, param) => {
+    if (!isObject(value)) return fault(param, 'invalid_type', 'Must be an object of strings.');
+    const entries = Object.entries(value);
+    if (entries.length > max)
+      return fault(param, 'limit_exceeded', `At most ${max} are possible; there are ${entries.length}.`);
+    return entries.flatMap(([name, item]) => {
+      const wrongName = text(name, param).length > 0;
+      return wrongName
+        ? fault(param, 'invalid_value', `Must have names of 1 to ${MAX_TEXT} characters.`)
+        : characters(item, `${param}.${name}`);
+    });
+  };
+}
+
+/** A JSON object: neither null nor an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

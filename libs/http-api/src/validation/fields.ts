@@ -1,0 +1,95 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
+import { MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE } from '@tracking/contracts';
+import { IsDefined, ValidateBy } from 'class-validator';
+import { MAX_TEXT, count, list, oneOf, someOf, text, textMap, timeZone, timestamp } from './checks.ts';
+import type { Check } from './checks.ts';
+import { nested } from './read-dto.ts';
+import type { DtoClass } from './read-dto.ts';
+import { declareField } from './shape.ts';
+
+/**
+ * Decorators of DTO fields. Each declares, in one place, how a field is validated (one class-validator constraint, whose
+ * context can explain itself per element and path) and how OpenAPI describes it. A field is optional, and null clears
+ * it, unless `required` is set.
+ */
+export interface FieldOptions {
+  readonly description: string;
+  readonly example?: unknown;
+  readonly required?: true;
+}
+
+export const Text = (options: FieldOptions): PropertyDecorator =>
+  field(text, options, { type: String, maxLength: MAX_TEXT, minLength: 1, ...clearable(options) });
+
+/** Text in a query, where there is no null. */
+export const QueryText = (options: FieldOptions): PropertyDecorator =>
+  field(text, options, { type: String, maxLength: MAX_TEXT, minLength: 1 });
+
+export const OneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
+  field(oneOf(values), options, { type: String, enum: [...values], ...clearable(options) });
+
+/** A query's values of an enumeration, separated by commas. */
+export const SomeOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
+  field(someOf(values), options, { type: String });
+
+export const Timestamp = (options: FieldOptions): PropertyDecorator =>
+  field(timestamp, options, { type: String, format: 'date-time', ...clearable(options) });
+
+export const TimeZone = (options: FieldOptions): PropertyDecorator =>
+  field(timeZone, options, { type: String, ...clearable(options) });
+
+export const TextMap = (max: number, options: FieldOptions): PropertyDecorator =>
+  field(textMap(max), options, {
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: MAX_TEXT },
+    maxProperties: max,
+    ...clearable(options),
+  });
+
+export const TextList = (max: number, options: FieldOptions): PropertyDecorator =>
+  field(list(text, max), options, { type: [String], maxItems: max, ...clearable(options) });
+
+export const Nested = (dto: DtoClass, options: FieldOptions): PropertyDecorator =>
+  field(nested(dto), options, { type: dto, ...clearable(options) }, dto);
+
+export const NestedList = (dto: DtoClass, max: number, options: FieldOptions): PropertyDecorator =>
+  field(list(nested(dto), max), options, { type: [dto], maxItems: max, ...clearable(options) }, dto);
+
+/** `true` or `false` in a query. */
+export const Flag = (options: FieldOptions): PropertyDecorator =>
+  field(oneOf(['true', 'false']), options, { type: Boolean });
+
+export const Limit = (): PropertyDecorator =>
+  field(
+    count(1, MAX_PAGE_SIZE),
+    { description: 'Most items of the page.' },
+    {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_PAGE_SIZE,
+      default: DEFAULT_PAGE_SIZE,
+    },
+  );
+
+export const Cursor = (): PropertyDecorator =>
+  field(text, { description: '`next_cursor` of the page before, with the same filters.' }, { type: String });
+
+/** Of a body: null clears what is not required. */
+function clearable({ required }: FieldOptions): { readonly nullable: boolean } {
+  return { nullable: !required };
+}
+
+function field(check: Check, options: FieldOptions, schema: ApiPropertyOptions, dto?: DtoClass): PropertyDecorator {
+  const { required = false, ...documented } = options;
+  return (target, property) => {
+    declareField(target.constructor, String(property), dto);
+    ValidateBy(
+      { name: 'field', validator: { validate: (value: unknown) => check(value, '').length === 0 } },
+      // The message is never shown, but without one class-validator leaves the context out.
+      { message: 'invalid', context: { check } },
+    )(target, property);
+    if (required) IsDefined()(target, property);
+    ApiProperty({ ...schema, ...documented, required } as ApiPropertyOptions)(target, property);
+  };
+}

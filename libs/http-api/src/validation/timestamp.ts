@@ -1,0 +1,64 @@
+import type { Timestamp } from '@tracking/contracts';
+
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** Years that freight can mean; what is outside is a slip of the keyboard. */
+const FIRST_YEAR = 1900;
+const LAST_YEAR = 2999;
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/**
+ * An RFC 3339 timestamp with an offset, in UTC with milliseconds and `Z`; undefined if it is not one, if its date or
+ * time does not exist, or if its year is not within 1900 to 2999. Finer fractions are cut off. A leap second, which is
+ * one only at the end of a UTC day, becomes the second after it, as POSIX time has it.
+ */
+export function parseTimestamp(text: string): Timestamp | undefined {
+  // No form of ours is longer; the fraction alone could be.
+  if (text.length > 64 || !RFC_3339.test(text)) return undefined;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const month = twoDigits(text, 5);
+  const day = twoDigits(text, 8);
+  const hour = twoDigits(text, 11);
+  const minute = twoDigits(text, 14);
+  const second = twoDigits(text, 17);
+  // Two-digit years mean the twentieth century to Date.UTC.
+  if (year < FIRST_YEAR - 1 || day < 1 || day > daysIn(year, month)) return undefined;
+  if (hour > 23 || minute > 59 || second > 60) return undefined;
+  const offset = offsetMinutes(text);
+  if (offset === undefined) return undefined;
+
+  const leap = second === 60;
+  const milliseconds = leap ? 0 : fraction(text);
+  const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds) - offset * 60_000);
+  if (leap && time.getTime() % 86_400_000 !== 0) return undefined;
+  const utcYear = time.getUTCFullYear();
+  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR ? time.toISOString() : undefined;
+}
+
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+}
+
+/** Minutes east of UTC, from the end of a timestamp. */
+function offsetMinutes(text: string): number | undefined {
+  const sign = text.at(-6);
+  if (sign !== '+' && sign !== '-') return 0;
+  const hours = twoDigits(text, text.length - 5);
+  const minutes = twoDigits(text, text.length - 2);
+  if (hours > 23 || minutes > 59) return undefined;
+  return (sign === '-' ? -1 : 1) * (hours * 60 + minutes);
+}
+
+/** Milliseconds, from the first three digits behind the point. */
+function fraction(text: string): number {
+  if (text[19] !== '.') return 0;
+  const digits = /^\d{1,3}/.exec(text.slice(20))?.[0] ?? '';
+  return Number(digits.padEnd(3, '0'));
+}
+
+/** 0 for a month that does not exist. */
+function daysIn(year: number, month: number): number {
+  const leapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return month === 2 && leapYear ? 29 : (DAYS[month - 1] ?? 0);
+}

@@ -1,0 +1,449 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { PERMISSIONS } from '@tracking/contracts';
+import type { JsonObject } from '@tracking/contracts';
+import { Busy, Unavailable } from '@tracking/ports';
+import { startApi } from './start-api.ts';
+import type { Api } from './start-api.ts';
+
+let api: Api;
+let key: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  key = await api.key('operator');
+});
+afterAll(() => api.stop());
+
+const ROUTES = [
+  ['POST', '/v1/shipments', 'shipments:write'],
+  ['GET', '/v1/shipments', 'shipments:read'],
+  ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'shipments:read'],
+  ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones', 'shipments:read'],
+  ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones', 'milestones:write'],
+  ['GET', '/v1/milestone_codes', 'shipments:read'],
+] as const;
+
+describe('authentication', () => {
+  it.each(ROUTES)('%s %s is not answered without a key', async (method, path) => {
+    const answer = await api.call(method, path);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.body['error']).toMatchObject({ type: 'authentication', code: 'missing_api_key' });
+  });
+
+  it('answers the same whatever is wrong with the key', async () => {
+    const revoked = await api.key('viewer');
+    const wrong = [
+      `Bearer ${revoked.slice(0, -1)}x`,
+      `Bearer ${revoked}x`,
+      'Bearer sk_live_nonsense',
+      'Bearer',
+      'Bearer ',
+      `Basic ${Buffer.from('a:b').toString('base64')}`,
+      revoked,
+      `Bearer ${'x'.repeat(7_000)}`,
+      "Bearer ' or 1=1",
+    ];
+    const answers = await Promise.all(
+      wrong.map((authorization) => api.call('GET', '/v1/shipments', { headers: { authorization } })),
+    );
+    const bodies = answers.map(({ status, headers, body }) => {
+      const { request_id: _, ...error } = body['error'] as JsonObject;
+      return JSON.stringify([status, headers.get('www-authenticate'), headers.get('x-ratelimit-limit'), error]);
+    });
+    expect(new Set(bodies).size).toBe(1);
+    expect(answers[0]?.body['error']).toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  it('reads the body of nobody it does not know', async () => {
+    const answer = await api.call('POST', '/v1/shipments', { raw: '{broken' });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('permissions', () => {
+  let limited: Api;
+  let denied: string;
+  beforeAll(async () => {
+    limited = await startApi({
+      override: ({ authenticate }) => ({
+        authenticate: async (text) => {
+          const principal = await authenticate(text);
+          const permissions = new Set(PERMISSIONS.filter((name) => name !== denied));
+          return principal && { ...principal, permissions };
+        },
+      }),
+    });
+  });
+  afterAll(() => limited.stop());
+
+  it.each(ROUTES)('%s %s needs %s', async (method, path, permission) => {
+    denied = permission;
+    const answer = await limited.call(method, path, { key: await limited.key('admin') });
+    expect(answer.status).toBe(403);
+    expect(answer.body['error']).toMatchObject({
+      type: 'permission',
+      code: 'permission_denied',
+      message: expect.stringContaining(permission),
+    });
+  });
+});
+
+describe('rate limit', () => {
+  it('shows on every answer what is left, and refuses what is over', async () => {
+    const limited = await startApi({ settings: { rateLimitPerMinute: 4 } });
+    try {
+      const [mine, other] = [await limited.key('viewer'), await limited.key('viewer')];
+      const paths = ['/v1/milestone_codes', '/v1/shipments/none', '/v1/shipments?limit=x'];
+      const answers = [];
+      for (const path of paths) answers.push(await limited.call('GET', path, { key: mine }));
+      answers.push(await limited.call('POST', '/v1/shipments', { key: mine, json: {} }));
+      expect(answers.map(({ status }) => status)).toEqual([200, 404, 400, 403]);
+      expect(answers.map(({ headers }) => headers.get('x-ratelimit-limit'))).toEqual(['4', '4', '4', '4']);
+      expect(answers.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['3', '2', '1', '0']);
+      const reset = Number(answers[0]?.headers.get('x-ratelimit-reset'));
+      expect(reset).toBeGreaterThan(Date.now() / 1_000 - 1);
+      expect(reset).toBeLessThan(Date.now() / 1_000 + 62);
+
+      const refused = await limited.call('GET', '/v1/milestone_codes', { key: mine });
+      expect(refused.status).toBe(429);
+      expect(refused.body['error']).toMatchObject({ type: 'rate_limit', code: 'rate_limited' });
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+      expect((await limited.call('GET', '/v1/milestone_codes', { key: other })).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+describe('every answer', () => {
+  const paths = [
+    '/v1/milestone_codes',
+    '/v1/shipments/x',
+    '/nowhere',
+    '/health/live',
+    '/docs',
+    '/v1/%zz',
+    '/openapi.json',
+  ];
+
+  it.each(paths)('of %s carries its id and the security headers', async (path) => {
+    const first = await api.call('GET', path, { key, headers: { 'request-id': 'req_chosen' } });
+    const second = await api.call('GET', path, { key });
+    expect(first.headers.get('request-id')).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(second.headers.get('request-id')).not.toBe(first.headers.get('request-id'));
+    expect(Object.fromEntries(first.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'strict-transport-security': expect.stringContaining('max-age='),
+    });
+    expect(first.headers.get('access-control-allow-origin')).toBeNull();
+    expect(first.headers.get('x-powered-by')).toBeNull();
+  });
+
+  it('forbids plain http only where https is what clients use', async () => {
+    const plain = await startApi({ settings: { baseUrl: 'http://127.0.0.1:3000' } });
+    try {
+      expect((await plain.call('GET', '/health/live')).headers.get('strict-transport-security')).toBeNull();
+    } finally {
+      await plain.stop();
+    }
+  });
+});
+
+describe('errors', () => {
+  it('have one form, with the id of the request', async () => {
+    const answer = await api.call('POST', '/v1/shipments', { key, json: { mode: 5, etd: 'x' } });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.body).toEqual({
+      error: {
+        type: 'invalid_request',
+        code: 'validation_failed',
+        message: '2 fields are not valid.',
+        param: 'mode',
+        details: [
+          { param: 'mode', code: 'invalid_type', message: expect.any(String) },
+          { param: 'etd', code: 'invalid_timestamp', message: expect.any(String) },
+        ],
+        request_id: answer.headers.get('request-id'),
+      },
+    });
+  });
+
+  it('are problem details where the client asks for them', async () => {
+    const headers = { accept: 'application/problem+json' };
+    for (const [path, status] of [
+      ['/v1/shipments/x', 404],
+      ['/nowhere', 404],
+      ['/v1/%zz', 404],
+      ['/v1/shipments?limit=x', 400],
+    ] as const) {
+      const answer = await api.call('GET', path, { key, headers });
+      expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      expect(answer.body).toMatchObject({ status, title: expect.any(String), detail: expect.any(String) });
+      expect(answer.body['type']).toBe(`https://api.example/docs/errors#${String(answer.body['code'])}`);
+      expect(answer.body['request_id']).toBe(answer.headers.get('request-id'));
+    }
+  });
+
+  it.each([
+    ['GET', '/'],
+    ['GET', '/v1'],
+    ['GET', '/v1/'],
+    ['GET', '/v1/shipments/'],
+    ['GET', '/v1/Shipments'],
+    ['POST', '/v1/nothing'],
+    ['GET', '/v1/shipments/x/y/z'],
+    ['GET', '//v1/shipments'],
+    ['GET', '/v1/../etc/passwd'],
+    ['GET', '/docs/assets/index.html'],
+    ['GET', '/docs/assets/..%2f..%2fpackage.json'],
+    ['GET', '/docs/assets/package.json'],
+    ['GET', `/v1/shipments/${'x'.repeat(5_000)}`],
+    ['GET', '/%'],
+  ])('%s %s: 404', async (method, path) => {
+    const answer = await api.call(method, path, { key });
+    expect(answer.status).toBe(404);
+    expect(answer.body['error']).toMatchObject({ type: 'not_found', code: 'not_found' });
+  });
+
+  it.each([
+    ['DELETE', '/v1/shipments', 'GET, HEAD, POST'],
+    ['PUT', '/v1/shipments/shp_x', 'GET, HEAD'],
+    ['PATCH', '/v1/milestone_codes', 'GET, HEAD'],
+    ['OPTIONS', '/v1/shipments', 'GET, HEAD, POST'],
+    ['POST', '/openapi.json', 'GET, HEAD'],
+  ])('%s %s: 405', async (method, path, allowed) => {
+    const answer = await api.call(method, path, { key });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')?.split(', ').sort().join(', ')).toBe(allowed);
+    expect(answer.body['error']).toMatchObject({ type: 'invalid_request', code: 'method_not_allowed' });
+  });
+
+  it('answers what is not HTTP, and closes', async () => {
+    const port = Number(new URL(api.url).port);
+    for (const [text, status] of [
+      ['NONSENSE\r\n\r\n', '400'],
+      [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`, '431'],
+    ] as const) {
+      const answer = await new Promise<string>((resolve, reject) => {
+        let received = '';
+        const socket = connect(port, '127.0.0.1', () => socket.write(text));
+        socket.setEncoding('utf8').on('data', (part) => (received += part));
+        socket.on('close', () => resolve(received)).on('error', reject);
+      });
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { type: 'invalid_request' } });
+    }
+  });
+
+  it('says nothing of an unexpected error, and logs it', async () => {
+    const broken = await startApi({
+      override: () => ({ authenticate: () => Promise.reject(new Error('connect to db:secret@10.0.0.7')) }),
+    });
+    try {
+      const answer = await broken.call('GET', '/v1/shipments', { key });
+      expect(answer.status).toBe(500);
+      expect(answer.body['error']).toMatchObject({ type: 'internal', code: 'internal_error', details: [] });
+      expect(answer.text).not.toContain('secret');
+      const logged = broken.lines.find((line) => line.level === 'error');
+      expect(logged?.fields).toMatchObject({ request_id: answer.headers.get('request-id'), route: '/v1/shipments' });
+    } finally {
+      await broken.stop();
+    }
+  });
+
+  it.each([
+    [new Busy('shipments', 'too many commands wait'), 'busy'],
+    [new Unavailable('event store', 'gone'), 'unavailable'],
+  ])('answers 503 to %s, with when to come back', async (error, code) => {
+    const broken = await startApi({
+      override: ({ shipments }) => ({
+        shipments: {
+          upsert: () => Promise.reject(error),
+          recordMilestone: () => Promise.reject(error),
+          getShipment: (scope, id) => shipments.getShipment(scope, id),
+        },
+      }),
+    });
+    try {
+      const answer = await broken.call('POST', '/v1/shipments', {
+        key: await broken.key('operator'),
+        json: { external_id: 'A' },
+      });
+      expect(answer.status).toBe(503);
+      expect(answer.body['error']).toMatchObject({ type: 'internal', code });
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(answer.headers.get('consistency-token')).toBeNull();
+    } finally {
+      await broken.stop();
+    }
+  });
+});
+
+describe('health', () => {
+  it('is live and ready without a key', async () => {
+    expect((await api.call('GET', '/health/live')).status).toBe(200);
+    const ready = await api.call('GET', '/health/ready');
+    expect([ready.status, ready.body]).toEqual([200, { status: 'ready', engines: { storage: 'ok' } }]);
+  });
+
+  it.each([
+    ['starting', 503],
+    ['degraded', 200],
+    ['draining', 503],
+  ] as const)('is %s with %d', async (status, httpStatus) => {
+    const other = await startApi({
+      override: () => ({ health: () => ({ status, engines: { storage: 'lost' }, httpStatus }) }),
+    });
+    try {
+      const ready = await other.call('GET', '/health/ready');
+      expect([ready.status, ready.body]).toEqual([httpStatus, { status, engines: { storage: 'lost' } }]);
+      expect((await other.call('GET', '/health/live')).status).toBe(200);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('documentation', () => {
+  it('is a page whose every part comes from here and is no inline script', async () => {
+    const page = await api.call('GET', '/docs');
+    expect(page.status).toBe(200);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).not.toContain('unsafe');
+    expect(page.text).not.toMatch(/<script(?![^>]* src=)|<style| on\w+=| style=/);
+    const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => String(match[1]));
+    expect(parts).toHaveLength(4);
+    for (const part of parts) {
+      const answer = await api.call('GET', new URL(part, `${api.url}/docs`).pathname);
+      expect(answer.status).toBe(200);
+      expect(answer.text.length).toBeGreaterThan(100);
+    }
+    expect((await api.call('GET', '/docs/init.js')).headers.get('content-type')).toContain('text/javascript');
+  });
+
+  it('explains every error code', async () => {
+    const page = await api.call('GET', '/docs/errors');
+    expect(page.status).toBe(200);
+    for (const code of ['validation_failed', 'read_model_behind', 'rate_limited']) {
+      expect(page.text).toContain(`id="${code}"`);
+    }
+  });
+
+  it('describes every route in OpenAPI 3.1, with its permission and its errors', async () => {
+    const { body } = await api.call('GET', '/openapi.json');
+    expect(body['openapi']).toBe('3.1.0');
+    expect(body['servers']).toEqual([{ url: 'https://api.example' }]);
+    const paths = body['paths'] as Record<string, Record<string, { security?: unknown; responses: JsonObject }>>;
+    for (const [method, path] of ROUTES) {
+      const operation = paths[path.replace('shp_aaaaaaaaaaaaaaaaaaaaaaaaaa', '{id}')]?.[method.toLowerCase()];
+      expect(operation?.security).toEqual([{ bearer: [] }]);
+      expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(['401', '403', '429', '503']));
+    }
+    const text = JSON.stringify(body);
+    expect(text).not.toContain('"nullable"');
+    const names = new Set(Object.keys((body['components'] as { schemas: JsonObject }).schemas));
+    const referenced = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1]);
+    expect(referenced.filter((name) => !names.has(String(name)))).toEqual([]);
+  });
+});
+
+describe('observation', () => {
+  it('logs and counts each request by its route, without query, headers or body', async () => {
+    const { headers } = await api.call('GET', '/v1/shipments/shp_x?token=SECRET-QUERY', {
+      key,
+      headers: { cookie: 'SECRET-COOKIE' },
+    });
+    await api.call('POST', '/v1/shipments', { key, json: { external_id: 'SECRET-BODY', mode: 'SECRET-MODE' } });
+    await api.call('POST', '/v1/shipments', { key, raw: '{"external_id": SECRET-BODY' });
+    const line = api.lines.find(({ fields }) => fields['request_id'] === headers.get('request-id'));
+    expect(line?.fields).toMatchObject({
+      method: 'GET',
+      route: '/v1/shipments/:id',
+      path: '/v1/shipments/shp_x',
+      status: 404,
+      client: '127.0.0.1',
+      key_id: expect.stringMatching(/^key_/),
+      duration_ms: expect.any(Number),
+    });
+    const logged = JSON.stringify(api.lines);
+    expect(logged).not.toContain('SECRET');
+    expect(logged).not.toContain(key);
+    const series = 'method="GET",route="/v1/shipments/:id",status="404"';
+    expect(api.counts.get(`http_requests_total{${series}}`)).toBeGreaterThan(0);
+    expect(api.counts.get(`http_request_duration_seconds_count{${series}}`)).toBeGreaterThan(0);
+  });
+
+  it('counts all unknown paths as one', async () => {
+    await api.call('GET', '/wp-login.php');
+    expect(api.counts.get('http_requests_total{method="GET",route="none",status="404"}')).toBeGreaterThan(0);
+    expect([...api.counts.keys()].join()).not.toContain('wp-login');
+  });
+
+  it('believes X-Forwarded-For of trusted proxies only', async () => {
+    const trusting = await startApi({ settings: { trustedProxies: ['127.0.0.0/8'] } });
+    try {
+      const clientOf = async (some: Api): Promise<unknown> => {
+        const headers = { 'x-forwarded-for': '198.51.100.7' };
+        const answer = await some.call('GET', '/health/live', { headers });
+        const id = answer.headers.get('request-id');
+        return some.lines.find(({ fields }) => fields['request_id'] === id)?.fields['client'];
+      };
+      expect(await clientOf(trusting)).toBe('198.51.100.7');
+      expect(await clientOf(api)).toBe('127.0.0.1');
+    } finally {
+      await trusting.stop();
+    }
+  });
+});
+
+describe('HEAD', () => {
+  it('answers what GET does, but for the body', async () => {
+    for (const path of ['/v1/milestone_codes', '/health/ready', '/openapi.json', '/v1/shipments/x']) {
+      const [get, head] = [await api.call('GET', path, { key }), await api.call('HEAD', path, { key })];
+      expect([head.status, head.text]).toEqual([get.status, '']);
+      expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
+    }
+  });
+});
+
+describe('closing', () => {
+  it('finishes what is in flight', async () => {
+    let answered = false;
+    const closing = await startApi({
+      override: ({ shipments }) => ({
+        shipments: {
+          recordMilestone: (command) => shipments.recordMilestone(command),
+          getShipment: (scope, id) => shipments.getShipment(scope, id),
+          upsert: async (command) => {
+            stopped = closing.stop();
+            const written = await shipments.upsert(command);
+            answered = true;
+            return written;
+          },
+        },
+      }),
+    });
+    let stopped: Promise<void> | undefined;
+    const operator = await closing.key('operator');
+    const status = await new Promise((resolve, reject) => {
+      const body = JSON.stringify({ external_id: 'LAST' });
+      const headers = { authorization: `Bearer ${operator}`, 'content-type': 'application/json' };
+      httpRequest(`${closing.url}/v1/shipments`, { method: 'POST', headers }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode));
+      })
+        .on('error', reject)
+        .end(body);
+    });
+    await stopped;
+    expect([status, answered]).toEqual([201, true]);
+  });
+});

@@ -1,0 +1,195 @@
+import { MILESTONE_CATALOG } from '@tracking/contracts';
+import type { JsonObject } from '@tracking/contracts';
+import { startApi } from './start-api.ts';
+import type { Answer, Api } from './start-api.ts';
+
+let api: Api;
+let operator: string;
+let feed: string;
+let path: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  operator = await api.key('operator');
+  feed = await api.key('feed');
+});
+afterAll(() => api.stop());
+
+beforeEach(async () => {
+  const json = { mode: 'ocean', house_bill: 'HB', container_numbers: ['CSQU3054383', 'MSKU0000006'] };
+  const { body } = await api.call('POST', '/v1/shipments', { key: operator, json });
+  path = `/v1/shipments/${String(body['id'])}`;
+});
+
+const record = (json: JsonObject, key = operator): Promise<Answer> =>
+  api.call('POST', `${path}/milestones`, { key, json });
+const list = (query = ''): Promise<Answer> => api.call('GET', `${path}/milestones${query}`, { key: operator });
+const codes = (answer: Answer): unknown[] => (answer.body['data'] as JsonObject[]).map(({ code }) => code);
+
+describe('POST /v1/shipments/{id}/milestones', () => {
+  it('records what happened and moves the status', async () => {
+    const answer = await record({
+      code: 'vessel_departed',
+      occurred_at: '2026-01-05T10:00:00+08:00',
+      reason_code: 'carrier_feed_unavailable',
+      location: 'CNSHA',
+    });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({
+      id: expect.stringMatching(/^mst_/),
+      shipment_id: path.slice('/v1/shipments/'.length),
+      code: 'vessel_departed',
+      classifier: 'actual',
+      occurred_at: '2026-01-05T02:00:00.000Z',
+      source: 'manual',
+      location: 'CNSHA',
+      timezone: 'Asia/Shanghai',
+      reason_code: 'carrier_feed_unavailable',
+      recorded_by: { type: 'service_account', id: expect.stringMatching(/^sva_/) },
+      revision: 1,
+      warnings: [],
+    });
+    const shipment = await api.call('GET', path, { key: operator });
+    expect(shipment.body).toMatchObject({ status: 'in_transit', atd: '2026-01-05T02:00:00.000Z' });
+  });
+
+  it('answers every field that the description of the resource names, and no other', async () => {
+    const answer = await record({ code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z' });
+    const document = (await api.call('GET', '/openapi.json')).body;
+    const { schemas } = document['components'] as { schemas: Record<string, { properties: JsonObject }> };
+    expect(Object.keys(answer.body).sort()).toEqual(Object.keys(schemas['MilestoneWritten']?.properties ?? {}).sort());
+  });
+
+  it('answers 200 to what it has, and to a correction', async () => {
+    const json = { code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z', external_id: 'E-1' };
+    const first = await record(json);
+    const again = await record(json);
+    const corrected = await record({ ...json, occurred_at: '2026-01-04T11:00:00Z' });
+    expect([first.status, again.status, corrected.status]).toEqual([201, 200, 200]);
+    expect([again.body['id'], corrected.body['id']]).toEqual([first.body['id'], first.body['id']]);
+    expect([again.body['revision'], corrected.body['revision']]).toEqual([1, 2]);
+  });
+
+  it('takes other sources than manual from feeds only', async () => {
+    const json = { code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z', source: 'carrier' };
+    const head = await api.head();
+    const refused = await record(json);
+    expect(refused.status).toBe(403);
+    expect(refused.body['error']).toMatchObject({
+      type: 'permission',
+      code: 'permission_denied',
+      message: expect.stringContaining('milestones:feed'),
+    });
+    expect(await api.head()).toBe(head);
+    expect((await record(json, feed)).status).toBe(201);
+  });
+
+  it('names every faulty field', async () => {
+    const answer = await record({
+      code: 'teleported',
+      occurred_at: '2026-01-04T10:00:00',
+      source: 'rumour',
+      classifier: 'guessed',
+      reason_code: 'because',
+      container_number: 'X',
+      timezone: 'Mars/Olympus',
+      location: 5,
+      note: 'x'.repeat(1_001),
+    });
+    expect(answer.status).toBe(400);
+    const { details } = answer.body['error'] as { details: { param: string; code: string }[] };
+    expect(details.map(({ param, code }) => `${param} ${code}`).sort()).toEqual([
+      'classifier invalid_value',
+      'code unknown_code',
+      'container_number invalid_container_number',
+      'location invalid_type',
+      'note too_long',
+      'occurred_at invalid_timestamp',
+      'reason_code invalid_value',
+      'source invalid_value',
+      'timezone invalid_value',
+    ]);
+  });
+
+  it('refuses what has not happened yet, and a container of another shipment', async () => {
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    const future = await record({ code: 'gated_in', occurred_at: soon });
+    expect(future.body['error']).toMatchObject({ param: 'occurred_at', details: [{ code: 'timestamp_in_future' }] });
+    const elsewhere = await record({
+      code: 'gated_in',
+      occurred_at: '2026-01-04T10:00:00Z',
+      container_number: 'TGHU1234563',
+    });
+    expect(elsewhere.status).toBe(400);
+    expect(elsewhere.body['error']).toMatchObject({ param: 'container_number' });
+  });
+
+  it('answers 404 for a shipment that does not exist', async () => {
+    const json = { code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z' };
+    for (const id of ['shp_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'shp_x', 'x', '%2e%2e', "shp_'--", 'shp_%00', '%F0%9F%9A%A2']) {
+      const answer = await api.call('POST', `/v1/shipments/${id}/milestones`, { key: operator, json });
+      expect(answer.status).toBe(404);
+      expect(answer.body['error']).toMatchObject({ code: 'not_found' });
+    }
+  });
+});
+
+describe('GET /v1/shipments/{id}/milestones', () => {
+  beforeEach(async () => {
+    await record({ code: 'vessel_departed', occurred_at: '2026-01-05T10:00:00Z', container_number: 'CSQU3054383' });
+    await record({ code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z', container_number: 'MSKU0000006' });
+    await record({ code: 'loaded_on_vessel', occurred_at: '2026-01-05T10:00:00Z' });
+    await record({ code: 'vessel_arrived', occurred_at: '2026-02-01T10:00:00Z', classifier: 'estimated' });
+    await record({ code: 'vessel_arrived', occurred_at: '2026-02-02T10:00:00Z', classifier: 'estimated' });
+    await record({ code: 'delivered', occurred_at: '2026-02-09T10:00:00Z', classifier: 'planned' });
+  });
+
+  it('shows the actual ones by time and place in the catalog', async () => {
+    const answer = await list();
+    expect(codes(answer)).toEqual(['gated_in', 'loaded_on_vessel', 'vessel_departed']);
+    expect(answer.body).toMatchObject({ next_cursor: null, has_more: false });
+  });
+
+  it('shows others when asked', async () => {
+    expect(codes(await list('?classifier=estimated'))).toEqual(['vessel_arrived']);
+    expect(codes(await list('?classifier=estimated&include_superseded=true'))).toHaveLength(2);
+    expect(codes(await list('?classifier=planned,estimated'))).toEqual(['vessel_arrived', 'delivered']);
+    expect(codes(await list('?classifier=all'))).toHaveLength(5);
+    expect(codes(await list('?classifier=all&include_superseded=true&include_retracted=true'))).toHaveLength(6);
+    expect(codes(await list('?container_number=csqu-3054383'))).toEqual(['vessel_departed']);
+  });
+
+  it('is paged, with cursors of this shipment and these filters', async () => {
+    const first = await list('?limit=2');
+    expect(codes(first)).toEqual(['gated_in', 'loaded_on_vessel']);
+    const cursor = String(first.body['next_cursor']);
+    expect(codes(await list(`?cursor=${cursor}`))).toEqual(['vessel_departed']);
+    expect((await list(`?cursor=${cursor}&classifier=all`)).status).toBe(400);
+    const other = await api.call('POST', '/v1/shipments', { key: operator, json: { house_bill: 'OTHER' } });
+    const elsewhere = await api.call('GET', `/v1/shipments/${String(other.body['id'])}/milestones?cursor=${cursor}`, {
+      key: operator,
+    });
+    expect(elsewhere.body['error']).toMatchObject({ code: 'invalid_cursor' });
+  });
+
+  it('names faulty parameters', async () => {
+    const answer = await list('?classifier=maybe&include_superseded=yes&limit=x&container_number=');
+    expect(answer.status).toBe(400);
+    const { details } = answer.body['error'] as { details: { param: string }[] };
+    expect(details.map(({ param }) => param).sort()).toEqual([
+      'classifier',
+      'container_number',
+      'include_superseded',
+      'limit',
+    ]);
+  });
+});
+
+describe('GET /v1/milestone_codes', () => {
+  it('answers the whole catalog to any key', async () => {
+    const answer = await api.call('GET', '/v1/milestone_codes', { key: await api.key('viewer') });
+    expect(answer.status).toBe(200);
+    expect(answer.body['data']).toEqual(MILESTONE_CATALOG);
+    expect(answer.body).toMatchObject({ next_cursor: null, has_more: false });
+  });
+});

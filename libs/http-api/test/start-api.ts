@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment, JsonObject, Role } from '@tracking/contracts';
+import { jest } from '@jest/globals';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { Identity } from '@tracking/identity';
+import { loadPlaces } from '@tracking/places';
+import type { Logger, Metrics } from '@tracking/ports';
+import { ReadModels } from '@tracking/read-models';
+import { Shipments } from '@tracking/shipments';
+import { createHttpApi } from '../src/index.ts';
+import type { HttpApiDependencies, HttpApiSettings } from '../src/index.ts';
+
+// A busy machine is no failure.
+jest.setTimeout(60_000);
+
+export interface Line {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Empty where the answer was not JSON. */
+  readonly body: JsonObject;
+}
+
+export interface Call {
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is, as `application/json` unless `headers` say otherwise. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+}
+
+export interface StartOptions {
+  readonly settings?: Partial<HttpApiSettings>;
+  /** False: nothing is ever projected, as if the projections were down. */
+  readonly project?: boolean;
+  readonly override?: (dependencies: HttpApiDependencies) => Partial<HttpApiDependencies>;
+}
+
+/** The API over the embedded engines, listening on a port of its own, with a fresh data folder. */
+export async function startApi(options: StartOptions = {}) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'http-api-'));
+  const lines: Line[] = [];
+  const logger = recordingLogger(lines);
+  const counts = new Map<string, number>();
+  const metrics = countingMetrics(counts);
+  const clock = () => new Date();
+  const engine = await EmbeddedEngine.open({ dataDir, logger, metrics });
+  const { eventStore, documentStore, leases, quota } = engine;
+  const identity = await Identity.open({ documentStore, clock, logger });
+  const places = await loadPlaces();
+  const project = options.project ?? true;
+  const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });
+  if (project) await readModels.ready;
+  const dependencies: HttpApiDependencies = {
+    shipments: new Shipments({ eventStore, places, logger, metrics }),
+    readModels,
+    authenticate: (key) => identity.authenticate(key),
+    quota,
+    places,
+    clock,
+    logger,
+    metrics,
+    health: () => ({ status: 'ready', engines: { storage: 'ok' }, httpStatus: 200 }),
+    settings: {
+      appUrl: 'https://app.example',
+      baseUrl: 'https://api.example',
+      rateLimitPerMinute: 100_000,
+      trustedProxies: [],
+      cursorSecret: Buffer.alloc(32, 7),
+      // Longer than any machine is slow: what is waited for must come.
+      ownWriteWaitMs: 60_000,
+      ...options.settings,
+    },
+  };
+  const app = await createHttpApi({ ...dependencies, ...options.override?.(dependencies) });
+  await app.listen(0, '127.0.0.1');
+  const url = await app.getUrl();
+
+  const key = async (role: Role, environment: Environment = 'live', workspace = 'default'): Promise<string> => {
+    const found = (await identity.workspaces.find(workspace)) ?? (await identity.workspaces.create(workspace));
+    const created = await identity.keys.create({
+      workspace_id: found.id,
+      name: role,
+      environment,
+      role,
+      created_by: { type: 'system', id: 'test' },
+    });
+    return created.key;
+  };
+
+  const call = async (method: string, path: string, { key, headers, json, raw }: Call = {}): Promise<Answer> => {
+    const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+    const response = await fetch(`${url}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+  };
+
+  return {
+    url,
+    call,
+    key,
+    lines,
+    counts,
+    dependencies,
+    /** Position of the last event stored: unchanged where nothing was written. */
+    head: () => eventStore.head(),
+    async stop() {
+      await app.close();
+      await readModels.stop();
+      await identity.close();
+      await engine.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+export type Api = Awaited<ReturnType<typeof startApi>>;
+
+function recordingLogger(lines: Line[]): Logger {
+  const log = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, fields: { ...fields }, message });
+  };
+  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
+}
+
+/** Adds up, under the metric's name and its labels in the order of their names, as Prometheus writes them. */
+function countingMetrics(counts: Map<string, number>): Metrics {
+  const add = (name: string, amount: number, labels: Readonly<Record<string, string | number>> = {}): void => {
+    const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+    const series = `${name}{${pairs.sort().join(',')}}`;
+    counts.set(series, (counts.get(series) ?? 0) + amount);
+  };
+  return {
+    counter: (name) => ({ add: (amount = 1, labels) => add(name, amount, labels) }),
+    gauge: () => ({ set: () => undefined }),
+    histogram: (name) => ({ observe: (_value, labels) => add(`${name}_count`, 1, labels) }),
+  };
+}
