@@ -1,0 +1,81 @@
+import { access, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { AdministrationStatus, ErrorBody } from '@tracking/contracts';
+import axios from 'axios';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import type { CliConfig } from './config.ts';
+import { CliError } from './cli-error.ts';
+
+/** Longer than anything that the service does while a client waits. */
+const TIMEOUT_MS = 30_000;
+
+/** The administration API, over its socket. */
+export class AdministrationClient {
+  private readonly http: AxiosInstance;
+
+  constructor(
+    private readonly config: Pick<CliConfig, 'dataDir' | 'socketPath'>,
+    signal: AbortSignal,
+  ) {
+    this.http = axios.create({
+      socketPath: config.socketPath,
+      baseURL: 'http://administration/administration',
+      proxy: false,
+      maxRedirects: 0,
+      timeout: TIMEOUT_MS,
+      signal,
+      validateStatus: () => true,
+    });
+  }
+
+  /** The service that answers; undefined where nothing listens. */
+  async status(): Promise<AdministrationStatus | undefined> {
+    if (!(await exists(this.config.socketPath))) return undefined;
+    await this.refuseForeignSocket();
+    try {
+      return await this.get<AdministrationStatus>('');
+    } catch (error) {
+      if (isGone(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async get<T>(path: string, params: Readonly<Record<string, string>> = {}): Promise<T> {
+    return accepted(await this.http.get<T>(path, { params }));
+  }
+
+  async post<T>(path: string, body: object = {}): Promise<T> {
+    return accepted(await this.http.post<T>(path, body));
+  }
+
+  /** Outside the data folder, anybody could have put a socket where ours would be. */
+  private async refuseForeignSocket(): Promise<void> {
+    const folder = dirname(this.config.socketPath);
+    if (folder === this.config.dataDir) return;
+    const [socket, data] = await Promise.all([stat(folder), stat(this.config.dataDir)]);
+    if (socket.uid !== data.uid || (socket.mode & 0o077) !== 0) {
+      throw new CliError(`${folder} does not belong to whoever owns ${this.config.dataDir}`);
+    }
+  }
+}
+
+/** What a request fails with where no service listens (any more): no socket, one that a crash left, one that closes. */
+const GONE: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
+
+export function isGone(error: unknown): boolean {
+  return GONE.has((error as { readonly code?: unknown } | undefined)?.code);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function accepted<T>({ status, data }: AxiosResponse<T>): T {
+  if (status >= 200 && status < 300) return data;
+  const { error } = data as Partial<ErrorBody>;
+  const faults = (error?.details ?? []).map(({ param, message }) => `${param}: ${message}`);
+  throw new CliError(faults.join(' ') || error?.message || `the service answered with status ${status}`);
+}

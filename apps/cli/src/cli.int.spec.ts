@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ApiKey, NewApiKey, ReadModelStatus, Workspace } from '@tracking/contracts';
+import { run } from '../test/run.ts';
+import type { Outcome } from '../test/run.ts';
+import { loadConfig } from './config.ts';
+import type { CliConfig } from './config.ts';
+
+/** The built tool and the built server, as an operator has them. */
+describe('the command line tool', () => {
+  let folder: string;
+  let config: CliConfig;
+  const printed: Outcome[] = [];
+  let secret: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cli-'));
+    config = loadConfig({ PATH: process.env['PATH'], DATA_DIR: join(folder, 'data') });
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true });
+  });
+
+  async function cli(...line: readonly string[]): Promise<Outcome> {
+    const outcome = await run(config, line);
+    printed.push(outcome);
+    return outcome;
+  }
+  async function json<T>(...line: readonly string[]): Promise<T> {
+    const { code, out, err } = await cli(...line, '--json');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    return JSON.parse(out) as T;
+  }
+
+  describe('where nothing runs', () => {
+    it('makes the data folder and the first key, and leaves nothing running', async () => {
+      const child = spawn(
+        process.execPath,
+        [
+          fileURLToPath(new URL('../dist/main.js', import.meta.url)),
+          ...'keys create --name TMS --environment live --role feed'.split(' '),
+        ],
+        { env: config.serviceEnvironment, stdio: ['ignore', 'pipe', 'pipe'] },
+      );
+      let out = '';
+      let err = '';
+      child.stdout.on('data', (text: Buffer) => (out += text.toString()));
+      child.stderr.on('data', (text: Buffer) => (err += text.toString()));
+      await once(child, 'close');
+      expect({ err, code: child.exitCode }).toEqual({ err: '', code: 0 });
+      expect(out).toMatch(/^sk_live_[0-9A-Za-z]{43}\n$/);
+      secret = out.trim().slice('sk_live_'.length + 4, -4);
+      await expect(stat(config.socketPath)).rejects.toThrow('ENOENT');
+    }, 60_000);
+
+    it('rebuilds one read model before it stops what it started', async () => {
+      const elsewhere = loadConfig({ PATH: process.env['PATH'], DATA_DIR: join(folder, 'elsewhere') });
+      const { code, out } = await run(elsewhere, ['read-models', 'rebuild', 'milestones', '--json']);
+      expect(code).toBe(0);
+      expect(JSON.parse(out)).toEqual({ data: [expect.objectContaining({ name: 'milestones', generation: 2 })] });
+    }, 60_000);
+  });
+
+  describe('while a service runs', () => {
+    let stop: () => Promise<void>;
+    beforeAll(async () => {
+      const service = spawn(process.execPath, [config.serviceMain, '--administration'], {
+        env: config.serviceEnvironment,
+        stdio: ['pipe', 'ignore', 'inherit'],
+      });
+      stop = async () => {
+        service.kill('SIGTERM');
+        await once(service, 'close');
+      };
+      // the first command waits for it: the data folder is taken
+      expect((await cli('workspaces', 'list')).code).toBe(0);
+    }, 60_000);
+    afterAll(async () => {
+      await stop();
+    }, 60_000);
+
+    it('lists the key without the key', async () => {
+      const { data } = await json<{ data: ApiKey[] }>('keys', 'list');
+      expect(data).toEqual([
+        {
+          id: expect.stringMatching(/^key_/),
+          workspace_id: expect.stringMatching(/^wsp_/),
+          name: 'TMS',
+          environment: 'live',
+          role: 'feed',
+          owner: { type: 'service_account', id: expect.stringMatching(/^sva_/) },
+          prefix: expect.stringMatching(/^sk_live_.{4}$/),
+          last_four: expect.stringMatching(/^.{4}$/),
+          created_by: { type: 'system', id: 'administration' },
+          created_at: expect.any(String),
+          last_used_at: null,
+          revoked_at: null,
+        },
+      ]);
+      const { out } = await cli('keys', 'list');
+      expect(out.split('\n')[0]).toMatch(/^ID +NAME +ENVIRONMENT +ROLE +KEY +CREATED BY +CREATED +LAST USED +REVOKED$/);
+      expect(out.split('\n')[1]).toMatch(/^key_\w+ +TMS +live +feed +sk_live_\w{4}…\w{4} +administration +\S+Z +- +-$/);
+    });
+
+    it('makes keys with --json as the object, and revokes them', async () => {
+      const line = ['keys', 'create', '--name', 'trial', '--environment', 'test', '--role', 'developer'];
+      const { code, out } = await run(config, [...line, '--json']);
+      expect(code).toBe(0);
+      const created = JSON.parse(out) as NewApiKey;
+      expect(created).toMatchObject({ name: 'trial', environment: 'test', role: 'developer' });
+      expect(created.key).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
+      expect(await cli('keys', 'revoke', created.id)).toEqual({
+        code: 0,
+        out: expect.stringMatching(new RegExp(`^${created.id} revoked at \\S+Z\n$`)),
+        err: '',
+      });
+      const again = await json<ApiKey>('keys', 'revoke', created.id);
+      expect(again).toMatchObject({ id: created.id, revoked_at: expect.any(String) });
+    });
+
+    it('makes and lists workspaces, each with keys of its own', async () => {
+      const { out } = await cli('workspaces', 'create', '--name', 'Acme Logistics');
+      expect(out).toMatch(/^wsp_\w+\n$/);
+      const { data } = await json<{ data: Workspace[] }>('workspaces', 'list');
+      expect(data.map(({ name }) => name)).toEqual(['default', 'Acme Logistics']);
+      expect(await json('keys', 'list', '--workspace', 'acme logistics')).toEqual({ data: [] });
+      expect((await cli('keys', 'list', '--workspace', 'Acme Logistics')).out).toBe('none\n');
+    });
+
+    it.each([
+      [['workspaces', 'create', '--name', 'ACME LOGISTICS'], 'There is a workspace ACME LOGISTICS already.'],
+      [['workspaces', 'create', '--name', ' '], 'name: Must not be blank.'],
+      [['keys', 'list', '--workspace', 'nowhere'], 'There is no workspace nowhere.'],
+      [['keys', 'revoke', 'key_none'], 'No such key in this workspace.'],
+      [['keys', 'revoke', '../workspaces'], 'No such key in this workspace.'],
+      [['read-models', 'rebuild', 'nothing'], 'no read model is called nothing: there are shipments, milestones'],
+      [['parked', 'retry', 'none'], 'No such parked shipment.'],
+    ])('%j fails in one line', async (line, message) => {
+      expect(await cli(...line)).toEqual({ code: 1, out: '', err: `error: ${message}\n` });
+    });
+
+    it('rebuilds all read models, and waits until they have taken over', async () => {
+      const before = await json<{ data: ReadModelStatus[] }>('read-models', 'list');
+      expect(before.data).toEqual([
+        expect.objectContaining({ name: 'shipments', generation: 1, caught_up: true, building: null, parked: 0 }),
+        expect.objectContaining({ name: 'milestones', generation: 1, caught_up: true, building: null, parked: 0 }),
+      ]);
+      const { data } = await json<{ data: ReadModelStatus[] }>('read-models', 'rebuild');
+      expect(data.map(({ name, generation }) => `${name} ${generation}`)).toEqual(['shipments 2', 'milestones 2']);
+      const { out } = await cli('read-models', 'list');
+      expect(out).toMatch(/^NAME +GENERATION +BUILDING +CAUGHT UP +PARKED\nshipments +2 +- +yes +0\nmilestones +2 /);
+    });
+
+    it('lists what is parked', async () => {
+      expect(await json('parked', 'list')).toEqual({ data: [] });
+      expect((await cli('parked', 'list')).out).toBe('none\n');
+    });
+  });
+
+  it('has printed no key but the ones it made', () => {
+    expect(printed.length).toBeGreaterThan(10);
+    expect(printed.map(({ out, err }) => out + err).join('\n')).not.toContain(secret);
+  });
+});

@@ -1,0 +1,27 @@
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { loadConfig } from './config.ts';
+
+describe('loadConfig', () => {
+  it('looks for the service where it keeps its data by default', () => {
+    const { dataDir, socketPath, serviceEnvironment } = loadConfig({ PATH: '/bin' });
+    expect(dataDir).toBe(resolve('data'));
+    expect(socketPath).toContain('administration.sock');
+    expect(serviceEnvironment).toEqual({ PATH: '/bin', DATA_DIR: dataDir });
+  });
+
+  it('takes DATA_DIR as the server does', () => {
+    expect(loadConfig({ DATA_DIR: '/srv/tracking/' })).toMatchObject({
+      dataDir: '/srv/tracking',
+      socketPath: '/srv/tracking/administration.sock',
+    });
+    expect(loadConfig({ DATA_DIR: 'here' }).dataDir).toBe(resolve('here'));
+    expect(loadConfig({ DATA_DIR: '' }).dataDir).toBe(resolve('data'));
+    const deep = `/srv/${'deep/'.repeat(30)}`;
+    expect(loadConfig({ DATA_DIR: deep }).socketPath.startsWith(join(tmpdir(), 'tracking-'))).toBe(true);
+  });
+
+  it('starts the standalone server where none runs', () => {
+    expect(loadConfig({}).serviceMain).toMatch(/apps\/standalone\/dist\/main\.js$/);
+  });
+});

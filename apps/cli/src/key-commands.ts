@@ -1,0 +1,54 @@
+import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
+import type { ApiKey, NewApiKey } from '@tracking/contracts';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { Runner } from './invocation.ts';
+import type { Column } from './output.ts';
+
+const COLUMNS: readonly Column<ApiKey>[] = [
+  ['ID', ({ id }) => id],
+  ['NAME', ({ name }) => name],
+  ['ENVIRONMENT', ({ environment }) => environment],
+  ['ROLE', ({ role }) => role],
+  ['KEY', ({ prefix, last_four }) => `${prefix}…${last_four}`],
+  ['CREATED BY', ({ created_by }) => created_by.id],
+  ['CREATED', ({ created_at }) => created_at],
+  ['LAST USED', ({ last_used_at }) => last_used_at],
+  ['REVOKED', ({ revoked_at }) => revoked_at],
+];
+
+export function addKeyCommands(keys: Command, run: Runner): void {
+  keys
+    .command('create')
+    .description('make an API key of a new service account, and print it: it is never shown again')
+    .requiredOption('--name <name>', 'what the key is for')
+    .addOption(
+      new Option('--environment <environment>', 'what the key sees').choices([...ENVIRONMENTS]).makeOptionMandatory(),
+    )
+    .addOption(new Option('--role <role>', 'what the key may do').choices([...ROLES]).makeOptionMandatory())
+    .action(
+      run(async ({ client, print, workspace, options }) => {
+        const { name, environment, role } = options;
+        const created = await client.post<NewApiKey>('/keys', { workspace, name, environment, role });
+        print.one(created, ({ key }) => key);
+      }),
+    );
+  keys
+    .command('list')
+    .description('list the API keys of the workspace, revoked ones too')
+    .action(
+      run(async ({ client, print, workspace }) => {
+        print.list((await client.get<{ data: ApiKey[] }>('/keys', { workspace })).data, COLUMNS);
+      }),
+    );
+  keys
+    .command('revoke')
+    .argument('<id>', 'id of the key, key_…')
+    .description('make an API key invalid for good')
+    .action(
+      run(async ({ client, print, workspace, operand }) => {
+        const revoked = await client.post<ApiKey>(`/keys/${encodeURIComponent(operand)}/revoke`, { workspace });
+        print.one(revoked, ({ id, revoked_at }) => `${id} revoked at ${String(revoked_at)}`);
+      }),
+    );
+}

@@ -1,0 +1,52 @@
+/** A column of a table: its heading, and what stands in it. */
+export type Column<T> = readonly [heading: string, cell: (row: T) => string | number | boolean | null];
+
+/** Where results go; messages and errors go elsewhere. */
+export interface Output {
+  write(text: string): void;
+}
+
+/** Prints what a command found: as JSON in the API's form, or for people. */
+export class Printer {
+  constructor(
+    private readonly out: Output,
+    private readonly asJson: boolean,
+  ) {}
+
+  list<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+    if (this.asJson) this.json({ data: rows });
+    else this.out.write(table(rows, columns));
+  }
+
+  one<T>(result: T, text: (result: T) => string): void {
+    if (this.asJson) this.json(result);
+    else this.out.write(`${printable(text(result))}\n`);
+  }
+
+  private json(value: unknown): void {
+    this.out.write(`${JSON.stringify(value, null, 2)}\n`);
+  }
+}
+
+function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
+  if (rows.length === 0) return 'none\n';
+  const lines = [
+    columns.map(([heading]) => heading),
+    ...rows.map((row) => columns.map(([, cell]) => printable(String(cell(row) ?? '-')))),
+  ];
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+/** Nothing that is only shown may command the terminal. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
+}

@@ -1,0 +1,76 @@
+import { Command, CommanderError } from 'commander';
+import type { CliConfig } from './config.ts';
+import type { Invocation, Runner } from './invocation.ts';
+import { addKeyCommands } from './key-commands.ts';
+import { Printer, printable } from './output.ts';
+import type { Output } from './output.ts';
+import { addParkedCommands, addReadModelCommands } from './read-model-commands.ts';
+import { withService } from './running-service.ts';
+import { addWorkspaceCommands } from './workspace-commands.ts';
+
+const FAILED = 1;
+const USAGE = 2;
+/** As shells tell of a process that SIGINT ended. */
+const INTERRUPTED = 130;
+
+/**
+ * Runs one command line and answers its exit code. Results go to `out`; a failure is one line on `err`.
+ * @param signal aborts when the user gives up; whatever was started for the command is stopped then too
+ */
+export async function runCli(
+  args: readonly string[],
+  config: CliConfig,
+  { out, err, signal }: { readonly out: Output; readonly err: Output; readonly signal: AbortSignal },
+): Promise<number> {
+  const run: Runner =
+    (command) =>
+    (...parameters) => {
+      const { operand, options } = parametersOf(parameters);
+      const workspace = String(options['workspace']);
+      const print = new Printer(out, options['json'] === true);
+      return withService(config, signal, (client) => command({ client, print, workspace, options, operand, signal }));
+    };
+  const fail = (message: string) => err.write(`${printable(message.trim())}\n`);
+  try {
+    await program(run, out, fail).parseAsync([...args], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      // commander has told all faults but this one
+      if (error.code === 'commander.help') fail('error: no command given, see --help');
+      return USAGE;
+    }
+    if (signal.aborted) return INTERRUPTED;
+    fail(`error: ${error instanceof Error ? error.message : String(error)}`);
+    return FAILED;
+  }
+}
+
+function program(run: Runner, out: Output, fail: (message: string) => void): Command {
+  const root = new Command('cli').description('operates the shipment tracking service on DATA_DIR (./data by default)');
+  addKeyCommands(root.command('keys').description('API keys'), run);
+  addWorkspaceCommands(root.command('workspaces').description('workspaces'), run);
+  addReadModelCommands(root.command('read-models').description('what queries are answered from'), run);
+  addParkedCommands(root.command('parked').description('shipments that a read model could not follow'), run);
+  for (const command of allOf(root)) {
+    command
+      .exitOverride()
+      .allowExcessArguments(false)
+      .configureOutput({ writeOut: (text) => out.write(text), writeErr: () => undefined, outputError: fail });
+    if (command.commands.length > 0) continue;
+    command.option('--workspace <name>', 'name of the workspace', 'default').option('--json', 'print JSON');
+  }
+  return root;
+}
+
+function allOf(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(allOf)];
+}
+
+/** Commander hands over the operands, then the options, then the command. */
+function parametersOf(parameters: readonly unknown[]): Pick<Invocation, 'operand' | 'options'> {
+  const [options] = parameters.slice(-2) as [Readonly<Record<string, unknown>>];
+  const operand = parameters.length > 2 ? String(parameters[0] ?? '') : '';
+  return { operand, options };
+}

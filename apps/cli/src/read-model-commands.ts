@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ParkedRetry, ParkedShipment, ReadModelStatus } from '@tracking/contracts';
+import type { Command } from 'commander';
+import type { AdministrationClient } from './administration-client.ts';
+import { CliError } from './cli-error.ts';
+import type { Runner } from './invocation.ts';
+import type { Column } from './output.ts';
+
+const POLL_MS = 100;
+
+const READ_MODEL_COLUMNS: readonly Column<ReadModelStatus>[] = [
+  ['NAME', ({ name }) => name],
+  ['GENERATION', ({ generation }) => generation],
+  ['BUILDING', ({ building }) => building && building.generation],
+  ['CAUGHT UP', ({ caught_up }) => (caught_up ? 'yes' : 'no')],
+  ['PARKED', ({ parked }) => parked],
+];
+const PARKED_COLUMNS: readonly Column<ParkedShipment>[] = [
+  ['ID', ({ id }) => id],
+  ['READ MODEL', ({ read_model }) => read_model],
+  ['REVISION', ({ revision }) => revision],
+  ['EVENT', ({ event_type }) => event_type],
+  ['SINCE', ({ parked_at }) => parked_at],
+  ['ATTEMPTS', ({ attempts }) => attempts],
+  ['ERROR', ({ error }) => error],
+];
+
+export function addReadModelCommands(readModels: Command, run: Runner): void {
+  readModels
+    .command('list')
+    .description('list the read models of all workspaces, and how far they are')
+    .action(run(async ({ client, print }) => print.list(await statuses(client), READ_MODEL_COLUMNS)));
+  readModels
+    .command('rebuild')
+    .argument('[name]', 'one read model; all of them without it')
+    .description('make read models anew from the events, beside those in use, and wait until they have taken over')
+    .action(
+      run(async ({ client, print, operand, signal }) => {
+        const names = operand === '' ? (await statuses(client)).map(({ name }) => name) : [operand];
+        const wanted = new Map<string, number>();
+        for (const name of names) {
+          const path = `/read_models/${encodeURIComponent(name)}/rebuild`;
+          wanted.set(name, (await client.post<{ generation: number }>(path)).generation);
+        }
+        print.list(await rebuilt(client, wanted, signal), READ_MODEL_COLUMNS);
+      }),
+    );
+}
+
+export function addParkedCommands(parked: Command, run: Runner): void {
+  parked
+    .command('list')
+    .description('list shipments of all workspaces that wait because an event could not be applied')
+    .action(
+      run(async ({ client, print }) => {
+        print.list((await client.get<{ data: ParkedShipment[] }>('/parked')).data, PARKED_COLUMNS);
+      }),
+    );
+  parked
+    .command('retry')
+    .argument('<id>', 'as listed')
+    .description('try to apply the events of a parked shipment again')
+    .action(
+      run(async ({ client, print, operand }) => {
+        const retried = await client.post<ParkedRetry>(`/parked/${encodeURIComponent(operand)}/retry`);
+        print.one(retried, ({ id, outcome }) => `${id} ${outcome}`);
+        if (retried.outcome === 'parked') throw new CliError(`${operand} could not be applied: see parked list`);
+      }),
+    );
+}
+
+async function statuses(client: AdministrationClient): Promise<readonly ReadModelStatus[]> {
+  return (await client.get<{ data: ReadModelStatus[] }>('/read_models')).data;
+}
+
+/** Waits until each read model is queried in the wanted generation or a later one. */
+async function rebuilt(
+  client: AdministrationClient,
+  wanted: ReadonlyMap<string, number>,
+  signal: AbortSignal,
+): Promise<readonly ReadModelStatus[]> {
+  for (;;) {
+    const now = (await statuses(client)).filter(({ name }) => wanted.has(name));
+    if (now.every(({ name, generation }) => generation >= (wanted.get(name) ?? 0))) return now;
+    await pause(POLL_MS, undefined, { signal });
+  }
+}

@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually, run } from '../test/run.ts';
+import { loadConfig } from './config.ts';
+import type { CliConfig } from './config.ts';
+
+describe('finding and starting the service', () => {
+  let dataDir: string;
+  let marks: string;
+  let server: Server | undefined;
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'cli-'));
+    marks = join(dataDir, 'marks');
+  });
+  afterEach(async () => {
+    server?.closeAllConnections();
+    await new Promise<unknown>((resolve) => (server ? server.close(resolve) : resolve(undefined)));
+    server = undefined;
+    await rm(dataDir, { recursive: true });
+  });
+
+  function config(stub: string): CliConfig {
+    const found = loadConfig({ DATA_DIR: dataDir });
+    return {
+      ...found,
+      serviceMain: fileURLToPath(new URL('../test/stub-service.mjs', import.meta.url)),
+      serviceEnvironment: { ...found.serviceEnvironment, STUB: stub, STUB_SOCKET: found.socketPath, STUB_MARKS: marks },
+    };
+  }
+  async function listen(answer: RequestListener): Promise<void> {
+    server = createServer(answer);
+    await new Promise<void>((resolve) => server?.listen(join(dataDir, 'administration.sock'), resolve));
+  }
+  async function happened(): Promise<readonly string[]> {
+    const text = await readFile(marks, 'utf8').catch(() => '');
+    return text.split('\n').filter((line) => line !== '' && line !== 'input ended');
+  }
+  async function isRunning(): Promise<boolean> {
+    const pid = Number(await readFile(`${marks}.pid`, 'utf8'));
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  }
+
+  it('asks the one that runs, and starts none', async () => {
+    await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
+    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({ code: 0, out: 'none\n', err: '' });
+  });
+
+  it('starts one where none runs, and stops it afterwards', async () => {
+    expect(await run(config('serves'), ['keys', 'list', '--json'])).toEqual({
+      code: 0,
+      out: '{\n  "data": []\n}\n',
+      err: '',
+    });
+    expect(await happened()).toEqual(['started --administration', 'stopped']);
+    expect(await isRunning()).toBe(false);
+  });
+
+  it('starts one behind a socket that a crash left', async () => {
+    const { serviceMain, serviceEnvironment, socketPath } = config('serves');
+    const crashed = spawn(process.execPath, [serviceMain], {
+      env: serviceEnvironment,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    await eventually(() => stat(socketPath));
+    crashed.kill('SIGKILL');
+    await once(crashed, 'close');
+    expect((await stat(socketPath)).isSocket()).toBe(true);
+    expect(await run(config('serves'), ['keys', 'list'])).toEqual({ code: 0, out: 'none\n', err: '' });
+    expect(await happened()).toEqual(['started ', 'started --administration', 'stopped']);
+  });
+
+  it('tells in one line why it does not start', async () => {
+    const message = 'error: RATE_LIMIT_PER_MINUTE: expected a whole number\n';
+    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({ code: 1, out: '', err: message });
+    expect(await run(config('crashes'), ['keys', 'list'])).toEqual({
+      code: 1,
+      out: '',
+      err: 'error: TypeError: nothing works\n',
+    });
+    const missing = { ...config('serves'), serviceMain: join(dataDir, 'none.js') };
+    expect((await run(missing, ['keys', 'list'])).err).toBe(
+      'error: the service is not built: run npm run build first\n',
+    );
+  });
+
+  it('waits for the one that is just starting on the same data folder', async () => {
+    const asked = run(config('in use'), ['keys', 'list']);
+    await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
+    expect(await asked).toEqual({ code: 0, out: 'none\n', err: '' });
+  });
+
+  it('stops what it started when the command fails', async () => {
+    const failed = await run(config('serves'), ['keys', 'list', '--workspace', 'nowhere']);
+    expect(failed).toEqual({ code: 1, out: '', err: 'error: There is no workspace nowhere.\n' });
+    expect(await happened()).toEqual(['started --administration', 'stopped']);
+    expect(await isRunning()).toBe(false);
+  });
+
+  it('fails when what it started breaks down', async () => {
+    const { code, out, err } = await run(config('breaks'), ['keys', 'list']);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^error: [^\n]+\n$/);
+  });
+
+  it('stops what it started when the user gives up', async () => {
+    const interrupt = new AbortController();
+    const asked = run(config('hangs'), ['keys', 'list'], interrupt.signal);
+    await eventually(async () => expect(await happened()).toContain('asked'));
+    interrupt.abort();
+    expect(await asked).toEqual({ code: 130, out: '', err: '' });
+    expect(await happened()).toEqual(['started --administration', 'asked', 'stopped']);
+    expect(await isRunning()).toBe(false);
+  });
+
+  it('gives up at once when the user does, also while it starts', async () => {
+    expect(await run(config('serves'), ['keys', 'list'], AbortSignal.abort())).toMatchObject({ code: 130, out: '' });
+  });
+
+  it.each([
+    [404, '{"error":{"message":"There is no workspace x.","details":[]}}', 'There is no workspace x.'],
+    [
+      400,
+      '{"error":{"message":"m","details":[{"param":"name","message":"Must not be blank."}]}}',
+      'name: Must not be blank.',
+    ],
+    [500, 'plain', 'the service answered with status 500'],
+    [302, '', 'the service answered with status 302'],
+    [400, '{"error":{"message":"two\\nlines\\u001b[2J","details":[]}}', 'two lines [2J'],
+  ])('tells in one line that it answered %i %s', async (status, body, message) => {
+    await listen((request, response) => {
+      response.setHeader('content-type', 'application/json').setHeader('location', 'http://127.0.0.1:1/');
+      if (request.url === '/administration') response.end('{}');
+      else response.writeHead(status).end(body);
+    });
+    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({ code: 1, out: '', err: `error: ${message}\n` });
+  });
+});

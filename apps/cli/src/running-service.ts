@@ -1,0 +1,39 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AdministrationClient, isGone } from './administration-client.ts';
+import type { CliConfig } from './config.ts';
+import { OwnService } from './own-service.ts';
+
+const POLL_MS = 50;
+/** What a server that just starts takes from its lock to its socket, or other runs of this tool to get done. */
+const PATIENCE_MS = 30_000;
+
+/**
+ * Hands out a client of the service on the data folder: of the one that runs, else of one that is started without HTTP
+ * for as long as `use` takes, and stopped whatever happens. Where the one that ran stops meanwhile, everything begins
+ * again, `use` too.
+ */
+export async function withService<T>(
+  config: CliConfig,
+  signal: AbortSignal,
+  use: (client: AdministrationClient) => Promise<T>,
+): Promise<T> {
+  const client = new AdministrationClient(config, signal);
+  for (const deadline = performance.now() + PATIENCE_MS; ; await pause(POLL_MS, undefined, { signal })) {
+    const isLate = performance.now() > deadline;
+    if (await client.status()) {
+      try {
+        return await use(client);
+      } catch (error) {
+        if (isLate || !isGone(error)) throw error;
+        continue;
+      }
+    }
+    const own = new OwnService(config);
+    try {
+      if (await own.isReady(client, signal)) return await use(client);
+      if (isLate) throw own.failure();
+    } finally {
+      await own.stop();
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { setTimeout } from 'node:timers/promises';
+import { runCli } from '../src/program.ts';
+import type { CliConfig } from '../src/config.ts';
+
+export interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs one command line in this process. */
+export async function run(
+  config: CliConfig,
+  line: readonly string[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Outcome> {
+  let out = '';
+  let err = '';
+  const code = await runCli(line, config, {
+    out: { write: (text) => void (out += text) },
+    err: { write: (text) => void (err += text) },
+    signal,
+  });
+  return { code, out, err };
+}
+
+/** Tries until `attempt` no longer throws; what the last one threw, after ten seconds. */
+export async function eventually(attempt: () => Promise<unknown>): Promise<void> {
+  for (const deadline = performance.now() + 10_000; ; await setTimeout(10)) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+  }
+}
