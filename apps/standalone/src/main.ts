@@ -1,1 +1,39 @@
-export {};
+import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
+import { DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
+import { PlacesFileError } from '@tracking/places';
+import { ConfigError, createLogger } from '@tracking/runtime';
+import { loadConfig } from './config.ts';
+import { startStandalone } from './standalone.ts';
+
+/** What an operator did wrong is told in one line; anything else is a fault of ours and shows where. */
+function giveUp(error: unknown): never {
+  const theirs =
+    error instanceof ConfigError ||
+    error instanceof DataFolderInUse ||
+    error instanceof DataFolderTooNew ||
+    error instanceof PlacesFileError ||
+    (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE');
+  process.stderr.write(`${theirs ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
+}
+
+try {
+  const config = loadConfig();
+  const administration = process.argv.includes('--administration');
+  const logger = await createLogger({ level: administration ? 'silent' : config.logLevel, service: 'standalone' });
+  const { url, managementUrl, shutdown } = await startStandalone(
+    config,
+    logger,
+    administration ? 'administration' : 'server',
+  );
+  shutdown.onSignals();
+  // Whoever started it for its own use is gone when this input ends.
+  if (administration) process.stdin.once('end', () => void shutdown.run().then(() => process.exit(0))).resume();
+  if (url !== undefined) {
+    const where = { url, docs: `${url}/docs`, management_url: managementUrl, data_dir: config.dataDir };
+    const firstKey = 'npm run --silent cli -- keys create --name my-first-key --environment test --role operator';
+    logger.info({ ...where, make_a_key_with: firstKey }, 'listening');
+  }
+} catch (error) {
+  giveUp(error);
+}

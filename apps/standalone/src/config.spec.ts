@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+import { ConfigError, loadConfig } from './config.ts';
+
+describe('settings of the standalone server', () => {
+  it('needs none', () => {
+    expect(loadConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      baseUrl: undefined,
+      dataDir: resolve('./data'),
+      rateLimitPerMinute: 1000,
+      managementPort: 9464,
+      trustedProxies: [],
+      logLevel: 'info',
+    });
+  });
+
+  it.each([
+    'PORT',
+    'BASE_URL',
+    'APP_URL',
+    'SECRETS_KEY',
+    'RATE_LIMIT_PER_MINUTE',
+    'MANAGEMENT_PORT',
+    'TRUSTED_PROXIES',
+    'LOG_LEVEL',
+  ])('names %s when it is wrong', (name) => {
+    expect(() => loadConfig({ [name]: '?' })).toThrow(ConfigError);
+    expect(() => loadConfig({ [name]: '?' })).toThrow(new RegExp(`^${name}: `));
+  });
+});

@@ -1,0 +1,100 @@
+import type { AddressInfo } from 'node:net';
+import { DirectCommandChannel, EmbeddedEngine } from '@tracking/embedded';
+import { createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
+import { Identity } from '@tracking/identity';
+import { loadPlaces } from '@tracking/places';
+import { ReadModels } from '@tracking/read-models';
+import { Health, PrometheusMetrics, Shutdown, startManagementServer } from '@tracking/runtime';
+import { Shipments, serveShipments, shipmentsClient } from '@tracking/shipments';
+import type { Logger } from '@tracking/ports';
+import type { StandaloneConfig } from './config.ts';
+import { derivedKey, secretsKey } from './secrets.ts';
+
+const SHUTDOWN_MS = 20_000;
+const COMMAND_DEADLINE_MS = 10_000;
+
+export interface Standalone {
+  /** Where the API is; undefined without HTTP. */
+  readonly url: string | undefined;
+  readonly managementUrl: string | undefined;
+  readonly shutdown: Shutdown;
+}
+
+/** Every feature of the product in this process, on the embedded engines. Started in this order, stopped in reverse. */
+export async function startStandalone(
+  config: StandaloneConfig,
+  logger: Logger,
+  mode: 'server' | 'administration',
+): Promise<Standalone> {
+  const shutdown = new Shutdown(logger, SHUTDOWN_MS);
+  const metrics = new PrometheusMetrics('standalone');
+  const health = new Health();
+  const clock = () => new Date();
+
+  // Engines
+  const places = await loadPlaces({ file: config.placesFile });
+  const engine = await EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
+  shutdown.add('engine', () => engine.close());
+  const { eventStore, documentStore, leases, quota } = engine;
+  const channel = new DirectCommandChannel(logger);
+  const secrets = secretsKey(config.secretsKey, config.dataDir);
+
+  // Features
+  const identity = await Identity.open({ documentStore, clock, logger });
+  shutdown.add('identity', () => identity.close());
+  serveShipments(channel, new Shipments({ eventStore, places, logger, metrics }));
+  const readModels = await ReadModels.start({ eventStore, documentStore, leases, clock, logger, metrics });
+  shutdown.add('read models', () => readModels.stop());
+
+  // Edges
+  const report = () => {
+    health.engine('storage', engine.failure);
+    return health.report();
+  };
+  const administration = await createAdministrationApi({ identity, readModels, logger });
+  await listenOnSocket(administration, config.dataDir);
+  shutdown.add('administration', () => administration.close());
+  if (mode === 'administration') {
+    health.started();
+    return { url: undefined, managementUrl: undefined, shutdown };
+  }
+
+  const management = await startManagementServer(
+    { host: config.managementHost, port: config.managementPort },
+    metrics,
+    report,
+  );
+  shutdown.add('management', () => management.close());
+  const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}`;
+  const baseUrl = config.baseUrl ?? `${local}:${config.port}`;
+  const api = await createHttpApi({
+    shipments: shipmentsClient(channel, { deadlineMs: COMMAND_DEADLINE_MS }),
+    readModels,
+    authenticate: (key) => identity.authenticate(key),
+    quota,
+    places,
+    clock,
+    logger,
+    metrics,
+    health: report,
+    settings: {
+      baseUrl,
+      appUrl: config.appUrl ?? baseUrl,
+      rateLimitPerMinute: config.rateLimitPerMinute,
+      trustedProxies: [...config.trustedProxies],
+      cursorSecret: derivedKey(secrets, 'cursors'),
+    },
+  });
+  await api.listen(config.port, config.host);
+  shutdown.add('api', async () => {
+    health.draining();
+    await api.close();
+  });
+  health.started();
+  const { port } = api.getHttpServer().address() as AddressInfo;
+  return {
+    url: `${local}:${port}`,
+    managementUrl: `http://${config.managementHost}:${management.port}`,
+    shutdown,
+  };
+}

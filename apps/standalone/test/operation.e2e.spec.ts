@@ -1,0 +1,179 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
+import { cli, client, startRefused, startStandalone, type StandaloneProcess } from './standalone-process.ts';
+
+describe('running standalone', () => {
+  let dataDir: string;
+  let server: StandaloneProcess;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'operation-'));
+    server = await startStandalone(dataDir);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const newKey = (environment: string, role = 'operator', workspace = 'default') =>
+    cli(
+      dataDir,
+      'keys',
+      'create',
+      '--name',
+      'e2e',
+      '--environment',
+      environment,
+      '--role',
+      role,
+      '--workspace',
+      workspace,
+    );
+
+  it('refuses a second process on the same data folder with one clear line', async () => {
+    const second = await startRefused(dataDir);
+    expect(second.code).toBe(DATA_FOLDER_IN_USE_EXIT_CODE);
+    expect(second.output.trim().split('\n')).toHaveLength(1);
+    expect(second.output).toContain(dataDir);
+    expect(second.output).toMatch(/in use|another process/i);
+  });
+
+  it.each([
+    ['PORT', '99999'],
+    ['SECRETS_KEY', 'too-short'],
+    ['TRUSTED_PROXIES', 'everyone'],
+    ['LOG_LEVEL', 'loud'],
+    ['PLACES_FILE', '/does/not/exist.csv'],
+  ])('refuses a wrong %s with one line that names it', async (name, value) => {
+    const folder = await mkdtemp(join(tmpdir(), 'refused-'));
+    try {
+      const ended = await startRefused(folder, { [name]: value });
+      expect(ended.code).toBe(1);
+      expect(ended.output.trim().split('\n')).toHaveLength(1);
+      expect(ended.output).toContain(name);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('answers its health, its documentation and its metrics', async () => {
+    const anyone = client(server.url, 'none');
+    expect((await anyone.get('/health/live')).status).toBe(200);
+    expect((await anyone.get('/health/ready')).data).toMatchObject({ status: 'ready' });
+    expect((await anyone.get('/openapi.json')).data.openapi).toMatch(/^3\.1\./);
+    expect((await anyone.get('/docs')).headers['content-type']).toContain('text/html');
+    expect((await client(server.managementUrl, 'none').get('/metrics')).data).toContain('http_requests_total');
+  });
+
+  it('makes, lists and revokes keys while it runs', async () => {
+    const key = await newKey('test', 'viewer');
+    expect(key).toMatch(/^sk_test_\S+$/);
+    const api = client(server.url, key);
+    expect((await api.get('/v1/shipments')).status).toBe(200);
+    expect((await api.post('/v1/shipments', { external_id: 'A' })).data.error.code).toBe('permission_denied');
+    const listed = await cli(dataDir, 'keys', 'list', '--json');
+    expect(listed).not.toContain(key);
+    const row = JSON.parse(listed).data.find((one: { last_four: string }) => key.endsWith(one.last_four));
+    await cli(dataDir, 'keys', 'revoke', row.id);
+    const refused = await api.get('/v1/shipments');
+    expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, expect.stringContaining('Bearer')]);
+  });
+
+  it('keeps workspaces and environments apart', async () => {
+    await cli(dataDir, 'workspaces', 'create', '--name', 'other');
+    const [live, test, other] = await Promise.all([
+      newKey('live'),
+      newKey('test'),
+      newKey('live', 'operator', 'other'),
+    ]);
+    const created = await client(server.url, live).post('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
+    expect(created.status).toBe(201);
+    for (const key of [test, other]) {
+      const api = client(server.url, key);
+      const path = `/v1/shipments/${created.data.id}`;
+      expect((await api.get(path)).status).toBe(404);
+      expect((await api.get(`${path}/milestones`)).status).toBe(404);
+      expect(
+        (await api.post(`${path}/milestones`, { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' })).status,
+      ).toBe(404);
+      expect((await api.get('/v1/shipments', { params: { external_id: 'MINE' } })).data.data).toEqual([]);
+      const own = await api.post('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
+      expect([own.status, own.data.warnings]).toEqual([201, []]);
+      expect(own.data.id).not.toBe(created.data.id);
+    }
+  });
+
+  it('keeps its folder to itself and every key out of its log', async () => {
+    const key = await newKey('live');
+    await client(server.url, key).get('/v1/shipments?limit=1');
+    expect(server.output()).not.toMatch(/sk_(live|test)_/);
+    expect((await stat(dataDir)).mode & 0o077).toBe(0);
+    for (const name of await readdir(dataDir)) expect((await stat(join(dataDir, name))).mode & 0o077).toBe(0);
+  });
+});
+
+describe('standalone without a server', () => {
+  it('answers the command line on a fresh folder, and the server accepts the key made there', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'offline-'));
+    try {
+      const key = await cli(
+        dataDir,
+        'keys',
+        'create',
+        '--name',
+        'first',
+        '--environment',
+        'live',
+        '--role',
+        'operator',
+      );
+      const server = await startStandalone(dataDir);
+      const created = await client(server.url, key).post('/v1/shipments', { external_id: 'PO-1' });
+      expect(created.status).toBe(201);
+      await server.stop();
+      expect(server.child.exitCode).toBe(0);
+      const models = JSON.parse(await cli(dataDir, 'read-models', 'list', '--json')).data;
+      expect(models.map((model: { name: string }) => model.name)).toEqual(
+        expect.arrayContaining(['shipments', 'milestones']),
+      );
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it('finishes what is in flight on SIGTERM', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'drain-'));
+    try {
+      const key = await cli(
+        dataDir,
+        'keys',
+        'create',
+        '--name',
+        'drain',
+        '--environment',
+        'live',
+        '--role',
+        'operator',
+      );
+      const first = await startStandalone(dataDir);
+      const api = client(first.url, key);
+      await api.post('/v1/shipments', { external_id: 'warm' });
+      const posts = Array.from({ length: 50 }, (_, n) => api.post('/v1/shipments', { external_id: `PO-${n}` }));
+      await Promise.race(posts);
+      await first.stop('SIGTERM');
+      expect(first.child.exitCode).toBe(0);
+      const answered = (await Promise.allSettled(posts)).filter(
+        (post) => post.status === 'fulfilled' && post.value.status === 201,
+      );
+      expect(answered.length).toBeGreaterThan(0);
+      const second = await startStandalone(dataDir);
+      const listed = await client(second.url, key).get('/v1/shipments', { params: { limit: 200 } });
+      await second.stop();
+      expect(listed.data.data.length).toBeGreaterThanOrEqual(answered.length + 1);
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});

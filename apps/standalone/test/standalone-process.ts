@@ -1,0 +1,106 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import axios, { type AxiosInstance } from 'axios';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const run = promisify(execFile);
+
+/** The built product in a process of its own, as a user starts it. */
+export interface StandaloneProcess {
+  readonly url: string;
+  readonly managementUrl: string;
+  readonly child: ChildProcess;
+  /** Everything printed so far. */
+  output(): string;
+  /** Ends it and waits until it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+function launch(dataDir: string, env: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, [`${root}apps/standalone/dist/main.js`], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Starts it and waits for its "listening" line. */
+export async function startStandalone(dataDir: string, env: Record<string, string> = {}): Promise<StandaloneProcess> {
+  const child = launch(dataDir, env);
+  const lines: string[] = [];
+  child.stderr?.on('data', (chunk) => lines.push(String(chunk)));
+  const ended = once(child, 'exit');
+  const addresses = await new Promise<{ url: string; management_url: string }>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      lines.push(line);
+      if (line.startsWith('{') && line.includes('"msg":"listening"')) resolve(JSON.parse(line));
+    });
+    void ended.then(() => reject(new Error(`it ended before it listened:\n${lines.join('\n')}`)));
+  });
+  return {
+    url: addresses.url,
+    managementUrl: addresses.management_url,
+    child,
+    output: () => lines.join('\n'),
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      await ended;
+    },
+  };
+}
+
+/** Starts it where it is expected to give up; answers how it ended. */
+export async function startRefused(dataDir: string, env: Record<string, string> = {}): Promise<Ended> {
+  const child = launch(dataDir, env);
+  let output = '';
+  child.stdout?.on('data', (chunk) => (output += String(chunk)));
+  child.stderr?.on('data', (chunk) => (output += String(chunk)));
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return { code, output };
+}
+
+/** Runs the command line against a data folder; answers what it printed on standard output. */
+export async function cli(dataDir: string, ...args: string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
+    maxBuffer: 64 * 2 ** 20,
+  });
+  return stdout.trim();
+}
+
+/** A client of the API that never throws on a status. */
+export const client = (url: string, key: string): AxiosInstance =>
+  axios.create({
+    baseURL: url,
+    headers: { authorization: `Bearer ${key}` },
+    validateStatus: () => true,
+    timeout: 30_000,
+    proxy: false,
+  });
+
+/** Every item of a list, page by page. */
+export async function all<T>(api: AxiosInstance, path: string): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const response: { status: number; data: { data: T[]; next_cursor: string | null } } = await api.get<{
+      data: T[];
+      next_cursor: string | null;
+    }>(path, {
+      params: { limit: 200, ...(cursor !== null && { cursor }) },
+    });
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${JSON.stringify(response.data)}`);
+    items.push(...response.data.data);
+    cursor = response.data.next_cursor;
+  } while (cursor !== null);
+  return items;
+}
