@@ -1,0 +1,116 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startReceiver, type ReceivedDelivery } from '@tracking/receiver';
+import axios, { type AxiosInstance } from 'axios';
+import { inheritedSettings } from './config.ts';
+import { oceanJourney } from './journey.ts';
+import { startServer } from './server.ts';
+
+const DEADLINE_MS = 30_000;
+const say = (line = '') => process.stdout.write(`${line}\n`);
+
+interface Told {
+  readonly deliveries: ReceivedDelivery[];
+  /** Resolves when this many different events have come. @throws after 30 s */
+  reached(count: number): Promise<void>;
+}
+
+function collect(): Told & { received(delivery: ReceivedDelivery): void } {
+  const deliveries: ReceivedDelivery[] = [];
+  const waiting = new Set<() => void>();
+  const different = () => new Set(deliveries.map((delivery) => delivery.event.id)).size;
+  return {
+    deliveries,
+    received: (delivery) => {
+      deliveries.push(delivery);
+      say(`        ◄ ${delivery.event.type.padEnd(20)} ${describe(delivery)}`);
+      for (const check of waiting) check();
+    },
+    reached: (count) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(`only ${different()} of ${count} events came`)), DEADLINE_MS);
+        const check = () => {
+          if (different() < count) return;
+          clearTimeout(timer);
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      }),
+  };
+}
+
+function describe({ event, verdict, repeated }: ReceivedDelivery): string {
+  const data = event.data as Record<string, Record<string, unknown> | undefined>;
+  const changes = Object.entries(data['changes'] ?? {}).map(
+    ([field, change]) => `${field} → ${short((change as { to: unknown }).to)}`,
+  );
+  const about = data['milestone']?.['code'] ?? data['exception']?.['type'] ?? changes.join(', ');
+  return `${String(about)}  (signature ${verdict}${repeated ? ', repeated' : ''})`;
+}
+
+function short(value: unknown): string {
+  return typeof value === 'object' && value !== null ? '…' : String(value);
+}
+
+async function published(api: AxiosInstance): Promise<{ id: string; type: string }[]> {
+  const { data } = await api.get<{ data: { id: string; type: string }[] }>('/v1/events', { params: { limit: 200 } });
+  return data.data;
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), 'tracking-demo-'));
+try {
+  say('Starting a server of its own on a temporary folder …');
+  const server = await startServer(dataDir, inheritedSettings());
+  const told = collect();
+  const receiver = await startReceiver({}, told.received);
+  try {
+    const key = await server.cli('keys', 'create', '--name', 'demo', '--environment', 'test', '--role', 'developer');
+    const api = axios.create({ baseURL: server.url, headers: { authorization: `Bearer ${key}` }, proxy: false });
+
+    say(`Registering a webhook endpoint at ${receiver.url}: challenge, verification, enabling …`);
+    const endpoint = await api.post('/v1/webhook_endpoints', {
+      url: receiver.url,
+      event_types: ['*'],
+      description: 'demo',
+    });
+    const path = `/v1/webhook_endpoints/${endpoint.data.id}`;
+    receiver.useSecret(endpoint.data.secret);
+    await api.post(`${path}/verify`);
+    await api.post(`${path}/enable`);
+
+    const journey = oceanJourney(new Date());
+    say('\n   1 ► A transport management system creates the shipment');
+    const shipment = await api.post('/v1/shipments', journey.shipment);
+    const id = String(shipment.data.id);
+    for (const [index, step] of journey.steps.entries()) {
+      await told.reached((await published(api)).length);
+      say(`  ${String(index + 2).padStart(2)} ► ${step.title}`);
+      await api.post(`/v1/shipments/${id}/milestones`, step.milestone);
+      const { data } = await api.get(`/v1/shipments/${id}`);
+      say(`        status ${data.status}, eta ${data.eta}, open exceptions ${data.open_exceptions_count}`);
+    }
+
+    const events = await published(api);
+    await told.reached(events.length);
+    say('\nWhat was published, and what the receiver got:\n');
+    say('  event                 published   received   repeated   signature valid');
+    for (const type of [...new Set(events.map((event) => event.type))]) {
+      const came = told.deliveries.filter((delivery) => delivery.event.type === type);
+      const first = came.filter((delivery) => !delivery.repeated).length;
+      const valid = came.filter((delivery) => delivery.verdict === 'valid').length;
+      const sent = events.filter((event) => event.type === type).length;
+      const cells = [sent, first, came.length - first, valid].map((count) => String(count).padStart(9));
+      say(`  ${type.padEnd(20)} ${cells.join('  ')}`);
+    }
+    const final = await api.get(`/v1/shipments/${id}`);
+    say(`\nThe shipment is ${final.data.status}: it left on ${final.data.atd} and arrived on ${final.data.ata}.`);
+  } finally {
+    await receiver.close();
+    await server.stop();
+  }
+} finally {
+  await rm(dataDir, { recursive: true, force: true });
+}

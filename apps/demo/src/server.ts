@@ -1,0 +1,50 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface DemoServer {
+  readonly url: string;
+  /** Runs the command line against it; answers what it printed. */
+  cli(...args: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The product on a data folder of its own, with receivers on loopback allowed. */
+export async function startServer(dataDir: string, inherited: Record<string, string>): Promise<DemoServer> {
+  const env = { ...inherited, DATA_DIR: dataDir };
+  const child = spawn(process.execPath, [`${root}apps/standalone/dist/main.js`], {
+    env: {
+      ...env,
+      PORT: '0',
+      MANAGEMENT_PORT: '0',
+      WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8',
+      WEBHOOKS_ALLOW_HTTP: 'true',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith('{') && line.includes('"msg":"listening"'))
+        resolve((JSON.parse(line) as { url: string }).url);
+    });
+    void ended.then(() => reject(new Error('the server ended before it listened')));
+  });
+  return {
+    url,
+    cli: async (...args) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
+        env,
+      });
+      return stdout.trim();
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

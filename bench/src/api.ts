@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { drive, row, type Figures, type LoadRequest } from './load.ts';
+import { residentMiB } from './machine.ts';
+import { cli, startBaseline, startStandalone, type Server } from './server.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const PORTS = ['CNSHA', 'NLRTM', 'DEHAM', 'USLAX', 'SGSIN', 'BRSSZ'];
+
+let serial = 0;
+/** A shipment as a transport management system sends it: about 600 bytes, every one another. */
+function shipment(): LoadRequest {
+  serial += 1;
+  const body = {
+    external_id: `PO-${serial}`,
+    mode: 'ocean',
+    house_bill: `HBL${serial}`,
+    container_numbers: [`MSKU${String(serial % 10_000_000).padStart(7, '0')}`],
+    carrier_scac: 'MAEU',
+    origin_port: PORTS[serial % 6],
+    destination_port: PORTS[(serial + 1) % 6],
+    etd: '2026-11-02T08:00:00Z',
+    eta: '2026-12-09T16:00:00Z',
+    shipper: { name: 'Acme Components Ltd', external_id: 'ACME' },
+    consignee: { name: 'Widget Trading B.V.', external_id: `W-${serial % 500}` },
+    references: [{ type: 'purchase_order', value: `45000${serial}` }],
+    metadata: { desk: 'rotterdam' },
+  };
+  return { method: 'POST', path: '/v1/shipments', body: JSON.stringify(body) };
+}
+
+/** Samples the read models' lag while something runs; answers the greatest, in seconds. */
+async function greatestLag(server: Server, work: Promise<unknown>): Promise<number> {
+  let greatest = 0;
+  let done = false;
+  void work.finally(() => (done = true));
+  while (!done) {
+    const text = await (await fetch(`${server.managementUrl}/metrics`)).text();
+    for (const match of text.matchAll(/^read_model_lag_seconds\{[^}]*\} (\S+)$/gm)) {
+      greatest = Math.max(greatest, Number(match[1]));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+  return greatest;
+}
+
+async function ids(server: Server, key: string, pages: number): Promise<string[]> {
+  const found: string[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < pages; page += 1) {
+    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const response = await fetch(`${server.url}/v1/shipments?limit=200${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const body = (await response.json()) as { data: { id: string }[]; next_cursor: string | null };
+    found.push(...body.data.map((one) => one.id));
+    cursor = body.next_cursor;
+    if (cursor === null) break;
+  }
+  return found;
+}
+
+/** The way in: commands, queries, catch-up, start-up, beside a bare route with the same validation in the same run. */
+export async function benchApi(seconds: number): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
+  const load = { connections: 64, seconds };
+  try {
+    const baseline = await startBaseline();
+    await drive(baseline, { ...load, seconds: 3 }, shipment);
+    const bare = await drive(baseline, { ...load, seconds: Math.min(seconds, 20) }, shipment);
+    await baseline.stop();
+    say(row('bare Nest+Fastify route', bare));
+
+    let server = await startStandalone(dataDir);
+    say(
+      `start, empty data folder             ${server.startMs.toFixed(0)} ms, ${residentMiB(server.pid).toFixed(0)} MiB`,
+    );
+    const key = await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
+    await drive(server, { ...load, seconds: 3, key }, shipment);
+
+    const posting = drive(server, { ...load, key }, shipment);
+    const lag = await greatestLag(server, posting);
+    say(row(`POST shipment, ${seconds} s`, await posting, bare));
+    say(`  greatest read-model lag             ${lag.toFixed(3)} s`);
+
+    const known = await ids(server, key, 25);
+    let turn = 0;
+    const codes = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'vessel_arrived', 'discharged'];
+    const milestone = (): LoadRequest => {
+      turn += 1;
+      const body = {
+        code: codes[Math.floor(turn / known.length) % codes.length],
+        occurred_at: new Date(Date.UTC(2026, 8, 1) + turn * 1_000).toISOString(),
+        location: PORTS[turn % 6],
+      };
+      return {
+        method: 'POST',
+        path: `/v1/shipments/${known[turn % known.length]}/milestones`,
+        body: JSON.stringify(body),
+      };
+    };
+    const recording = drive(server, { ...load, key }, milestone);
+    const milestoneLag = await greatestLag(server, recording);
+    say(row(`POST milestone, ${seconds} s`, await recording, bare));
+    say(`  greatest read-model lag             ${milestoneLag.toFixed(3)} s`);
+
+    const read = { ...load, seconds: Math.min(seconds, 10), key };
+    const get = (path: () => string): Promise<Figures> => drive(server, read, () => ({ method: 'GET', path: path() }));
+    say(row('GET shipment by id', await get(() => `/v1/shipments/${known[(turn += 1) % known.length]}`), bare));
+    say(row('GET list, 50 a page', await get(() => '/v1/shipments'), bare));
+    say(row('GET list by status, 50 a page', await get(() => '/v1/shipments?status=in_transit'), bare));
+    say(row('GET list by external_id', await get(() => `/v1/shipments?external_id=PO-${(turn += 1) % 5_000}`), bare));
+
+    const missing = 100_000 - serial;
+    if (missing > 0) await drive(server, { ...load, key, amount: missing }, shipment);
+    await catchUp(server, dataDir);
+    await server.stop();
+
+    server = await startStandalone(dataDir);
+    say(`start, ${serial} shipments        ${server.startMs.toFixed(0)} ms, ${residentMiB(server.pid).toFixed(0)} MiB`);
+    await server.stop('SIGKILL');
+    server = await startStandalone(dataDir);
+    say(
+      `start after kill -9                  ${server.startMs.toFixed(0)} ms, ${residentMiB(server.pid).toFixed(0)} MiB`,
+    );
+    await server.stop();
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A rebuild reads every event of the store from the first one on: its rate is the catch-up rate. */
+async function catchUp(server: Server, dataDir: string): Promise<void> {
+  const projected = async () => {
+    const text = await (await fetch(`${server.managementUrl}/metrics`)).text();
+    return [...text.matchAll(/^events_projected_total\{[^}]*read_model="shipments"[^}]*\} (\S+)$/gm)].reduce(
+      (sum, match) => sum + Number(match[1]),
+      0,
+    );
+  };
+  const events = await projected();
+  const before = performance.now();
+  await cli(dataDir, 'read-models', 'rebuild', 'shipments');
+  const seconds = (performance.now() - before) / 1000;
+  const count = (await projected()) - events;
+  say(
+    `catch-up, read model "shipments"     ${(count / seconds).toFixed(0)} events/s (${count} events in ${seconds.toFixed(1)} s)`,
+  );
+}

@@ -1,0 +1,58 @@
+import autocannon from 'autocannon';
+import { cpuSeconds } from './machine.ts';
+import type { Server } from './server.ts';
+
+export interface Figures {
+  /** Requests per second. */
+  readonly rate: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** Server CPU milliseconds per request. */
+  readonly cpuMs: number;
+  readonly requests: number;
+  /** Answers other than 2xx, errors and timeouts. */
+  readonly failures: number;
+}
+
+export interface LoadRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+}
+
+/** Keeps `connections` requests under way for `seconds`, each made by `next`. */
+export async function drive(
+  server: Server,
+  options: { connections: number; seconds: number; key?: string; amount?: number },
+  next: () => LoadRequest,
+): Promise<Figures> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (options.key) headers['authorization'] = `Bearer ${options.key}`;
+  const cpuBefore = cpuSeconds(server.pid);
+  const result = await autocannon({
+    url: server.url,
+    connections: options.connections,
+    ...(options.amount === undefined ? { duration: options.seconds } : { amount: options.amount }),
+    headers,
+    requests: [{ setupRequest: (request) => Object.assign(request, next()) }],
+  });
+  const cpu = cpuSeconds(server.pid) - cpuBefore;
+  const requests = result['2xx'] + result.non2xx;
+  return {
+    rate: requests / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    cpuMs: (cpu * 1000) / requests,
+    requests,
+    failures: result.non2xx + result.errors + result.timeouts,
+  };
+}
+
+export function row(name: string, figures: Figures, baseline?: Figures): string {
+  const ratio = baseline ? `  ${(figures.rate / baseline.rate).toFixed(2)} of the bare route` : '';
+  const failed = figures.failures > 0 ? `  FAILED: ${figures.failures}` : '';
+  return (
+    `${name.padEnd(34)} ${figures.rate.toFixed(0).padStart(7)}/s  p50 ${figures.p50.toFixed(1)} ms  p99 ${figures.p99.toFixed(1)} ms  ` +
+    `server CPU ${figures.cpuMs.toFixed(3)} ms each${ratio}${failed}`
+  );
+}

@@ -1,0 +1,90 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A server under measurement, in a process of its own. */
+export interface Server {
+  readonly url: string;
+  readonly managementUrl: string;
+  readonly pid: number;
+  /** From spawn to the first 200 of its readiness check. */
+  readonly startMs: number;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+async function ready(url: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + 120_000;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    const ok = await fetch(url).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ok) return;
+    if (Date.now() > deadline) throw new Error('the server did not become ready');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+async function start(script: string, readiness: string, env: Record<string, string>): Promise<Server> {
+  const [port, managementPort] = [await freePort(), await freePort()];
+  const before = performance.now();
+  const child = spawn(process.execPath, ['--enable-source-maps', `${root}${script}`], {
+    env: {
+      PATH: process.env['PATH'],
+      NODE_ENV: 'production',
+      PORT: String(port),
+      MANAGEMENT_PORT: String(managementPort),
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await ready(url + readiness, child);
+  return {
+    url,
+    managementUrl: `http://127.0.0.1:${managementPort}`,
+    pid: child.pid ?? 0,
+    startMs: performance.now() - before,
+    stop: async (signal = 'SIGTERM') => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill(signal);
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** The product, standalone, on this data folder; the rate limit is out of the way. */
+export const startStandalone = (dataDir: string, env: Record<string, string> = {}): Promise<Server> =>
+  start('apps/standalone/dist/main.js', '/health/ready', {
+    DATA_DIR: dataDir,
+    RATE_LIMIT_PER_MINUTE: '1000000000',
+    ...env,
+  });
+
+/** A bare Nest + Fastify route with the same request form and validation, which then does nothing. */
+export const startBaseline = (): Promise<Server> => start('bench/dist/baseline-server.js', '/ready', {});
+
+/** Runs the command line against a data folder; answers what it printed. */
+export async function cli(dataDir: string, ...args: string[]): Promise<string> {
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
+    maxBuffer: 64 * 2 ** 20,
+  });
+  return stdout.trim();
+}

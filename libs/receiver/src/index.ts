@@ -1,0 +1,2 @@
+export * from './receiver.ts';
+export * from './signature.ts';
