@@ -1,1 +1,2 @@
-export {};
+export { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
+export { NameNotResolved, type Lookup } from './name-resolution.ts';

@@ -1,0 +1,121 @@
+import { BlockList, isIP } from 'node:net';
+
+type Subnets = readonly (readonly [kind: string, ...subnets: string[]])[];
+
+/**
+ * Addresses that no receiver on the public internet has. Sources: the IANA registries of special-purpose IPv4 and IPv6
+ * addresses (RFC 6890), and the addresses under which cloud providers show machines their own metadata. The first
+ * entry that holds an address names it.
+ */
+const notPublicV4: Subnets = [
+  // Azure's is an ordinary public address by its number; Alibaba's lies in the carrier-grade NAT range.
+  ['cloud metadata', '169.254.169.254/32', '169.254.170.2/32', '168.63.129.16/32', '100.100.100.200/32'],
+  ['unspecified', '0.0.0.0/8'],
+  ['private', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
+  ['carrier-grade NAT', '100.64.0.0/10'],
+  ['loopback', '127.0.0.0/8'],
+  ['link-local', '169.254.0.0/16'],
+  ['documentation', '192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'],
+  ['benchmarking', '198.18.0.0/15'],
+  ['multicast', '224.0.0.0/4'],
+  ['broadcast', '255.255.255.255/32'],
+  [
+    'reserved',
+    '192.0.0.0/24',
+    '192.31.196.0/24',
+    '192.52.193.0/24',
+    '192.88.99.0/24',
+    '192.175.48.0/24',
+    '240.0.0.0/4',
+  ],
+];
+
+const notPublicV6: Subnets = [
+  ['cloud metadata', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
+  ['unspecified', '::/128'],
+  ['loopback', '::1/128'],
+  // Forms that carry an IPv4 address. None is needed to reach a public receiver, and each is a way around the table above.
+  ['IPv4-mapped', '::ffff:0:0/96'],
+  ['IPv4-translated', '::ffff:0:0:0/96'],
+  ['IPv4-compatible', '::/96'],
+  ['NAT64', '64:ff9b::/96', '64:ff9b:1::/48'],
+  ['6to4', '2002::/16'],
+  ['Teredo', '2001::/32'],
+  ['benchmarking', '2001:2::/48'],
+  ['documentation', '2001:db8::/32', '3fff::/20'],
+  ['reserved', '2001::/23'],
+  ['unique local', 'fc00::/7'],
+  ['link-local', 'fe80::/10'],
+  ['site-local', 'fec0::/10'],
+  ['multicast', 'ff00::/8'],
+];
+
+/** The only part of the IPv6 space from which public addresses are given out. */
+const globalUnicastV6 = blockList(['2000::/3']);
+
+const kindsV4 = notPublicV4.map(([kind, ...subnets]) => ({ kind, list: blockList(subnets) }));
+const kindsV6 = notPublicV6.map(([kind, ...subnets]) => ({ kind, list: blockList(subnets) }));
+
+/** Decides which addresses may be connected to. */
+export interface AddressPolicy {
+  /** What keeps this IP address (text form) from being public, as `loopback`; undefined when nothing does, or the operator allowed it. */
+  refuses(address: string): string | undefined;
+  /** Whether the address lies inside the operator's own CIDRs. */
+  isAllowedByOperator(address: string): boolean;
+}
+
+/**
+ * @param allowedCidrs as `10.0.0.0/8` or `fd00::/8`; an address alone means itself. An IPv6 form that carries an IPv4
+ * address is allowed by IPv6 CIDRs only.
+ * @throws Error naming an entry that is no CIDR
+ */
+export function addressPolicy(allowedCidrs: readonly string[]): AddressPolicy {
+  const isV6 = (cidr: string) => cidr.includes(':');
+  const allowedV4 = blockList(allowedCidrs.filter((cidr) => !isV6(cidr)));
+  const allowedV6 = blockList(allowedCidrs.filter(isV6));
+
+  const isAllowedByOperator = (address: string): boolean => {
+    if (address.includes('%')) return false;
+    return isIP(address) === 4
+      ? allowedV4.check(address, 'ipv4')
+      : isIP(address) === 6 && allowedV6.check(address, 'ipv6');
+  };
+
+  return {
+    isAllowedByOperator,
+    refuses(address) {
+      return isAllowedByOperator(address) ? undefined : kindOf(address);
+    },
+  };
+}
+
+function kindOf(address: string): string | undefined {
+  // A zone id names a network interface of this machine: never a public address.
+  if (address.includes('%')) return 'link-local';
+  switch (isIP(address)) {
+    case 4:
+      return kindsV4.find(({ list }) => list.check(address, 'ipv4'))?.kind;
+    case 6:
+      return (
+        kindsV6.find(({ list }) => list.check(address, 'ipv6'))?.kind ??
+        (globalUnicastV6.check(address, 'ipv6') ? undefined : 'reserved')
+      );
+    default:
+      return 'malformed';
+  }
+}
+
+/** One list per family: a mixed one also matches an IPv4 address by the IPv6 form that carries it, and the reverse. */
+function blockList(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [network = '', prefix, ...rest] = cidr.split('/');
+    const family = isIP(network);
+    const bits =
+      prefix === undefined ? (family === 4 ? 32 : 128) : Number(/^\d{1,3}$/.test(prefix) ? prefix : Number.NaN);
+    if (family === 0 || network.includes('%') || rest.length > 0 || !(bits <= (family === 4 ? 32 : 128)))
+      throw new Error(`"${cidr}" is not a CIDR such as 10.0.0.0/8 or fd00::/8`);
+    list.addSubnet(network, bits, family === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}

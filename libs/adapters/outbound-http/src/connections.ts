@@ -1,0 +1,187 @@
+import type { Socket } from 'node:net';
+import { Client } from 'undici';
+import type { Connector } from './connector.ts';
+
+export interface ConnectionSettings {
+  /** Open at once to one origin; further requests wait for one of them. */
+  readonly maxConnectionsPerOrigin: number;
+  /** Kept open without a request, of all origins together; beyond it the one that rested longest is closed. */
+  readonly maxIdleConnections: number;
+  /** How long a connection is kept without a request, in milliseconds; a receiver's own `Keep-Alive` can only shorten it. */
+  readonly keepAliveMs: number;
+  /** After this age, in milliseconds, a connection takes no further request: a name that moved is followed. */
+  readonly maxConnectionAgeMs: number;
+}
+
+/** Taken off a receiver's `Keep-Alive: timeout=…`, in milliseconds, for the way there. */
+const keepAliveMarginMs = 1000;
+const maxHeaderBytes = 16 * 1024;
+
+/** What waits for a connection. */
+export interface Waiter {
+  readonly origin: string;
+  run(connection: Connection): void;
+}
+
+/** A connection to an origin, with at most one request on it. */
+export class Connection {
+  /** Answers that came whole over the present socket. */
+  answers = 0;
+  readonly client: Client;
+  /** When the present socket began to open, by the monotonic clock. */
+  openedAt = 0;
+  #socket: Socket | undefined;
+
+  constructor(
+    readonly origin: string,
+    connector: Connector,
+    { keepAliveMs }: ConnectionSettings,
+    onDisconnect: (connection: Connection) => void,
+  ) {
+    this.client = new Client(origin, {
+      connect: (options, callback) => {
+        this.answers = 0;
+        this.openedAt = performance.now();
+        this.#socket = connector(options, callback);
+      },
+      // One deadline for everything is kept by the request itself.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      keepAliveTimeoutThreshold: keepAliveMarginMs,
+      maxHeaderSize: maxHeaderBytes,
+      pipelining: 1,
+    });
+    this.client.on('disconnect', () => onDisconnect(this));
+  }
+
+  /** Closes the socket, also one that is still being opened; a request on it fails. */
+  destroy(): void {
+    void this.client.destroy();
+    this.#socket?.destroy();
+  }
+}
+
+interface Origin {
+  /** The most recently used last: that one is used next, so that the others can grow old. */
+  readonly idle: Connection[];
+  open: number;
+  /** In the order of asking. */
+  readonly waiting: Set<Waiter>;
+}
+
+/** The connections of all origins. An origin is forgotten with its last connection. */
+export class Connections {
+  readonly #origins = new Map<string, Origin>();
+  /** Of all origins, the one that rested longest first. */
+  readonly #idle = new Set<Connection>();
+  #open = 0;
+
+  constructor(
+    private readonly connector: Connector,
+    private readonly settings: ConnectionSettings,
+  ) {}
+
+  get open(): number {
+    return this.#open;
+  }
+  get idle(): number {
+    return this.#idle.size;
+  }
+
+  /** Runs the waiter on a connection: now, or when one is free. */
+  acquire(waiter: Waiter): void {
+    const origin = this.#origins.get(waiter.origin);
+    const idle = origin?.idle.pop();
+    if (idle !== undefined) {
+      this.#idle.delete(idle);
+      waiter.run(idle);
+    } else if (origin === undefined || origin.open < this.settings.maxConnectionsPerOrigin) {
+      waiter.run(this.#openTo(waiter.origin));
+    } else {
+      origin.waiting.add(waiter);
+    }
+  }
+
+  /** For a waiter that gave up before it ran. */
+  forget(waiter: Waiter): void {
+    this.#origins.get(waiter.origin)?.waiting.delete(waiter);
+  }
+
+  /** Gives back a connection after an answer that came whole. */
+  release(connection: Connection): void {
+    connection.answers += 1;
+    const origin = this.#origins.get(connection.origin);
+    if (origin === undefined || performance.now() - connection.openedAt > this.settings.maxConnectionAgeMs) {
+      this.discard(connection);
+      return;
+    }
+    const next = takeFirst(origin.waiting);
+    if (next !== undefined) {
+      next.run(connection);
+      return;
+    }
+    origin.idle.push(connection);
+    this.#idle.add(connection);
+    if (this.#idle.size > this.settings.maxIdleConnections) {
+      const [oldest] = this.#idle;
+      if (oldest !== undefined) this.#dropIdle(oldest);
+    }
+  }
+
+  /** Closes a connection that cannot be used again. */
+  discard(connection: Connection): void {
+    const waiting = this.#origins.get(connection.origin)?.waiting;
+    const next = waiting && takeFirst(waiting);
+    this.#close(connection);
+    next?.run(this.#openTo(next.origin));
+  }
+
+  /** Closes a connection and opens another in its place. */
+  renew(connection: Connection): Connection {
+    this.#close(connection);
+    return this.#openTo(connection.origin);
+  }
+
+  /** Closes what is idle. */
+  close(): void {
+    for (const connection of this.#idle) this.#dropIdle(connection);
+  }
+
+  #openTo(key: string): Connection {
+    let origin = this.#origins.get(key);
+    if (origin === undefined) {
+      origin = { idle: [], open: 0, waiting: new Set() };
+      this.#origins.set(key, origin);
+    }
+    origin.open += 1;
+    this.#open += 1;
+    return new Connection(key, this.connector, this.settings, (connection) => this.#dropIdle(connection));
+  }
+
+  #dropIdle(connection: Connection): void {
+    if (!this.#idle.delete(connection)) return;
+    const idle = this.#origins.get(connection.origin)?.idle;
+    idle?.splice(idle.indexOf(connection), 1);
+    this.#close(connection);
+  }
+
+  #close(connection: Connection): void {
+    const origin = this.#origins.get(connection.origin);
+    if (origin !== undefined) {
+      origin.open -= 1;
+      this.#open -= 1;
+      if (origin.open === 0 && origin.waiting.size === 0) this.#origins.delete(connection.origin);
+    }
+    connection.destroy();
+  }
+}
+
+function takeFirst<T>(set: Set<T>): T | undefined {
+  for (const first of set) {
+    set.delete(first);
+    return first;
+  }
+  return undefined;
+}

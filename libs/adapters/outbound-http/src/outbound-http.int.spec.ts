@@ -1,0 +1,501 @@
+import type { OutboundFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
+import {
+  eventually,
+  RecordedMetrics,
+  receivers,
+  startReceiver,
+  type Behaviour,
+  type Receiver,
+  type ReceiverOptions,
+} from '@tracking/testing';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { createOutboundHttp, type OutboundHttpOptions } from './index.ts';
+
+const kept = 16 * 1024;
+/** Far above what a timeout may take on a busy machine, far below what waiting for a receiver would. */
+const soonMs = 3000;
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function client(options: Partial<OutboundHttpOptions> = {}): OutboundHttp {
+  const http = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8', '::1/128'], allowHttp: true, ...options });
+  cleanups.push(() => http.close());
+  return http;
+}
+async function receiver(behaviour: Behaviour, options?: ReceiverOptions): Promise<Receiver> {
+  const started = await startReceiver(behaviour, options);
+  cleanups.push(() => started.close());
+  return started;
+}
+function to(url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest {
+  return { url, headers: { 'content-type': 'application/json' }, body: '{"id":"evt_1"}', timeoutMs: 5000, ...rest };
+}
+async function answerTo(behaviour: Behaviour, rest: Partial<OutboundRequest> = {}): Promise<OutboundResponse> {
+  const outcome = await client().post(to((await receiver(behaviour)).origin, rest));
+  if (outcome.kind === 'failure') throw new Error(`${outcome.code}: ${outcome.message}`);
+  return outcome;
+}
+async function failureOf(behaviour: Behaviour, rest: Partial<OutboundRequest> = {}): Promise<OutboundFailure> {
+  const outcome = await client().post(to((await receiver(behaviour)).origin, rest));
+  if (outcome.kind === 'response') throw new Error(`answered ${outcome.statusCode}`);
+  expect(outcome.message).toMatch(/^[^\r\n]{5,200}$/);
+  return outcome;
+}
+describe('the request', () => {
+  test('is a POST of exactly these bytes, with the headers given', async () => {
+    const body = new Uint8Array([0, 1, 2, 0xff, 0x0d, 0x0a]);
+    const target = await receiver(receivers.answers());
+    await client({ userAgent: 'tracker/9' }).post(
+      to(`${target.origin}/in?x=1`, { headers: { 'Service-Event-Id': 'evt_1', 'content-type': 'text/x' }, body }),
+    );
+    expect(target.requests).toHaveLength(1);
+    expect(target.requests[0]).toMatchObject({ method: 'POST', path: '/in?x=1' });
+    expect([...(target.requests[0]?.body ?? [])]).toEqual([...body]);
+    expect(target.requests[0]?.headers).toEqual({
+      host: `127.0.0.1:${target.port}`,
+      connection: 'keep-alive',
+      'service-event-id': 'evt_1',
+      'content-type': 'text/x',
+      'user-agent': 'tracker/9',
+      accept: '*/*',
+      'accept-encoding': 'identity',
+      'content-length': '6',
+    });
+  });
+
+  test('text goes out as UTF-8, an empty body as an empty body', async () => {
+    const target = await receiver(receivers.answers());
+    const http = client();
+    await http.post(to(target.origin, { body: 'Zürich ✓' }));
+    await http.post(to(target.origin, { body: '' }));
+    expect(target.requests.map(({ body }) => body.toString())).toEqual(['Zürich ✓', '']);
+    expect(target.requests[1]?.headers['content-length']).toBe('0');
+  });
+
+  test('keeps framing, host and connection out of a caller’s hands', async () => {
+    const target = await receiver(receivers.answers());
+    const outcome = await client().post(
+      to(target.origin, {
+        headers: {
+          Host: 'bank.example',
+          'Content-Length': '3',
+          'Transfer-Encoding': 'chunked',
+          Connection: 'close',
+          Expect: '100-continue',
+          'User-Agent': 'mine',
+        },
+      }),
+    );
+    expect(outcome).toMatchObject({ kind: 'response', statusCode: 200 });
+    expect(target.requests[0]?.headers).toMatchObject({
+      host: `127.0.0.1:${target.port}`,
+      'content-length': '14',
+      connection: 'keep-alive',
+      'user-agent': 'mine',
+    });
+    expect(target.requests[0]?.headers).not.toHaveProperty('expect');
+    expect(target.requests[0]?.headers).not.toHaveProperty('transfer-encoding');
+  });
+
+  test('a header that would break out of its line is a failure, and nothing is sent', async () => {
+    const target = await receiver(receivers.answers());
+    const http = client();
+    for (const headers of [{ 'x-a': 'b\r\nx-c: d' }, { 'x\r\nx-c': 'd' }, { 'x-a': 'čeština' }])
+      expect(await http.post(to(target.origin, { headers }))).toMatchObject({
+        kind: 'failure',
+        code: 'connection_failed',
+      });
+    expect(target.requests).toHaveLength(0);
+    expect(await http.post(to(target.origin))).toMatchObject({ kind: 'response' });
+  });
+
+  test('reaches IPv6 loopback', async () => {
+    const target = await receiver(receivers.answers(), { host: '::1' });
+    expect(await client().post(to(target.origin))).toMatchObject({ statusCode: 200 });
+    expect(target.requests[0]?.headers['host']).toBe(`[::1]:${target.port}`);
+  });
+});
+
+describe('the answer', () => {
+  test.each([200, 201, 204, 299, 400, 404, 410, 429, 500, 503, 599])('%i is an answer', async (status) => {
+    expect(await answerTo(receivers.answers(status, status === 204 ? '' : 'body'))).toMatchObject({
+      statusCode: status,
+      body: status === 204 ? '' : 'body',
+    });
+  });
+
+  test('headers have lower-case names, and several values of one are joined', async () => {
+    const { headers } = await answerTo(
+      receivers.says(
+        'HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nX-A: 1\r\nx-a: 2\r\n__proto__: x\r\nconstructor: y\r\nContent-Length: 0\r\n\r\n',
+      ),
+    );
+    expect(Object.entries(headers)).toEqual([
+      ['retry-after', '7'],
+      ['x-a', '1, 2'],
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+      ['content-length', '0'],
+    ]);
+  });
+
+  test('a redirect is an answer and is not followed', async () => {
+    const elsewhere = await receiver(receivers.answers());
+    for (const status of [301, 302, 303, 307, 308])
+      expect(await answerTo(receivers.redirects(elsewhere.origin, status))).toMatchObject({
+        statusCode: status,
+        headers: { location: elsewhere.origin },
+      });
+    expect(elsewhere.connections).toBe(0);
+  });
+
+  test('informational answers before it are passed over', async () => {
+    expect(await answerTo(receivers.informsFirst(103))).toMatchObject({ statusCode: 200, body: 'ok' });
+    expect(await answerTo(receivers.informsFirst(102))).toMatchObject({ statusCode: 200, body: 'ok' });
+  });
+
+  test('one that ends with the connection, or in chunks, is whole', async () => {
+    expect(await answerTo(receivers.endsWithConnection('the end'))).toMatchObject({ statusCode: 200, body: 'the end' });
+    const chunked =
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nx-trailer: t\r\n\r\n';
+    expect(await answerTo(receivers.says(chunked))).toMatchObject({ body: 'abcde' });
+  });
+
+  test('bytes that are no UTF-8 become replacement characters', async () => {
+    expect(await answerTo(receivers.answers(200, Buffer.from([0x61, 0xff, 0x62])))).toMatchObject({ body: 'a\ufffdb' });
+  });
+
+  test('a body is kept up to 16 KiB, and one that is just so long keeps its connection', async () => {
+    const target = await receiver(receivers.answers(200, 'x'.repeat(kept)));
+    const http = client();
+    for (let n = 0; n < 2; n++) {
+      const outcome = await http.post(to(target.origin));
+      expect(outcome.kind === 'response' && outcome.body.length).toBe(kept);
+    }
+    expect(target.connections).toBe(1);
+    target.behave(receivers.answers(202, 'y'.repeat(kept + 1)));
+    expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 202, body: 'y'.repeat(kept) });
+    await eventually(() => expect(target.openConnections).toBe(0));
+  });
+
+  test('a body without end: the status decides, reading stops, the connection is closed', async () => {
+    const target = await receiver(receivers.floods());
+    const outcome = await client().post(to(target.origin));
+    expect(outcome).toMatchObject({ kind: 'response', statusCode: 200, body: 'x'.repeat(kept) });
+    await eventually(() => expect(target.openConnections).toBe(0));
+  });
+
+  test('compressed bodies are read', async () => {
+    const text = '{"ok":true}'.repeat(100);
+    const codings = {
+      gzip: gzipSync,
+      'x-gzip': gzipSync,
+      deflate: deflateSync,
+      br: brotliCompressSync,
+      Gzip: gzipSync,
+    };
+    for (const [coding, pack] of Object.entries(codings))
+      expect(await answerTo(receivers.answers(200, pack(text), { 'content-encoding': coding }))).toMatchObject({
+        body: text,
+      });
+    const bare = receivers.answers(200, deflateRawSync(text), { 'content-encoding': 'deflate' });
+    expect(await answerTo(bare)).toMatchObject({ body: text });
+  });
+
+  test('a compressed body is cut at 16 KiB of what it unfolds to', async () => {
+    const noise = Buffer.from(Array.from({ length: 64 * 1024 }, (_, n) => 33 + ((n * n * 31 + n * 7) % 90)));
+    for (const [coding, pack] of Object.entries({ gzip: gzipSync, br: brotliCompressSync }))
+      expect(await answerTo(receivers.answers(200, pack(noise), { 'content-encoding': coding }))).toMatchObject({
+        body: noise.toString('utf8', 0, kept),
+      });
+  });
+
+  test('a gzip bomb unfolds to 16 KiB and no further, and its connection is closed', async () => {
+    const target = await receiver(receivers.gzipBomb(256));
+    const http = client();
+    await http.post(to(target.origin));
+    const before = process.memoryUsage().rss;
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => http.post(to(target.origin))));
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ kind: 'response', statusCode: 200, body: '\0'.repeat(kept) });
+    // Unfolded they would be five gigabytes.
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+    await eventually(() => expect(target.openConnections).toBe(0));
+  });
+
+  test('a brotli bomb that fits one packet unfolds to 16 KiB', async () => {
+    const packed = brotliCompressSync(Buffer.alloc(64 * 1024 * 1024), {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 2 },
+    });
+    const bomb = receivers.answers(200, packed, { 'content-encoding': 'br' });
+    expect(await answerTo(bomb)).toMatchObject({ statusCode: 200, body: '\0'.repeat(kept) });
+  });
+
+  test('a body that is not in the coding it claims: the status decides', async () => {
+    for (const coding of ['gzip', 'deflate', 'br'])
+      expect(await answerTo(receivers.answers(201, 'plain text', { 'content-encoding': coding }))).toMatchObject({
+        statusCode: 201,
+      });
+    expect(await answerTo(receivers.answers(200, 'abc', { 'content-encoding': 'gzip, gzip' }))).toMatchObject({
+      body: '',
+    });
+    const cut = gzipSync('hello hello hello').subarray(0, 24);
+    expect(await answerTo(receivers.answers(200, cut, { 'content-encoding': 'gzip' }))).toMatchObject({
+      body: expect.stringMatching(/^hel/),
+    });
+  });
+});
+
+describe('answers that are none', () => {
+  test.each<[string, Behaviour]>([
+    ['something else than HTTP', receivers.says('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['a malformed header', receivers.says('HTTP/1.1 200 OK\r\nbad header\r\n\r\n')],
+    ['a header with a control character', receivers.says('HTTP/1.1 200 OK\r\nx-a: b\0c\r\ncontent-length: 0\r\n\r\n')],
+    ['a length that is no number', receivers.says('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n')],
+    ['a status below 100', receivers.says('HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n')],
+    ['two lengths', receivers.says('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab')],
+    ['a length beside chunks', receivers.claimsTwice()],
+    ['a malformed chunk', receivers.says('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n')],
+    ['headers of more than 16 KiB', receivers.hugeHeader(17 * 1024)],
+    ['too many headers', receivers.manyHeaders(4000)],
+    ['a switch of protocols', receivers.says('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')],
+    ['100 Continue unasked', receivers.informsFirst(100)],
+  ])('%s', async (_name, behaviour) => {
+    expect(await failureOf(behaviour)).toMatchObject({ code: 'invalid_response' });
+  });
+
+  test('headers within the bound are answers, cut to 64', async () => {
+    const { headers } = await answerTo(receivers.manyHeaders(500));
+    expect(Object.keys(headers)).toHaveLength(64);
+    expect((await answerTo(receivers.hugeHeader(15 * 1024))).headers['x-huge']).toHaveLength(15 * 1024);
+  });
+
+  test.each<[string, Behaviour]>([
+    ['a reset', receivers.resets()],
+    ['a reset within the body', receivers.resetsWithinBody()],
+    ['half a close', receivers.halfCloses()],
+    ['a body shorter than declared', receivers.claimsMore()],
+    ['a close within the headers', (socket) => socket.end('HTTP/1.1 200 OK\r\nconte')],
+    ['a close within chunks', (socket) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab')],
+  ])('%s', async (_name, behaviour) => {
+    expect(await failureOf(behaviour)).toMatchObject({ code: 'connection_reset' });
+  });
+
+  test('nobody listens', async () => {
+    const gone = await receiver(receivers.answers());
+    await gone.close();
+    expect(await client().post(to(gone.origin))).toMatchObject({ kind: 'failure', code: 'connection_refused' });
+  });
+});
+
+describe('the deadline', () => {
+  test.each<[string, Behaviour, string]>([
+    ['hangs', receivers.hangs(), 'waiting for the answer'],
+    ['hangs within the headers', receivers.hangsWithinHeaders(), 'waiting for the answer'],
+    ['hangs after the headers', receivers.hangsAfterHeaders(), 'reading the answer'],
+    ['drips the body', receivers.drips(20), 'reading the answer'],
+    ['drips the headers', receivers.dripsHeaders(20), 'waiting for the answer'],
+    ['informs without end', receivers.dripsInformation(), 'waiting for the answer'],
+  ])('one that %s', async (_name, behaviour, doing) => {
+    const target = await receiver(behaviour);
+    const http = client();
+    const outcome = await http.post(to(target.origin, { timeoutMs: 200 }));
+    expect(outcome).toMatchObject({ kind: 'failure', code: 'timeout', message: expect.stringContaining(doing) });
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(190);
+    expect(outcome.durationMs).toBeLessThan(soonMs);
+    await eventually(() => expect(target.openConnections).toBe(0));
+    target.behave(receivers.answers());
+    expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200 });
+  });
+
+  test('counts from the resolution of the name', async () => {
+    const http = client({ lookup: () => new Promise(() => undefined) });
+    const outcome = await http.post(to('http://never.example/', { timeoutMs: 150 }));
+    expect(outcome).toMatchObject({ code: 'timeout', message: expect.stringContaining('connecting') });
+    expect(outcome.durationMs).toBeLessThan(soonMs);
+  });
+
+  test('holds for a TLS handshake that never answers', async () => {
+    const silent = await receiver(receivers.hangs());
+    const outcome = await client().post(to(`https://127.0.0.1:${silent.port}/`, { timeoutMs: 150 }));
+    expect(outcome).toMatchObject({ code: 'timeout', message: expect.stringContaining('connecting') });
+    await eventually(() => expect(silent.openConnections).toBe(0));
+  });
+
+  test('holds while waiting for a free connection, and later requests get their turn', async () => {
+    const target = await receiver(receivers.hangs());
+    const http = client({ maxConnectionsPerOrigin: 1 });
+    const first = http.post(to(target.origin, { timeoutMs: 400 }));
+    const second = http.post(to(target.origin, { timeoutMs: 100 }));
+    const third = http.post(to(target.origin, { timeoutMs: 5000 }));
+    expect(await second).toMatchObject({ code: 'timeout', message: expect.stringContaining('free connection') });
+    target.behave(receivers.answers());
+    expect(await first).toMatchObject({ code: 'timeout' });
+    expect(await third).toMatchObject({ statusCode: 200 });
+    expect(target.requests).toHaveLength(2);
+  });
+
+  test('an answer in time is one, however close', async () => {
+    expect(await answerTo(receivers.answersAfter(150), { timeoutMs: 2000 })).toMatchObject({ statusCode: 200 });
+  });
+});
+
+describe('giving up', () => {
+  test('ends a request in flight, and one that has not begun', async () => {
+    const target = await receiver(receivers.hangs());
+    const http = client();
+    const controller = new AbortController();
+    const running = http.post(to(target.origin, { signal: controller.signal }));
+    await eventually(() => expect(target.requests.length).toBe(1));
+    controller.abort();
+    expect(await running).toMatchObject({ kind: 'failure', code: 'aborted' });
+    await eventually(() => expect(target.openConnections).toBe(0));
+    expect(await http.post(to(target.origin, { signal: controller.signal }))).toMatchObject({ code: 'aborted' });
+    expect(target.requests).toHaveLength(1);
+  });
+
+  test('close waits for what is in flight and refuses what comes after', async () => {
+    const target = await receiver(receivers.answersAfter(100));
+    const http = client();
+    const running = http.post(to(target.origin));
+    await eventually(() => expect(target.requests.length).toBe(1));
+    const closed = http.close();
+    expect(await http.post(to(target.origin))).toMatchObject({ code: 'aborted' });
+    expect(await running).toMatchObject({ statusCode: 200 });
+    await closed;
+    await eventually(() => expect(target.openConnections).toBe(0));
+    await http.close();
+  });
+});
+
+describe('connections', () => {
+  test('are used again, by each origin its own', async () => {
+    const [one, other] = [await receiver(receivers.answers()), await receiver(receivers.answers())];
+    const http = client();
+    for (let n = 0; n < 5; n++) {
+      await http.post(to(one.origin));
+      await http.post(to(other.origin));
+    }
+    expect([one.connections, other.connections]).toEqual([1, 1]);
+  });
+
+  test('stay within the bound per origin, and everyone is served', async () => {
+    const target = await receiver(receivers.answersAfter(5));
+    const http = client({ maxConnectionsPerOrigin: 4 });
+    const outcomes = await Promise.all(Array.from({ length: 40 }, () => http.post(to(target.origin))));
+    expect(outcomes.every((outcome) => outcome.kind === 'response')).toBe(true);
+    expect(target.requests).toHaveLength(40);
+    expect(target.connections).toBe(4);
+  });
+
+  test('hanging receivers keep nobody else waiting', async () => {
+    const hung = await Promise.all(Array.from({ length: 5 }, () => receiver(receivers.hangs())));
+    const healthy = await receiver(receivers.answers());
+    const http = client({ maxConnectionsPerOrigin: 4 });
+    const waiting = hung.flatMap(({ origin }) =>
+      Array.from({ length: 8 }, () => http.post(to(origin, { timeoutMs: 800 }))),
+    );
+    for (let n = 0; n < 20; n++) expect(await http.post(to(healthy.origin))).toMatchObject({ statusCode: 200 });
+    expect(hung.reduce((sum, { connections }) => sum + connections, 0)).toBe(20);
+    expect((await Promise.all(waiting)).every((outcome) => outcome.kind === 'failure')).toBe(true);
+  });
+
+  test('that rest are closed after a while, and beyond the bound the longest-resting first', async () => {
+    const targets = await Promise.all(Array.from({ length: 3 }, () => receiver(receivers.answers())));
+    const http = client({ maxIdleConnections: 2 });
+    for (const { origin } of targets) await http.post(to(origin));
+    await eventually(() => expect(targets[0]?.openConnections).toBe(0));
+    expect(targets.map(({ openConnections }) => openConnections)).toEqual([0, 1, 1]);
+
+    const short = client({ keepAliveMs: 50 });
+    const target = await receiver(receivers.answers());
+    await short.post(to(target.origin));
+    await eventually(() => expect(target.openConnections).toBe(0));
+  });
+
+  test('and requests are counted while they last', async () => {
+    const metrics = new RecordedMetrics();
+    const target = await receiver(receivers.hangs());
+    const http = client({ metrics, maxConnectionsPerOrigin: 2 });
+    const counts = () =>
+      ['requests_in_flight', 'connections_open', 'connections_idle'].map((name) => metrics.value(`outbound_${name}`));
+    const controller = new AbortController();
+    const running = Array.from({ length: 5 }, () => http.post(to(target.origin, { signal: controller.signal })));
+    await eventually(() => expect(target.requests).toHaveLength(2));
+    expect(counts()).toEqual([5, 2, 0]);
+    controller.abort();
+    await Promise.all(running);
+    expect(counts()).toEqual([0, 0, 0]);
+    target.behave(receivers.answers());
+    await http.post(to(target.origin));
+    expect(counts()).toEqual([0, 1, 1]);
+    target.dropConnections();
+    await eventually(() => expect(counts()).toEqual([0, 0, 0]));
+  });
+
+  test('past their age take no further request', async () => {
+    const target = await receiver(receivers.answers());
+    const http = client({ maxConnectionAgeMs: -1 });
+    await http.post(to(target.origin));
+    await http.post(to(target.origin));
+    expect(target.connections).toBe(2);
+  });
+
+  test.each<[string, Behaviour]>([
+    ['without saying so', receivers.closesAfterAnswer()],
+    ['and says so', receivers.saysClose()],
+  ])('a receiver that closes after each answer %s loses nothing', async (_name, behaviour) => {
+    const target = await receiver(behaviour);
+    const http = client();
+    for (let n = 0; n < 30; n++) expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200 });
+    const burst = await Promise.all(Array.from({ length: 30 }, () => http.post(to(target.origin))));
+    expect(burst.filter((outcome) => outcome.kind === 'failure')).toEqual([]);
+  });
+
+  test('a resting connection that the receiver closes as the next request comes: sent again, once, on a new one', async () => {
+    const target = await receiver(receivers.answers());
+    const http = client();
+    await http.post(to(target.origin));
+    target.behave((socket, request) =>
+      request.connection === 1
+        ? socket.resetAndDestroy()
+        : socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+    );
+    expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200 });
+    expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
+
+    target.behave(receivers.resets());
+    expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset' });
+    expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3]);
+  });
+
+  test('a request that fails on a new connection, or within its answer, is not sent again', async () => {
+    const target = await receiver(receivers.resets());
+    const http = client();
+    expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset' });
+    target.behave(receivers.answers());
+    await http.post(to(target.origin));
+    target.behave(receivers.resetsWithinBody());
+    expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset' });
+    expect(target.requests).toHaveLength(3);
+  });
+
+  test('a restarted receiver is found again whatever was open', async () => {
+    const target = await receiver(receivers.answers());
+    const http = client();
+    await Promise.all(Array.from({ length: 10 }, () => http.post(to(target.origin))));
+    target.dropConnections();
+    const after = await Promise.all(Array.from({ length: 10 }, () => http.post(to(target.origin))));
+    expect(after.filter((outcome) => outcome.kind === 'failure')).toEqual([]);
+  });
+
+  test('what follows a declared length never becomes the next answer', async () => {
+    const target = await receiver(receivers.claimsLess());
+    const http = client();
+    for (let n = 0; n < 5; n++)
+      expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200, body: 'ok' });
+  });
+});

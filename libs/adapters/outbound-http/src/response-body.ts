@@ -1,0 +1,103 @@
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  constants,
+  type BrotliDecompress,
+  type Gunzip,
+} from 'node:zlib';
+
+/** Kept of an answer's body, after decompression. */
+export const bodyLimit = 16 * 1024;
+
+/**
+ * Compressed bytes that are read at most. No coding needs more to give `bodyLimit`: what cannot be compressed is stored,
+ * with a few bytes of header.
+ */
+const compressedLimit = bodyLimit + 1024;
+
+type Coding = 'gzip' | 'deflate' | 'br' | 'identity' | 'unknown';
+
+/** The beginning of an answer's body: never more than the limit in memory, whatever the receiver sends or declares. */
+export class ResponseBody {
+  readonly #coding: Coding;
+  readonly #limit: number;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(contentEncoding: string | undefined) {
+    this.#coding = codingOf(contentEncoding);
+    this.#limit = this.#coding === 'identity' ? bodyLimit : compressedLimit;
+  }
+
+  /** Whether there is more than is kept: nothing further need be read. */
+  get full(): boolean {
+    return this.#size > this.#limit;
+  }
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+  }
+
+  /**
+   * What is kept, as text: at once unless it was compressed. What a broken stream gave until it broke; nothing where the
+   * coding is not known. Never rejects.
+   */
+  text(): string | Promise<string> {
+    const [first] = this.#chunks;
+    if (first === undefined || this.#coding === 'unknown') return '';
+    const bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    return this.#coding === 'identity' ? bytes.toString('utf8', 0, bodyLimit) : inflate(bytes, this.#coding);
+  }
+}
+
+function codingOf(contentEncoding: string | undefined): Coding {
+  switch (contentEncoding?.trim().toLowerCase()) {
+    case undefined:
+    case '':
+    case 'identity':
+      return 'identity';
+    case 'gzip':
+    case 'x-gzip':
+      return 'gzip';
+    case 'deflate':
+      return 'deflate';
+    case 'br':
+      return 'br';
+    default:
+      return 'unknown';
+  }
+}
+
+/** Stops at the first full chunk of output, which is as long as the limit: a bomb never unfolds. */
+function inflate(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Promise<string> {
+  return new Promise((resolve) => {
+    const stream = decoder(bytes, coding);
+    const out: Buffer[] = [];
+    let size = 0;
+    const finish = () => {
+      stream.destroy();
+      resolve(Buffer.concat(out).toString('utf8', 0, bodyLimit));
+    };
+    stream.on('data', (chunk: Buffer) => {
+      out.push(chunk);
+      size += chunk.length;
+      if (size >= bodyLimit) finish();
+    });
+    stream.once('end', finish);
+    stream.on('error', finish);
+    stream.end(bytes);
+  });
+}
+
+function decoder(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Gunzip | BrotliDecompress {
+  // The final flush makes a stream that was cut short give what it has.
+  if (coding === 'br')
+    return createBrotliDecompress({ chunkSize: bodyLimit, finishFlush: constants.BROTLI_OPERATION_FLUSH });
+  const options = { chunkSize: bodyLimit, finishFlush: constants.Z_SYNC_FLUSH };
+  if (coding === 'gzip') return createGunzip(options);
+  // "deflate" is the zlib format (RFC 9110, section 8.4.1.2), but some send it bare: the first byte tells.
+  return ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options);
+}

@@ -1,0 +1,94 @@
+import type { Metrics, OutboundFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
+import { addressPolicy } from './addresses.ts';
+import { Connections, type ConnectionSettings } from './connections.ts';
+import { createConnector } from './connector.ts';
+import { Exchange } from './exchange.ts';
+import type { Failure } from './failure.ts';
+import { requestHeaders } from './headers.ts';
+import { createLookup, type Lookup } from './name-resolution.ts';
+import { readTarget } from './target.ts';
+
+export interface OutboundHttpOptions extends Partial<ConnectionSettings> {
+  /** CIDRs (IPv4 or IPv6) that may be reached although they are not public; an address alone means itself. */
+  readonly allowedCidrs: readonly string[];
+  /** Whether `http:` may be used, inside `allowedCidrs` only. */
+  readonly allowHttp: boolean;
+  /** Sent unless a request brings its own. */
+  readonly userAgent?: string;
+  /** In place of the name servers. */
+  readonly lookup?: Lookup;
+  /** PEM, trusted instead of Node's own store (to which `NODE_EXTRA_CA_CERTS` adds). */
+  readonly ca?: string | Buffer;
+  readonly metrics?: Metrics;
+}
+
+/**
+ * Outbound HTTP over undici. Beyond what the port promises:
+ * - Ports of other protocols (the Fetch Standard's list) are refused, all others allowed.
+ * - A request is sent a second time, within its deadline, when its connection had answered before and was closed
+ *   without a word of answer: such a receiver may see it twice.
+ * - Headers that frame the message (`Host`, `Content-Length`, `Connection`, …) are left out where a caller gives them.
+ * - `close` refuses what comes after it, and waits for what is in flight: each ends by its own deadline.
+ *
+ * @throws Error where an entry of `allowedCidrs` is no CIDR
+ */
+export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
+  const { allowHttp, userAgent = 'shipment-tracking-webhooks/1' } = options;
+  const addresses = addressPolicy(options.allowedCidrs);
+  const rules = { addresses, allowHttp };
+  const lookup = options.lookup ?? createLookup(options.allowedCidrs.length > 0);
+  const connector = createConnector({ addresses, lookup, ...(options.ca === undefined ? {} : { ca: options.ca }) });
+  const connections = new Connections(connector, {
+    maxConnectionsPerOrigin: options.maxConnectionsPerOrigin ?? 1000,
+    maxIdleConnections: options.maxIdleConnections ?? 1000,
+    keepAliveMs: options.keepAliveMs ?? 15_000,
+    maxConnectionAgeMs: options.maxConnectionAgeMs ?? 300_000,
+  });
+
+  const inFlight = new Set<Exchange>();
+  let closing: PromiseWithResolvers<void> | undefined;
+  // What is in flight without a connection waits for one. How much that may be is bounded by the callers' own caps.
+  options.metrics?.gauge('outbound_requests_in_flight', 'POSTs not settled yet', [], () => inFlight.size);
+  options.metrics?.gauge(
+    'outbound_connections_open',
+    'Connections to receivers, those being opened included',
+    [],
+    () => connections.open,
+  );
+  options.metrics?.gauge('outbound_connections_idle', 'Of these, kept for a next request', [], () => connections.idle);
+
+  function post(request: OutboundRequest): Promise<OutboundResponse | OutboundFailure> {
+    if (closing !== undefined) return failed({ code: 'aborted', message: 'shutting down' });
+    if (request.signal?.aborted === true) return failed({ code: 'aborted', message: 'given up before it began' });
+    const target = readTarget(request.url, rules);
+    if ('code' in target) return failed(target);
+    return new Promise((resolve) => {
+      const headers = requestHeaders(request.headers, userAgent);
+      const exchange = new Exchange(request, headers, target, connections, (outcome) => {
+        inFlight.delete(exchange);
+        if (inFlight.size === 0) closing?.resolve();
+        resolve(outcome);
+      });
+      inFlight.add(exchange);
+      exchange.start();
+    });
+  }
+
+  return {
+    post,
+    refuses(url) {
+      const target = readTarget(url, rules);
+      return 'code' in target ? target.message : undefined;
+    },
+    async close() {
+      closing ??= Promise.withResolvers();
+      if (inFlight.size === 0) closing.resolve();
+      await closing.promise;
+      connections.close();
+    },
+  };
+}
+
+function failed(failure: Failure): Promise<OutboundFailure> {
+  return Promise.resolve({ kind: 'failure', code: failure.code, message: failure.message, durationMs: 0 });
+}
