@@ -1,1 +1,21 @@
-export {};
+export * from './challenge.ts';
+export { MASK } from './custom-headers.ts';
+export * from './delivery.ts';
+export {
+  DEFAULT_ENDPOINT_FIELDS,
+  DEFAULT_MAX_CONCURRENCY,
+  type CheckedFields,
+  type EndpointFields,
+  checkEndpointFields,
+} from './endpoint-fields.ts';
+export * from './endpoint.ts';
+export * from './envelope.ts';
+export { isKnownEventType, wants } from './matching.ts';
+export * from './outcome.ts';
+export { type Period } from './periods.ts';
+export { MAX_HOLD_MS } from './retry-after.ts';
+export * from './sandbox.ts';
+export * from './schedule.ts';
+export * from './settle.ts';
+export * from './shard.ts';
+export * from './signature.ts';

@@ -1,0 +1,112 @@
+import type { Clock, Collection, Logger } from '@tracking/ports';
+import type { Delivery } from '@tracking/webhooks-domain';
+import type { DeliveryDocument } from '../deliveries/delivery-document.ts';
+import type { Payloads } from '../deliveries/payloads.ts';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { Receiver, Receivers } from '../endpoints/receivers.ts';
+import type { Attempts, MadeAttempt } from './attempts.ts';
+import type { Lane } from './lane.ts';
+import type { Lanes } from './lanes.ts';
+import type { Outcomes } from './outcomes.ts';
+import { persistently } from './persistently.ts';
+import type { Waiting } from './waiting-list.ts';
+
+export interface AttemptParts {
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly receivers: Receivers;
+  readonly payloads: Payloads;
+  readonly attempts: Attempts;
+  readonly outcomes: Outcomes;
+  readonly lanes: Lanes;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly freshnessMs: number;
+  /** The endpoint answered 410: disables it, and resolves with what it is then. */
+  gone(endpoint: EndpointDocument): Promise<EndpointDocument>;
+  /** An attempt's outcome was stored. */
+  settled(delivery: Delivery): void;
+}
+
+/** One delivery's way from its turn to its stored outcome. */
+export class AttemptRun {
+  constructor(private readonly parts: AttemptParts) {}
+
+  /**
+   * Attempts the delivery and stores what came of it. Answers it as it is stored then; undefined when it is gone.
+   * @param answered called when the endpoint has answered: the next attempt may begin while the outcome is being stored
+   * @param ended aborts when the process cannot wait any longer
+   */
+  async run(
+    lane: Lane,
+    item: Waiting,
+    answered: () => void,
+    ended: AbortSignal,
+  ): Promise<DeliveryDocument | undefined> {
+    const { attempts, logger } = this.parts;
+    const prepared = await persistently(ended, logger, 'webhooks: preparing an attempt', () =>
+      this.prepare(lane, item),
+    );
+    if (!('body' in prepared)) return prepared.delivery;
+    const { receiver, delivery, body } = prepared;
+    const made = await attempts.make(receiver, delivery, body);
+    if (!delivery.sandbox) {
+      const { outcome, startedAt, endedAt } = made.finished;
+      lane.pace?.answered(outcome, Date.parse(startedAt), Date.parse(endedAt));
+    }
+    answered();
+    return this.store(lane, receiver, delivery, made, ended);
+  }
+
+  /** Everything the attempt needs; without a body it is not to be made now. */
+  private async prepare(lane: Lane, item: Waiting): Promise<Prepared | NotNow> {
+    const { receivers, payloads } = this.parts;
+    const receiver = receivers.fresh(lane.id) ?? (await receivers.read(lane.id));
+    if (receiver === undefined) return { delivery: undefined };
+    lane.setEndpoint(receiver.endpoint);
+    if (!lane.mayGo(item)) return { delivery: item.delivery };
+    const delivery = await this.current(item);
+    if (delivery === undefined || this.comesLater(delivery)) return { delivery };
+    const body = payloads.atHand(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
+    // Recording was interrupted between the two; it is done again, and then the body is there.
+    if (body === undefined) throw new Error(`the payload of ${delivery.id} is not stored yet`);
+    return { receiver, delivery, body };
+  }
+
+  /** As it is stored, where it has waited here for long. */
+  private async current({ id, delivery, knownAt }: Waiting): Promise<DeliveryDocument | undefined> {
+    const fresh = performance.now() - knownAt <= this.parts.freshnessMs;
+    return fresh ? delivery : this.parts.deliveries.get(id);
+  }
+
+  private comesLater({ due_at }: DeliveryDocument): boolean {
+    return due_at === undefined || Date.parse(due_at) > this.parts.clock().getTime();
+  }
+
+  private async store(
+    lane: Lane,
+    { endpoint }: Receiver,
+    delivery: DeliveryDocument,
+    { finished, log }: MadeAttempt,
+    ended: AbortSignal,
+  ): Promise<DeliveryDocument | undefined> {
+    const { outcomes, lanes, clock, logger, gone, settled } = this.parts;
+    const stored = await outcomes.store(delivery, finished, log, lane.endpoint.pauses, ended);
+    if (finished.outcome.kind === 'gone' && !delivery.sandbox) {
+      lane.setEndpoint(await persistently(ended, logger, 'webhooks: disabling an endpoint', () => gone(endpoint)));
+    }
+    await persistently(ended, logger, 'webhooks: storing how an endpoint answers', () =>
+      lanes.remember(lane, clock().getTime()),
+    );
+    if (stored !== undefined) settled(stored);
+    return stored;
+  }
+}
+
+interface Prepared {
+  readonly receiver: Receiver;
+  readonly delivery: DeliveryDocument;
+  readonly body: Uint8Array;
+}
+interface NotNow {
+  readonly delivery: DeliveryDocument | undefined;
+}

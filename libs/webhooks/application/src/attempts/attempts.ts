@@ -1,0 +1,62 @@
+import type {
+  Clock,
+  Counter,
+  Histogram,
+  Metrics,
+  OutboundFailure,
+  OutboundHttp,
+  OutboundResponse,
+} from '@tracking/ports';
+import { type FinishedAttempt, judge } from '@tracking/webhooks-domain';
+import type { DeliveryDocument } from '../deliveries/delivery-document.ts';
+import type { Receiver } from '../endpoints/receivers.ts';
+import type { AttemptLog } from './outcomes.ts';
+
+export interface MadeAttempt {
+  readonly finished: FinishedAttempt;
+  readonly log: AttemptLog;
+}
+
+/** Makes single attempts: one signed POST each. */
+export class Attempts {
+  private readonly made: Counter;
+  private readonly seconds: Histogram;
+
+  constructor(
+    private readonly outbound: OutboundHttp,
+    private readonly timeoutMs: number,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    this.made = metrics.counter('webhook_attempts_total', 'Attempts by outcome', ['outcome']);
+    this.seconds = metrics.histogram('webhook_attempt_seconds', 'Duration of an attempt', ['outcome']);
+  }
+
+  async make(receiver: Receiver, delivery: DeliveryDocument, body: Uint8Array): Promise<MadeAttempt> {
+    const event = { id: delivery.event_id, type: delivery.event_type };
+    const manual = delivery.manual_at !== null;
+    const started = this.clock();
+    const answer = await this.outbound.post(receiver.request(event, body, started.getTime(), this.timeoutMs));
+    // A clock set back must not end an attempt before it began.
+    const ended = new Date(Math.max(this.clock().getTime(), started.getTime()));
+    const startedAt = started.toISOString();
+    const outcome = judge(
+      answer.kind === 'failure'
+        ? answer
+        : { kind: 'response', statusCode: answer.statusCode, retryAfter: answer.headers['retry-after'] },
+      ended.getTime(),
+    );
+    this.made.add(1, { outcome: outcome.kind });
+    this.seconds.observe(answer.durationMs / 1000, { outcome: outcome.kind });
+    const error = outcome.kind === 'success' ? null : outcome.error;
+    return {
+      finished: { startedAt, endedAt: ended.toISOString(), manual, outcome },
+      log: { at: startedAt, duration_ms: Math.round(answer.durationMs), ...shown(answer), error, manual },
+    };
+  }
+}
+
+function shown(answer: OutboundResponse | OutboundFailure): Pick<AttemptLog, 'status_code' | 'response'> {
+  if (answer.kind === 'failure') return { status_code: null, response: null };
+  return { status_code: answer.statusCode, response: { headers: answer.headers, body: answer.body } };
+}

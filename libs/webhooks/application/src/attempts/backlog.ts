@@ -1,0 +1,145 @@
+import { type DeliveryDocument, expressQueue } from '../deliveries/delivery-document.ts';
+import { BEGINNING, END, type Place, type Waiting, WaitingList, isAfter, toWaiting } from './waiting-list.ts';
+
+/** Most of what persons asked for that is held in memory, for each endpoint. */
+export const MOST_EXPRESS = 100;
+
+/** A look at what is stored, under way. */
+export interface Page {
+  /** Read what comes after this; undefined: read nothing scheduled. */
+  readonly after: Place | undefined;
+  readonly express: boolean;
+  readonly limit: number;
+  /** Something newer was left to the disk meanwhile, perhaps too late for this page. */
+  missed: boolean;
+  /** What changed meanwhile: this page may show it as it was. */
+  readonly changed: Set<string>;
+}
+
+export interface PageContent {
+  readonly scheduled: readonly DeliveryDocument[];
+  readonly express: readonly DeliveryDocument[];
+}
+
+/**
+ * What waits for one endpoint: a window in memory on the queues that are stored. Everything stored up to the `horizon` is
+ * in the window (or being attempted); what comes after it is read when there is room. So memory is bounded, however much
+ * waits, and an endpoint that keeps up never reads anything back.
+ */
+export class Backlog {
+  readonly scheduled = new WaitingList();
+  /** What persons asked for: goes before everything scheduled. */
+  readonly express = new WaitingList();
+  private horizon: Place;
+  private expressRead: boolean;
+  private page: Page | undefined;
+
+  /** @param empty whether nothing is stored that waits for this endpoint */
+  constructor(empty: boolean) {
+    this.horizon = empty ? END : BEGINNING;
+    this.expressRead = empty;
+  }
+
+  /** Nothing is known to be stored beyond what is here. */
+  get complete(): boolean {
+    return this.horizon === END && this.expressRead && this.page === undefined;
+  }
+
+  has(id: string): boolean {
+    return this.scheduled.has(id) || this.express.has(id);
+  }
+
+  /**
+   * Takes in what was just stored, or leaves it to be read later.
+   * @param room most scheduled deliveries to hold
+   */
+  add(item: Waiting, room: number): void {
+    if (item.delivery.queue === expressQueue(item.delivery.endpoint_id)) this.addExpress(item);
+    else if (isAfter(item, this.horizon)) this.miss();
+    else {
+      this.scheduled.add(item);
+      if (this.scheduled.size > room) this.evict();
+    }
+  }
+
+  /** Takes back what could not be attempted; it is stored as it was. */
+  putBack(item: Waiting): void {
+    if (item.delivery.queue === expressQueue(item.delivery.endpoint_id)) this.express.add(item);
+    else this.scheduled.add(item);
+  }
+
+  /** Says that a delivery's stored form was changed by an attempt. */
+  noteChange(id: string): void {
+    this.page?.changed.add(id);
+  }
+
+  /** Forgets everything: it is stored, and may have been changed there. */
+  forget(): void {
+    this.scheduled.clear();
+    this.express.clear();
+    this.horizon = BEGINNING;
+    this.expressRead = false;
+    this.page = undefined;
+  }
+
+  /** Whether there is something to read, and room for it. */
+  wantsPage(room: number): boolean {
+    return this.page === undefined && (this.wantsScheduled(room) || this.wantsExpress());
+  }
+
+  /** Begins to read what is missing. */
+  beginPage(room: number): Page {
+    const after = this.wantsScheduled(room) ? this.horizon : undefined;
+    const limit = Math.max(1, room - this.scheduled.size);
+    this.page = { after, express: this.wantsExpress(), limit, missed: false, changed: new Set() };
+    return this.page;
+  }
+
+  abandonPage(page: Page): void {
+    if (this.page === page) this.page = undefined;
+  }
+
+  /**
+   * Takes in what was read.
+   * @param busy what is being attempted
+   * @param knownAt when the reading began
+   */
+  endPage(page: Page, { scheduled, express }: PageContent, busy: ReadonlySet<string>, knownAt: number): void {
+    if (this.page !== page) return;
+    this.page = undefined;
+    const fresh = ({ id }: DeliveryDocument) => !page.changed.has(id) && !busy.has(id);
+    if (page.express) {
+      this.expressRead = express.length < MOST_EXPRESS;
+      for (const delivery of express.filter(fresh)) this.express.add(toWaiting(delivery, knownAt));
+    }
+    // Where the window was cut short in the meantime, this page does not follow on any more.
+    if (page.after === undefined || page.after !== this.horizon) return;
+    for (const delivery of scheduled.filter(fresh)) this.scheduled.add(toWaiting(delivery, knownAt));
+    const last = scheduled.at(-1);
+    if (scheduled.length < page.limit && !page.missed) this.horizon = END;
+    else if (last !== undefined) this.horizon = toWaiting(last, knownAt);
+  }
+
+  private wantsScheduled(room: number): boolean {
+    return this.horizon !== END && room > 0 && this.scheduled.size <= room / 2;
+  }
+
+  private wantsExpress(): boolean {
+    return !this.expressRead && this.express.size === 0;
+  }
+
+  private addExpress(item: Waiting): void {
+    if (this.express.size < MOST_EXPRESS) this.express.add(item);
+    else this.expressRead = false;
+  }
+
+  private miss(): void {
+    if (this.page !== undefined) this.page.missed = true;
+  }
+
+  private evict(): void {
+    this.scheduled.pop();
+    const { due, id } = this.scheduled.last ?? BEGINNING;
+    this.horizon = { due, id };
+  }
+}

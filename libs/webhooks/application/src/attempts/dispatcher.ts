@@ -1,0 +1,163 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock, Logger } from '@tracking/ports';
+import { Agenda } from './agenda.ts';
+import type { AttemptRun } from './attempt-run.ts';
+import type { Lane } from './lane.ts';
+import type { Lanes } from './lanes.ts';
+import { persistently } from './persistently.ts';
+import type { Queues } from './queues.ts';
+import { recover, wantsRecovery } from './recovery.ts';
+import { Turns } from './turns.ts';
+import { type Waiting, toWaiting } from './waiting-list.ts';
+
+/** How long an endpoint waits when something of ours kept an attempt from being made. */
+const BLOCKED_MS = 5_000;
+
+/** Attempts what is due, endpoint by endpoint in turn. Which endpoints it serves others decide. */
+export class Dispatcher {
+  private readonly turns: Turns;
+  private readonly agenda: Agenda<Lane>;
+  private readonly ended = new AbortController();
+  private stopping = false;
+  /** Attempts under way and outcomes not stored yet. */
+  private readonly unsettled = new Set<Promise<void>>();
+
+  /** @param maxInFlight most requests at once; and most outcomes that wait to be stored */
+  constructor(
+    private readonly lanes: Lanes,
+    private readonly queues: Queues,
+    private readonly attempt: AttemptRun,
+    private readonly maxInFlight: number,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    this.turns = new Turns(maxInFlight);
+    this.agenda = new Agenda(
+      () => clock().getTime(),
+      (lane) => this.serve(lane),
+    );
+  }
+
+  get inFlight(): number {
+    return this.turns.inFlight;
+  }
+
+  /** Sees to a lane after anything about it changed. */
+  serve(lane: Lane): void {
+    this.consider(lane);
+    this.pump();
+  }
+
+  /** Reads what a lane needs to go on. */
+  fill(lane: Lane): Promise<void> {
+    return (lane.filling ??= this.despiteFailures('reading what waits for an endpoint', () =>
+      this.lanes.fill(lane),
+    ).then(() => {
+      lane.filling = undefined;
+      this.serve(lane);
+    }));
+  }
+
+  /** Serves it no more; what is under way ends and is stored. */
+  abandon(lane: Lane): void {
+    this.lanes.drop(lane);
+    this.turns.remove(lane);
+    this.agenda.forget(lane);
+  }
+
+  /** Begins nothing more and waits for what is under way; what is not stored after `drainMs` will be attempted again. */
+  async stop(drainMs: number): Promise<void> {
+    this.stopping = true;
+    this.agenda.close();
+    const deadline = setTimeout(() => this.ended.abort(), drainMs);
+    const timeUp = new Promise((resolve) => this.ended.signal.addEventListener('abort', resolve));
+    await Promise.race([Promise.allSettled(this.unsettled), timeUp]);
+    clearTimeout(deadline);
+    this.ended.abort();
+  }
+
+  /** Has it filled, has it take its turn, or has it woken when its time comes. */
+  private consider(lane: Lane): void {
+    if (!lane.active || this.stopping) return;
+    const now = this.clock().getTime();
+    if (this.lanes.isLacking(lane)) void this.fill(lane);
+    if (lane.canTake(now)) return this.turns.add(lane);
+    const moment = lane.nextMoment;
+    if (moment !== undefined) this.agenda.at(lane, moment);
+    if (wantsRecovery(lane, now)) void this.recover(lane);
+  }
+
+  private pump(): void {
+    while (!this.stopping && this.unsettled.size < 2 * this.maxInFlight) {
+      const lane = this.turns.next();
+      if (lane === undefined) return;
+      const item = lane.take(this.clock().getTime());
+      if (item !== undefined) this.begin(lane, item);
+      this.consider(lane);
+    }
+  }
+
+  private begin(lane: Lane, item: Waiting): void {
+    const end = this.turns.begin(lane);
+    lane.attempting += 1;
+    const answered = () => {
+      if (!end()) return;
+      lane.attempting -= 1;
+      this.serve(lane);
+    };
+    const work = this.attempt
+      .run(lane, item, answered, this.ended.signal)
+      .then(
+        (after) => {
+          lane.busy.delete(item.id);
+          lane.backlog.noteChange(item.id);
+          if (after?.queue === undefined) return;
+          if (lane.endpoint.deleted) void this.discard(lane);
+          else if (lane.active) lane.backlog.add(toWaiting(after, performance.now()), this.lanes.room(lane));
+        },
+        (error: unknown) => this.putBack(lane, item, error),
+      )
+      .then(() => {
+        this.unsettled.delete(work);
+        answered();
+        this.serve(lane);
+      });
+    this.unsettled.add(work);
+  }
+
+  private putBack(lane: Lane, item: Waiting, error: unknown): void {
+    lane.busy.delete(item.id);
+    if (this.ended.signal.aborted) return;
+    this.logger.error({ endpoint: lane.id, delivery: item.id, reason: String(error) }, 'webhooks: no attempt was made');
+    const now = this.clock().getTime();
+    lane.blockedUntil = now + BLOCKED_MS;
+    lane.backlog.putBack(item);
+  }
+
+  private async recover(lane: Lane): Promise<void> {
+    lane.recovering = true;
+    await this.despiteFailures('bringing deliveries forward', async () => {
+      await recover(lane, this.queues, this.clock);
+      await this.lanes.remember(lane, this.clock().getTime());
+    });
+    lane.recovering = false;
+    this.serve(lane);
+  }
+
+  /** It was recorded, or put off, while its endpoint was being deleted. */
+  private async discard(lane: Lane): Promise<void> {
+    this.abandon(lane);
+    const at = this.clock().toISOString();
+    await this.despiteFailures('discarding what waits', () => this.queues.discard(lane.id, at));
+  }
+
+  private async despiteFailures(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await persistently(this.ended.signal, this.logger, `webhooks: ${what}`, work);
+    } catch (error) {
+      if (this.ended.signal.aborted) return;
+      this.logger.error({ reason: String(error) }, `webhooks: ${what} failed`);
+      await pause(BLOCKED_MS, undefined, { signal: this.ended.signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { isAttempted } from '@tracking/webhooks-domain';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { Backlog } from './backlog.ts';
+import type { Pace } from './pace.ts';
+import type { Waiting } from './waiting-list.ts';
+
+/** Deliveries held in memory for each attempt that may be under way at once. */
+const HELD_PER_ATTEMPT = 64;
+
+/** One endpoint, as its owner sees it: what waits, what is under way, and how fast it may go. */
+export class Lane {
+  readonly backlog: Backlog;
+  /** Undefined until its stored condition was read: nothing is sent before. */
+  pace: Pace | undefined;
+  /** Requests under way. */
+  attempting = 0;
+  /** Deliveries under way, until their outcome is stored. */
+  readonly busy = new Set<string>();
+  /** False once the shard was lost or the endpoint deleted. */
+  active = true;
+  /** While it is being filled. */
+  filling: Promise<void> | undefined;
+  /** Whether what waits is being brought forward at the moment. */
+  recovering = false;
+  /** How far that has come. */
+  recoveredUpTo: readonly string[] | undefined;
+  /** Something of ours stands in the way of its attempts until then, in epoch milliseconds. */
+  blockedUntil = -Infinity;
+  usedAt = performance.now();
+
+  /** @param empty whether nothing is stored that waits for this endpoint */
+  constructor(
+    public endpoint: EndpointDocument,
+    empty: boolean,
+  ) {
+    this.backlog = new Backlog(empty);
+  }
+
+  get id(): string {
+    return this.endpoint.id;
+  }
+  get workspace(): string {
+    return this.endpoint.workspace_id;
+  }
+
+  /** Scheduled deliveries to hold in memory; none while the endpoint is not attempted. */
+  get room(): number {
+    return this.pace !== undefined && isAttempted(this.endpoint) ? HELD_PER_ATTEMPT * this.pace.allowed : 0;
+  }
+
+  get idle(): boolean {
+    const { scheduled, express, complete } = this.backlog;
+    return this.busy.size === 0 && scheduled.size === 0 && express.size === 0 && complete && !this.recovering;
+  }
+
+  setEndpoint(endpoint: EndpointDocument): void {
+    if (endpoint.revision < this.endpoint.revision) return;
+    const stopped = isAttempted(this.endpoint) && !isAttempted(endpoint);
+    this.endpoint = endpoint;
+    if (this.pace !== undefined) this.pace.limit = endpoint.max_concurrency;
+    // It waits on disk, for as long as it takes.
+    if (stopped) this.backlog.forget();
+  }
+
+  canTake(now: number): boolean {
+    if (this.pace === undefined || !this.active || this.attempting >= this.pace.limit) return false;
+    if (now < this.blockedUntil) return false;
+    return this.backlog.express.some(this.mayGo) || this.scheduledIsDue(this.pace, now);
+  }
+
+  /** The next delivery to attempt now. */
+  take(now: number): Waiting | undefined {
+    if (!this.canTake(now) || this.pace === undefined) return undefined;
+    const due = this.scheduledIsDue(this.pace, now);
+    const item = this.backlog.express.take(this.mayGo) ?? (due ? this.backlog.scheduled.shift() : undefined);
+    if (item !== undefined) this.busy.add(item.id);
+    return item;
+  }
+
+  /** When there may be something to attempt, in epoch milliseconds, if nothing else happens. */
+  get nextMoment(): number | undefined {
+    if (this.pace === undefined || this.attempting >= this.pace.limit) return undefined;
+    if (this.backlog.express.some(this.mayGo)) return this.blockedUntil;
+    const first = this.backlog.scheduled.first;
+    if (first === undefined || this.attempting >= this.pace.allowed || !isAttempted(this.endpoint)) return undefined;
+    return Math.max(first.due, this.pace.heldUntil, this.blockedUntil);
+  }
+
+  /** Sandbox events go to every endpoint with a verified URL, all else to enabled ones only. */
+  readonly mayGo = ({ delivery }: Waiting): boolean =>
+    delivery.sandbox ? this.endpoint.verified : isAttempted(this.endpoint);
+
+  private scheduledIsDue(pace: Pace, now: number): boolean {
+    const first = this.backlog.scheduled.first;
+    if (first === undefined || first.due > now || now < pace.heldUntil) return false;
+    return this.attempting < pace.allowed && isAttempted(this.endpoint);
+  }
+}

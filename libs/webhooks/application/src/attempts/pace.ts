@@ -1,0 +1,108 @@
+import type { Timestamp } from '@tracking/contracts';
+import type { CollectionSpec, Document } from '@tracking/ports';
+import type { Outcome } from '@tracking/webhooks-domain';
+
+/** How an endpoint has been answering, as far as it must outlive the process. Written by the owner of its shard alone. */
+export interface EndpointCondition extends Document {
+  readonly held_until: Timestamp | null;
+  /** Begin of the first attempt since the last success. */
+  readonly failing_since: Timestamp | null;
+  /** When it answered again after a long failure: what had waited until then is being sent. */
+  readonly recovering_since: Timestamp | null;
+}
+
+export const CONDITIONS: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };
+
+/** After this many failures in a row an endpoint is only probed until it succeeds once. */
+const PROBE_AFTER = 16;
+const PROBES = 2;
+/** Failures in a row that end a recovery: what still waits keeps its schedule. */
+const RELAPSE_AFTER = 3;
+
+const time = (at: Timestamp | null | undefined): number | null => (at ? Date.parse(at) : null);
+const timestamp = (at: number | null): Timestamp | null => (at === null ? null : new Date(at).toISOString());
+
+/**
+ * How fast an endpoint may be attempted, judged by its answers: all the attempts at once that it allows while it works, a
+ * probe or two while it does not, and from there one more with each success.
+ */
+export class Pace {
+  /** Attempts at once at present. */
+  allowed: number;
+  heldUntil: number;
+  recoveringSince: number | null;
+  /** Whether its latest answer was a success. */
+  proven = false;
+  private failingSince: number | null;
+  private failuresInARow = 0;
+  private saved: string;
+
+  constructor(
+    private most: number,
+    private readonly recoveryAfterMs: number,
+    condition?: EndpointCondition,
+  ) {
+    this.heldUntil = time(condition?.held_until) ?? -Infinity;
+    this.failingSince = time(condition?.failing_since);
+    this.recoveringSince = time(condition?.recovering_since);
+    this.allowed = this.heldUntil > -Infinity ? 1 : most;
+    this.saved = JSON.stringify(this.state(Infinity));
+  }
+
+  /** Most attempts at once that its owner allows. */
+  set limit(most: number) {
+    this.allowed = this.allowed === this.most ? most : Math.min(this.allowed, most);
+    this.most = most;
+  }
+  get limit(): number {
+    return this.most;
+  }
+
+  /**
+   * Takes note of an answer.
+   * @param startedAt when the attempt began, @param endedAt when it ended, in epoch milliseconds
+   */
+  answered(outcome: Outcome, startedAt: number, endedAt: number): void {
+    if (outcome.kind === 'success') this.succeeded(endedAt);
+    else this.failed(startedAt);
+    if (outcome.kind !== 'hold') return;
+    this.heldUntil = Math.max(this.heldUntil, endedAt + outcome.holdMs);
+    this.allowed = 1;
+  }
+
+  /** What should be stored of it and is not yet. */
+  unsaved(now: number): Omit<EndpointCondition, 'id'> | undefined {
+    const state = this.state(now);
+    const text = JSON.stringify(state);
+    if (text === this.saved) return undefined;
+    this.saved = text;
+    return state;
+  }
+
+  private succeeded(at: number): void {
+    const failedFor = this.failingSince === null ? 0 : at - this.failingSince;
+    if (failedFor >= this.recoveryAfterMs) this.recoveringSince = at;
+    this.failingSince = null;
+    this.failuresInARow = 0;
+    this.proven = true;
+    this.allowed = Math.min(this.most, this.allowed + 1);
+  }
+
+  private failed(startedAt: number): void {
+    this.failingSince ??= startedAt;
+    this.failuresInARow += 1;
+    this.proven = false;
+    if (this.failuresInARow >= PROBE_AFTER) this.allowed = Math.min(this.allowed, PROBES);
+    if (this.failuresInARow >= RELAPSE_AFTER) this.recoveringSince = null;
+  }
+
+  /** A failure counts once it has lasted a while: an endpoint that fails now and then is not written about all the time. */
+  private state(now: number): Omit<EndpointCondition, 'id'> {
+    const lasts = this.failingSince !== null && now - this.failingSince >= this.recoveryAfterMs / 10;
+    return {
+      held_until: timestamp(this.heldUntil === -Infinity ? null : this.heldUntil),
+      failing_since: lasts ? timestamp(this.failingSince) : null,
+      recovering_since: timestamp(this.recoveringSince),
+    };
+  }
+}

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock, Collection, Counter, Leases, Logger, MessageBroker, Metrics } from '@tracking/ports';
+import { announced } from '@tracking/webhooks-domain';
+import { DEAD_LETTERS_TOPIC } from '../topics.ts';
+import { type DeliveryDocument, toDelivery, toDocument } from './delivery-document.ts';
+
+const AT_ONCE = 200;
+const RETRY_MS = 1_000;
+/** How often it looks for dead letters of which this process was not told. */
+const SWEEP_MS = 5_000;
+const LEASE = 'webhooks-dead-letters';
+
+/** A message of the dead letter topic. */
+function message(delivery: DeliveryDocument) {
+  const { workspace_id, environment, event_created_at } = delivery;
+  const value = JSON.stringify({ ...toDelivery(delivery), workspace_id, environment, event_created_at });
+  const headers = { 'delivery-id': delivery.id, 'event-id': delivery.event_id };
+  return { key: delivery.endpoint_id, value, headers };
+}
+
+/**
+ * Tells the topic of every dead letter, at least once. A dead letter is stored as not announced in the same write that
+ * makes it one, and found by that until the topic has it: no crash in between loses it.
+ */
+export class DeadLetterAnnouncer {
+  private readonly stopping = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private wake: () => void = () => undefined;
+  private readonly announced: Counter;
+
+  constructor(
+    private readonly deliveries: Collection<DeliveryDocument>,
+    private readonly broker: MessageBroker,
+    private readonly leases: Leases,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    metrics: Metrics,
+  ) {
+    this.announced = metrics.counter('webhook_dead_letters_total', 'Deliveries that failed for good');
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** There is a new one. */
+  nudge(): void {
+    this.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.wake();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        const lease = await this.leases.acquire(LEASE, signal);
+        try {
+          while (!signal.aborted && !lease.lost.aborted) {
+            const woken = this.nextSweep();
+            await this.sweep(lease.lost);
+            await woken;
+          }
+        } finally {
+          await lease.release();
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        this.logger.warn({ reason: String(error) }, 'webhooks: could not announce dead letters; trying again');
+        await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Resolves when it is time to look again, or somebody says that there is something. */
+  private nextSweep(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, SWEEP_MS).unref();
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  private async sweep(lost: AbortSignal): Promise<void> {
+    for (;;) {
+      const found = await this.deliveries.find({
+        filter: { unannounced: true },
+        sort: { fields: ['completed_at', 'id'] },
+        limit: AT_ONCE,
+      });
+      if (found.length === 0 || lost.aborted) return;
+      await this.broker.publish(DEAD_LETTERS_TOPIC, found.map(message));
+      const at = this.clock().toISOString();
+      await this.deliveries.writeMany(
+        found.map((delivery) => ({
+          kind: 'upsert',
+          document: toDocument(announced(delivery, at)),
+          guard: { revision: delivery.revision },
+        })),
+      );
+      this.announced.add(found.length);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { type Collection, Unavailable } from '@tracking/ports';
+import { type Delivery, discarded, isAttempted, replayed, retryRequested } from '@tracking/webhooks-domain';
+import type { Owner } from '../attempts/owner.ts';
+import type { EndpointStore } from '../endpoints/endpoint-store.ts';
+import { deliverySucceeded, endpointNotEnabled, endpointNotVerified, noSuchEndpoint } from '../refusals.ts';
+import type {
+  DeadLetterAnswer,
+  DeadLetterCommand,
+  DeliveryCommand,
+  ListDeliveries,
+  Listed,
+  Scope,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+} from '../requests.ts';
+import type { WebhookDeliveries } from '../webhooks-api.ts';
+import { type DeliveryDocument, toDelivery, toDocument } from './delivery-document.ts';
+import type { DeliveryQueries } from './delivery-queries.ts';
+
+const AT_ONCE = 200;
+const MAX_TRIES = 20;
+
+export interface DeliveriesParts {
+  readonly documents: Collection<DeliveryDocument>;
+  readonly queries: DeliveryQueries;
+  readonly endpoints: EndpointStore;
+  readonly owner: Owner;
+}
+
+/** The use cases of deliveries: decisions, sections 6 and 8. */
+export class Deliveries implements WebhookDeliveries {
+  constructor(private readonly parts: DeliveriesParts) {}
+
+  list(request: ListDeliveries): Promise<Listed<WebhookDelivery>> {
+    return this.parts.queries.list(request);
+  }
+
+  get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail> {
+    return this.parts.queries.detail(request.scopes, request.delivery_id);
+  }
+
+  async retry(command: DeliveryCommand): Promise<WebhookDelivery> {
+    const delivery = await this.parts.queries.require([command], command.delivery_id);
+    const endpoint = await this.parts.endpoints.get(delivery.endpoint_id);
+    if (endpoint === undefined || endpoint.deleted) throw noSuchEndpoint();
+    if (delivery.sandbox && !endpoint.verified) throw endpointNotVerified();
+    if (!delivery.sandbox && !isAttempted(endpoint)) throw endpointNotEnabled();
+    return this.change(delivery, (now) => retryRequested(now, command.at));
+  }
+
+  async discard(command: DeliveryCommand): Promise<WebhookDelivery> {
+    const delivery = await this.parts.queries.require([command], command.delivery_id);
+    return this.change(delivery, (now) => {
+      if (now.status === 'succeeded') throw deliverySucceeded();
+      return discarded(now, command.at);
+    });
+  }
+
+  async replayDeadLetters(command: DeadLetterCommand): Promise<DeadLetterAnswer> {
+    const { endpoints } = this.parts;
+    // What belongs to a deleted endpoint has nowhere to go.
+    const alive = new Map<string, boolean>();
+    const goes = async ({ endpoint_id }: DeliveryDocument) => {
+      const known = alive.get(endpoint_id) ?? (await endpoints.get(endpoint_id))?.deleted === false;
+      alive.set(endpoint_id, known);
+      return known;
+    };
+    return this.changeDeadLetters(command, async (delivery) =>
+      (await goes(delivery)) ? replayed(delivery, command.at) : delivery,
+    );
+  }
+
+  discardDeadLetters(command: DeadLetterCommand): Promise<DeadLetterAnswer> {
+    return this.changeDeadLetters(command, (delivery) => Promise.resolve(discarded(delivery, command.at)));
+  }
+
+  /** Page by page, oldest first. Interrupted and repeated, it finds those that are left. */
+  private async changeDeadLetters(
+    command: DeadLetterCommand,
+    change: (delivery: DeliveryDocument) => Promise<Delivery>,
+  ): Promise<DeadLetterAnswer> {
+    let matched = 0;
+    let done = 0;
+    const touched = new Set<string>();
+    for await (const page of this.deadLetters(command)) {
+      matched += page.length;
+      for (const before of page) {
+        const after = await change(before);
+        if (after === before) continue;
+        const written = await this.parts.documents.replace(toDocument(after), { revision: before.revision });
+        if (!written) continue;
+        done += 1;
+        touched.add(before.endpoint_id);
+      }
+    }
+    await this.parts.owner.tell([...touched]);
+    return { matched, done };
+  }
+
+  private async *deadLetters({ scopes, ids, filter }: DeadLetterCommand): AsyncIterable<readonly DeliveryDocument[]> {
+    const { queries } = this.parts;
+    if (ids !== undefined) {
+      const found: DeliveryDocument[] = [];
+      for (const id of new Set(ids)) found.push(await queries.require(scopes, id));
+      const dead = found.filter(({ status }) => status === 'dead_lettered');
+      yield dead.sort((one, other) => (one.created_at < other.created_at ? -1 : 1));
+      return;
+    }
+    let after: readonly string[] | undefined;
+    for (;;) {
+      const wanted = { ...filter, statuses: ['dead_lettered'] as const };
+      const resume = after === undefined ? {} : { after };
+      const page = await queries.find(scopes, wanted, { limit: AT_ONCE, ...resume }, false);
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = [last.created_at, last.id];
+      yield page;
+    }
+  }
+
+  /** Applies a change to the delivery as it is, again when it was changed in between. */
+  private async change(
+    delivery: DeliveryDocument,
+    change: (delivery: DeliveryDocument) => Delivery,
+  ): Promise<WebhookDelivery> {
+    const { documents, owner, queries } = this.parts;
+    let before = delivery;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const after = change(before);
+      if (after === before) return toDelivery(before);
+      if (await documents.replace(toDocument(after), { revision: before.revision })) {
+        await owner.tell([delivery.endpoint_id]);
+        return toDelivery(after);
+      }
+      before = await queries.require([before], before.id);
+    }
+    throw new Unavailable('document store', `delivery ${delivery.id} is being changed by too many at once`);
+  }
+}

@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import type { Timestamp } from '@tracking/contracts';
+import type { CollectionSpec, Document } from '@tracking/ports';
+import { type Delivery, isScheduled } from '@tracking/webhooks-domain';
+import type { WebhookAttempt, WebhookDelivery } from '../requests.ts';
+
+/** A delivery as stored: with what leads the endpoint's owner to it while there is something to do. */
+export interface DeliveryDocument extends Document, Delivery {
+  /** Where it waits for an attempt; absent when it waits for none. */
+  readonly queue?: string;
+  /** When that is due. */
+  readonly due_at?: Timestamp;
+  /** Present on dead letters that the topic has not been told of. */
+  readonly unannounced?: true;
+}
+
+export const DELIVERIES: CollectionSpec = {
+  name: 'webhook_deliveries',
+  indexes: [
+    { name: 'queue', fields: ['queue', 'due_at', 'id'] },
+    { name: 'scope', fields: ['workspace_id', 'environment', 'status', 'created_at', 'id'] },
+    { name: 'endpoint', fields: ['endpoint_id', 'status', 'created_at', 'id'] },
+    { name: 'event', fields: ['event_id', 'status', 'created_at', 'id'] },
+    { name: 'unannounced', fields: ['unannounced', 'completed_at', 'id'] },
+  ],
+};
+
+/** The one delivery of this event to this endpoint: recording it again finds it there. */
+export function deliveryId(endpointId: string, eventId: string): string {
+  return `dlv_${hash('sha256', `${endpointId} ${eventId}`).slice(0, 32)}`;
+}
+
+/** Scheduled attempts of an endpoint wait in one queue; what a person asked for goes before it. */
+export function scheduledQueue(endpointId: string): string {
+  return endpointId;
+}
+export function expressQueue(endpointId: string): string {
+  return `${endpointId}!`;
+}
+export function endpointOfQueue(queue: string): string {
+  return queue.replace(/!$/, '');
+}
+
+export function toDocument(delivery: Delivery): DeliveryDocument {
+  const { queue: _queue, due_at: _due, unannounced: _unannounced, ...rest } = delivery as DeliveryDocument;
+  const queued = queueing(rest);
+  const unannounced = rest.status === 'dead_lettered' && rest.announced_at === null;
+  return { ...rest, ...queued, ...(unannounced ? { unannounced } : {}) };
+}
+
+function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
+  const { endpoint_id, manual_at, next_attempt_at } = delivery;
+  if (manual_at !== null) return { queue: expressQueue(endpoint_id), due_at: manual_at };
+  if (!isScheduled(delivery) || next_attempt_at === null) return {};
+  const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
+  return { queue, due_at: next_attempt_at };
+}
+
+export function toDelivery(delivery: Delivery): WebhookDelivery {
+  return {
+    id: delivery.id,
+    endpoint_id: delivery.endpoint_id,
+    event_id: delivery.event_id,
+    event_type: delivery.event_type,
+    status: delivery.status,
+    sandbox: delivery.sandbox,
+    created_at: delivery.created_at,
+    next_attempt_at: delivery.next_attempt_at,
+    completed_at: delivery.completed_at,
+    attempts_count: delivery.attempts_count,
+    last_error: delivery.last_error,
+  };
+}
+
+/** One attempt, kept beside its delivery so that a delivery stays small however often it fails. */
+export interface AttemptDocument extends Document, WebhookAttempt {}
+
+export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [] };
+
+const FIRST_KEPT = 50;
+const LATEST_KEPT = 50;
+
+/** Of very many attempts the first fifty and the latest fifty are kept: a later one takes an older one's place. */
+export function attemptId(deliveryId: string, number: number): string {
+  const place = number <= FIRST_KEPT ? number : FIRST_KEPT + 1 + ((number - FIRST_KEPT - 1) % LATEST_KEPT);
+  return `${deliveryId}.${place}`;
+}
+
+/** The ids of all attempts that are kept. */
+export function attemptIds(deliveryId: string, count: number): readonly string[] {
+  return Array.from({ length: Math.min(count, FIRST_KEPT + LATEST_KEPT) }, (_, index) => `${deliveryId}.${index + 1}`);
+}

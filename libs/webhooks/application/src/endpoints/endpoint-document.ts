@@ -1,0 +1,76 @@
+import type { Environment, Timestamp } from '@tracking/contracts';
+import type { CollectionSpec, Document } from '@tracking/ports';
+import { type EndpointFields, type EndpointState, MASK } from '@tracking/webhooks-domain';
+import type { WebhookEndpoint } from '../requests.ts';
+import type { SecretBox } from './secret-box.ts';
+
+export interface EndpointDocument extends Document, EndpointState, Omit<EndpointFields, 'headers'> {
+  readonly workspace_id: string;
+  readonly environment: Environment;
+  /** Which of the places in its scope it takes, from 0: the limit holds however many are created at once. */
+  readonly slot?: number;
+  readonly deleted: boolean;
+  /** Values sealed. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Valid ones, sealed, the newest first. */
+  readonly secrets: readonly { readonly sealed: string; readonly created_at: Timestamp }[];
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  readonly revision: number;
+}
+
+export const ENDPOINTS: CollectionSpec = {
+  name: 'webhook_endpoints',
+  indexes: [
+    { name: 'slot', fields: ['workspace_id', 'environment', 'slot'], unique: true },
+    { name: 'scope', fields: ['workspace_id', 'environment', 'deleted', 'created_at', 'id'] },
+  ],
+};
+
+const secretContext = (endpointId: string) => `${endpointId} secret`;
+const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
+
+export function sealedSecret(box: SecretBox, endpointId: string, secret: string): string {
+  return box.seal(secret, secretContext(endpointId));
+}
+
+export function openedSecrets(box: SecretBox, { id, secrets }: EndpointDocument): readonly string[] {
+  return secrets.map(({ sealed }) => box.open(sealed, secretContext(id)));
+}
+
+/** @param stored values sealed before, which stay where the mask was sent back */
+export function sealedHeaders(
+  box: SecretBox,
+  endpointId: string,
+  headers: Readonly<Record<string, string>>,
+  stored: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const sealed = Object.entries(headers).map(([name, value]) => {
+    const kept = value === MASK && Object.hasOwn(stored, name) ? stored[name] : undefined;
+    return [name, kept ?? box.seal(value, headerContext(endpointId, name))];
+  });
+  return Object.fromEntries(sealed) as Record<string, string>;
+}
+
+export function openedHeaders(box: SecretBox, { id, headers }: EndpointDocument): Readonly<Record<string, string>> {
+  const opened = Object.entries(headers).map(([name, sealed]) => [name, box.open(sealed, headerContext(id, name))]);
+  return Object.fromEntries(opened) as Record<string, string>;
+}
+
+export function toEndpoint(document: EndpointDocument): WebhookEndpoint {
+  return {
+    id: document.id,
+    url: document.url,
+    event_types: document.event_types,
+    description: document.description,
+    api_version: document.api_version,
+    environment: document.environment,
+    status: document.status,
+    disabled_reason: document.disabled_reason,
+    last_verification: document.last_verification,
+    headers: Object.fromEntries(Object.keys(document.headers).map((name) => [name, MASK])),
+    max_concurrency: document.max_concurrency,
+    created_at: document.created_at,
+    updated_at: document.updated_at,
+  };
+}

@@ -1,0 +1,93 @@
+import type { Timestamp } from '@tracking/contracts';
+import { type Collection, DuplicateKey, Unavailable } from '@tracking/ports';
+import { noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
+import type { Listed, PageRequest, Scope } from '../requests.ts';
+import type { EndpointDocument } from './endpoint-document.ts';
+
+/** In each environment of a workspace: decisions, section 6. */
+export const MAX_ENDPOINTS = 50;
+const MAX_TRIES = 20;
+
+/** Endpoint documents, deleted ones included: their deliveries' log outlives them. */
+export class EndpointStore {
+  constructor(private readonly documents: Collection<EndpointDocument>) {}
+
+  get(id: string): Promise<EndpointDocument | undefined> {
+    return this.documents.get(id);
+  }
+
+  /** @throws not_found when it is not of this scope, or deleted */
+  async require(scope: Scope, id: string): Promise<EndpointDocument> {
+    const found = await this.documents.get(id);
+    if (found === undefined || found.deleted || !inScope(found, scope)) throw noSuchEndpoint();
+    return found;
+  }
+
+  /** All of a scope but deleted ones: at most {@link MAX_ENDPOINTS}. */
+  all(scope: Scope): Promise<readonly EndpointDocument[]> {
+    return this.documents.find({ filter: ofScope(scope), limit: MAX_ENDPOINTS });
+  }
+
+  async list(scope: Scope, { limit, after }: PageRequest): Promise<Listed<EndpointDocument>> {
+    const found = await this.documents.find({
+      filter: ofScope(scope),
+      sort: { fields: ['created_at', 'id'] },
+      limit: limit + 1,
+      ...(after === undefined ? {} : { after }),
+    });
+    const items = found.slice(0, limit);
+    const last = items.at(-1);
+    return { items, next: found.length > limit && last !== undefined ? [last.created_at, last.id] : null };
+  }
+
+  /**
+   * Stores it in a free place of its scope; answers the stored one where its id exists: the same command, repeated.
+   * @throws limit_exceeded
+   */
+  async add(document: Omit<EndpointDocument, 'slot'>): Promise<EndpointDocument> {
+    for (let tries = 0; tries < MAX_ENDPOINTS; tries += 1) {
+      const existing = await this.documents.get(document.id);
+      if (existing !== undefined) return existing;
+      const taken = new Set((await this.all(document)).map(({ slot }) => slot));
+      const slot = [...Array(MAX_ENDPOINTS).keys()].find((place) => !taken.has(place));
+      if (slot === undefined) throw tooManyEndpoints(MAX_ENDPOINTS);
+      const placed = { ...document, slot };
+      try {
+        if (await this.documents.insert(placed)) return placed;
+      } catch (error) {
+        // Another one took the place in the meantime.
+        if (!(error instanceof DuplicateKey)) throw error;
+      }
+    }
+    throw tooManyEndpoints(MAX_ENDPOINTS);
+  }
+
+  /**
+   * Applies a change to the endpoint as it is, again when it was changed in between. A change that answers its argument
+   * writes nothing.
+   * @throws not_found
+   */
+  async update(
+    id: string,
+    at: Timestamp,
+    change: (document: EndpointDocument) => EndpointDocument,
+  ): Promise<EndpointDocument> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const before = await this.documents.get(id);
+      if (before === undefined || before.deleted) throw noSuchEndpoint();
+      const after = change(before);
+      if (after === before) return before;
+      const written = { ...after, updated_at: at, revision: before.revision + 1 };
+      if (await this.documents.replace(written, { revision: before.revision })) return written;
+    }
+    throw new Unavailable('document store', `endpoint ${id} is being changed by too many at once`);
+  }
+}
+
+export function inScope(document: Scope, scope: Scope): boolean {
+  return document.workspace_id === scope.workspace_id && document.environment === scope.environment;
+}
+
+function ofScope({ workspace_id, environment }: Scope) {
+  return { workspace_id, environment, deleted: false };
+}

@@ -1,0 +1,79 @@
+import { type KeyObject, createHmac, createSecretKey } from 'node:crypto';
+import type { OutboundRequest } from '@tracking/ports';
+import { signatureHeader } from '@tracking/webhooks-domain';
+import { type EndpointDocument, openedHeaders, openedSecrets } from './endpoint-document.ts';
+import type { EndpointStore } from './endpoint-store.ts';
+import type { SecretBox } from './secret-box.ts';
+
+/** An endpoint with everything that a request to it needs, opened once and when it is first needed. */
+export class Receiver {
+  private opened:
+    { readonly keys: readonly KeyObject[]; readonly headers: Readonly<Record<string, string>> } | undefined;
+
+  constructor(
+    readonly endpoint: EndpointDocument,
+    private readonly box: SecretBox,
+  ) {}
+
+  /**
+   * The signed request of one attempt.
+   * @param at when it is made, in epoch milliseconds
+   * @throws when the stored secrets cannot be opened
+   */
+  request(event: { readonly id: string; readonly type: string }, body: Uint8Array, at: number, timeoutMs: number) {
+    const { keys, headers: own } = (this.opened ??= this.open());
+    const hmacs = keys.map(
+      (key) => (prefix: string) => createHmac('sha256', key).update(prefix).update(body).digest('hex'),
+    );
+    const headers = {
+      ...own,
+      'content-type': 'application/json',
+      'service-signature': signatureHeader(at, hmacs),
+      'service-event-id': event.id,
+      'service-event-type': event.type,
+    };
+    return { url: this.endpoint.url, headers, body, timeoutMs } satisfies OutboundRequest;
+  }
+
+  private open() {
+    const keys = openedSecrets(this.box, this.endpoint).map((secret) => createSecretKey(secret, 'utf8'));
+    return { keys, headers: openedHeaders(this.box, this.endpoint) };
+  }
+}
+
+const MAX_KEPT = 5_000;
+
+/** Receivers by endpoint, opened once for each state of the endpoint. */
+export class Receivers {
+  private readonly kept = new Map<string, { readonly receiver: Receiver; readAt: number }>();
+
+  constructor(
+    private readonly store: EndpointStore,
+    private readonly box: SecretBox,
+    private readonly freshnessMs: number,
+  ) {}
+
+  /** Takes note of an endpoint just read or written. */
+  note(endpoint: EndpointDocument): Receiver {
+    const known = this.kept.get(endpoint.id);
+    if (known !== undefined && known.receiver.endpoint.revision > endpoint.revision) return known.receiver;
+    const same = known?.receiver.endpoint.revision === endpoint.revision;
+    const receiver = same ? known.receiver : new Receiver(endpoint, this.box);
+    this.kept.delete(endpoint.id);
+    this.kept.set(endpoint.id, { receiver, readAt: performance.now() });
+    if (this.kept.size > MAX_KEPT) this.kept.delete(this.kept.keys().next().value ?? '');
+    return receiver;
+  }
+
+  /** As it is known, if that is fresh enough to send on. */
+  fresh(endpointId: string): Receiver | undefined {
+    const known = this.kept.get(endpointId);
+    return known !== undefined && performance.now() - known.readAt <= this.freshnessMs ? known.receiver : undefined;
+  }
+
+  /** As it is now; undefined when there never was one. */
+  async read(endpointId: string): Promise<Receiver | undefined> {
+    const endpoint = await this.store.get(endpointId);
+    return endpoint === undefined ? undefined : this.note(endpoint);
+  }
+}

@@ -1,0 +1,38 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Timestamp } from '@tracking/contracts';
+import type { Clock, OutboundHttp } from '@tracking/ports';
+import { type Verification, answersChallenge, judge } from '@tracking/webhooks-domain';
+import type { Receiver } from './receivers.ts';
+
+const TYPE = 'endpoint.verification';
+
+/** Sends a challenge to the endpoint and judges the answer. The token lives no longer than the request. */
+export async function challenge(
+  receiver: Receiver,
+  outbound: OutboundHttp,
+  timeoutMs: number,
+  clock: Clock,
+): Promise<Verification> {
+  const token = randomBytes(24).toString('base64url');
+  const id = `evt_${randomUUID()}`;
+  const now = clock();
+  const at: Timestamp = now.toISOString();
+  const event = {
+    id,
+    type: TYPE,
+    created_at: at,
+    api_version: receiver.endpoint.api_version,
+    data: { challenge: token },
+  };
+  const body = Buffer.from(JSON.stringify(event));
+  const answer = await outbound.post(receiver.request({ id, type: TYPE }, body, now.getTime(), timeoutMs));
+  if (answer.kind === 'failure') return failed(at, answer.code, answer.message);
+  if (answersChallenge(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
+  const outcome = judge({ kind: 'response', statusCode: answer.statusCode, retryAfter: undefined }, now.getTime());
+  if (outcome.kind !== 'success') return failed(at, outcome.error.code, outcome.error.message);
+  return failed(at, 'challenge_mismatch', 'The endpoint did not answer with the token of data.challenge.');
+}
+
+function failed(at: Timestamp, code: string, message: string): Verification {
+  return { at, ok: false, error: { code, message } };
+}

@@ -1,0 +1,77 @@
+import type { Timestamp } from '@tracking/contracts';
+import type {
+  Clock,
+  Collection,
+  CollectionSpec,
+  Counter,
+  Document,
+  Logger,
+  MessageBroker,
+  Metrics,
+  ReceivedMessage,
+} from '@tracking/ports';
+import { noSuchParkedMessage } from '../refusals.ts';
+import type { Listed, PageRequest, ParkedMessage } from '../requests.ts';
+import { PARKED_TOPIC } from '../topics.ts';
+
+export interface ParkedDocument extends Document, ReceivedMessage {
+  readonly error: string;
+  readonly parked_at: Timestamp;
+}
+
+export const PARKED: CollectionSpec = {
+  name: 'webhook_parked_messages',
+  indexes: [{ name: 'order', fields: ['parked_at', 'id'] }],
+};
+
+/** Puts aside messages that cannot be taken for events, so that all others go on: seen in a metric, a topic and a list. */
+export class Parking {
+  private readonly parked: Counter;
+
+  constructor(
+    private readonly documents: Collection<ParkedDocument>,
+    private readonly broker: MessageBroker,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    metrics: Metrics,
+  ) {
+    this.parked = metrics.counter('webhook_parked_messages_total', 'Messages that could not be taken for events');
+  }
+
+  /** Stored under the message's place in its topic: parked once, however often it comes. */
+  async park(message: ReceivedMessage, reason: string): Promise<void> {
+    const { topic, partition, offset, key, value, headers } = message;
+    const id = `${topic}.${partition}.${offset}`;
+    if ((await this.documents.get(id)) !== undefined) return;
+    const error = reason.slice(0, 500);
+    const source = { 'parked-from': id, 'parked-because': error };
+    // First the topic: interrupted in between, it gets the message twice rather than never.
+    await this.broker.publish(PARKED_TOPIC, [{ key: key || id, value, headers: { ...headers, ...source } }]);
+    const parked_at = this.clock().toISOString();
+    if (!(await this.documents.insert({ id, topic, partition, offset, key, value, headers, error, parked_at }))) return;
+    this.parked.add();
+    this.logger.error({ topic, partition, offset, reason: error }, 'webhooks: a message was parked');
+  }
+
+  async get(id: string): Promise<ParkedDocument> {
+    const found = await this.documents.get(id);
+    if (found === undefined) throw noSuchParkedMessage();
+    return found;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.documents.delete(id);
+  }
+
+  async list({ limit, after }: PageRequest): Promise<Listed<ParkedMessage>> {
+    const found = await this.documents.find({
+      filter: {},
+      sort: { fields: ['parked_at', 'id'] },
+      limit: limit + 1,
+      ...(after === undefined ? {} : { after }),
+    });
+    const items = found.slice(0, limit).map(({ value: _value, headers: _headers, ...shown }) => shown);
+    const last = items.at(-1);
+    return { items, next: found.length > limit && last !== undefined ? [last.parked_at, last.id] : null };
+  }
+}

@@ -1,0 +1,144 @@
+import type { ApiVersion, Environment, JsonObject, JsonValue, Timestamp } from '@tracking/contracts';
+import type {
+  DeliveryError,
+  DeliveryStatus,
+  DisabledReason,
+  EndpointStatus,
+  Verification,
+} from '@tracking/webhooks-domain';
+
+/** Whose things a request is about; those of others do not exist for it. */
+export interface Scope {
+  readonly workspace_id: string;
+  readonly environment: Environment;
+}
+
+/** A request that changes something; made at the edge, so that repeating it does not do it twice. */
+export interface WebhookCommand extends Scope {
+  /** UUID. The same id is the same command, however often it is sent. */
+  readonly id: string;
+  /** The command's time. */
+  readonly at: Timestamp;
+}
+export interface EndpointCommand extends WebhookCommand {
+  readonly endpoint_id: string;
+}
+export interface CreateEndpoint extends WebhookCommand {
+  /** As the client sent them: checked here, where every faulty field is named at once. */
+  readonly fields: JsonObject;
+}
+export interface ChangeEndpoint extends EndpointCommand {
+  readonly fields: JsonObject;
+}
+export interface TestEndpoint extends EndpointCommand {
+  readonly type: string;
+}
+export interface DeliveryCommand extends WebhookCommand {
+  readonly delivery_id: string;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly after?: readonly string[];
+}
+export interface Listed<T> {
+  readonly items: readonly T[];
+  /** Where the next page begins; null after the last. */
+  readonly next: readonly string[] | null;
+}
+
+export interface ListEndpoints extends Scope, PageRequest {}
+
+export interface DeliveryFilter {
+  readonly endpoint_id?: string;
+  readonly event_id?: string;
+  readonly event_type?: string;
+  /** Any of these; all by default. */
+  readonly statuses?: readonly DeliveryStatus[];
+  /** Bounds of the events' `created_at`, inclusive. */
+  readonly since?: Timestamp;
+  readonly until?: Timestamp;
+}
+/** Newest first. */
+export interface ListDeliveries extends PageRequest {
+  /** One for clients; operators may look into several. */
+  readonly scopes: readonly Scope[];
+  readonly filter: DeliveryFilter;
+}
+/** Dead letters to be delivered again, or given up: those named, or all that match. */
+export interface DeadLetterCommand {
+  readonly at: Timestamp;
+  readonly scopes: readonly Scope[];
+  readonly ids?: readonly string[];
+  readonly filter?: Omit<DeliveryFilter, 'statuses'>;
+}
+export interface DeadLetterAnswer {
+  /** Dead letters that were found. */
+  readonly matched: number;
+  /** Those of them that were changed. */
+  readonly done: number;
+}
+
+/** An endpoint as it is answered. */
+export interface WebhookEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly event_types: readonly string[];
+  readonly description: string | null;
+  readonly api_version: ApiVersion;
+  readonly environment: Environment;
+  readonly status: EndpointStatus;
+  readonly disabled_reason: DisabledReason | null;
+  readonly last_verification: Verification | null;
+  /** Values are masked. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly max_concurrency: number;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}
+export interface NewWebhookEndpoint extends WebhookEndpoint {
+  /** `whsec_…`; shown here and never again by a read. */
+  readonly secret: string;
+}
+
+/** A delivery as it is listed. */
+export interface WebhookDelivery {
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly status: DeliveryStatus;
+  readonly sandbox: boolean;
+  readonly created_at: Timestamp;
+  readonly next_attempt_at: Timestamp | null;
+  readonly completed_at: Timestamp | null;
+  readonly attempts_count: number;
+  readonly last_error: DeliveryError | null;
+}
+export interface WebhookAttempt {
+  /** From 1. Of very many the first fifty and the latest fifty are kept. */
+  readonly number: number;
+  readonly at: Timestamp;
+  readonly duration_ms: number;
+  readonly status_code: number | null;
+  readonly error: DeliveryError | null;
+  readonly response: { readonly headers: Readonly<Record<string, string>>; readonly body: string } | null;
+  readonly manual: boolean;
+}
+export interface WebhookDeliveryDetail extends WebhookDelivery {
+  /** The body as it was and will be sent. */
+  readonly payload: JsonValue;
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+/** A record of the topic that could not be taken for an event. */
+export interface ParkedMessage {
+  readonly id: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly key: string;
+  readonly error: string;
+  readonly parked_at: Timestamp;
+}

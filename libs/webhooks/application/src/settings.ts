@@ -1,0 +1,39 @@
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '@tracking/webhooks-domain';
+
+/** Durations in milliseconds. */
+export interface WebhookSettings {
+  readonly policy: RetryPolicy;
+  /** One attempt, test or challenge, from name resolution to the last byte. */
+  readonly timeoutMs: number;
+  /** Where the web application answers, without a slash at the end. */
+  readonly appUrl: string;
+  /** Most attempts at once in this process. */
+  readonly maxInFlight: number;
+  /** Deliveries held in memory for their attempt; all others wait on disk. Endpoints that work may exceed it slightly. */
+  readonly maxWaiting: number;
+  /** Bodies kept in memory. */
+  readonly payloadCacheBytes: number;
+  /** Most messages consumed at once. */
+  readonly maxBatch: number;
+  /** Nothing is sent on knowledge of endpoint and delivery older than this. */
+  readonly freshnessMs: number;
+  /** How often this process looks for what others left to it. */
+  readonly pollMs: number;
+  /** An endpoint that failed every attempt for this long gets all that waits as soon as it answers again. */
+  readonly recoveryAfterMs: number;
+  /** Longest wait for attempts under way when stopping. */
+  readonly drainMs: number;
+}
+
+export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'appUrl'> = {
+  policy: DEFAULT_RETRY_POLICY,
+  timeoutMs: 10_000,
+  maxInFlight: 1_000,
+  maxWaiting: 20_000,
+  payloadCacheBytes: 64 * 1024 * 1024,
+  maxBatch: 500,
+  freshnessMs: 1_000,
+  pollMs: 100,
+  recoveryAfterMs: 600_000,
+  drainMs: 15_000,
+};

@@ -1,0 +1,64 @@
+import type {
+  ChangeEndpoint,
+  CreateEndpoint,
+  DeadLetterAnswer,
+  DeadLetterCommand,
+  DeliveryCommand,
+  EndpointCommand,
+  ListDeliveries,
+  ListEndpoints,
+  Listed,
+  NewWebhookEndpoint,
+  ParkedMessage,
+  Scope,
+  TestEndpoint,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+  WebhookEndpoint,
+} from './requests.ts';
+
+/** Every refusal is a `DomainError`; what belongs to another scope is `not_found`. */
+export interface WebhookEndpoints {
+  /** Sends nothing. @throws validation_failed, limit_exceeded */
+  create(command: CreateEndpoint): Promise<NewWebhookEndpoint>;
+  /** Oldest first. */
+  list(request: ListEndpoints): Promise<Listed<WebhookEndpoint>>;
+  get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
+  /** A changed URL has to be verified again. @throws validation_failed */
+  change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
+  /** Discards what is pending and keeps the log. The second time it is `not_found`. */
+  remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }>;
+  /** Sends the challenge and answers when the endpoint did: `last_verification` tells the outcome. */
+  verify(command: EndpointCommand): Promise<WebhookEndpoint>;
+  /** @throws endpoint_not_verified */
+  enable(command: EndpointCommand): Promise<WebhookEndpoint>;
+  disable(command: EndpointCommand): Promise<WebhookEndpoint>;
+  /** One sandbox event, one attempt. @throws validation_failed, endpoint_not_verified */
+  test(command: TestEndpoint): Promise<WebhookDelivery>;
+}
+
+export interface WebhookDeliveries {
+  list(request: ListDeliveries): Promise<Listed<WebhookDelivery>>;
+  get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail>;
+  /** One attempt as soon as possible; the schedule stays as it is. @throws endpoint_not_enabled */
+  retry(command: DeliveryCommand): Promise<WebhookDelivery>;
+  /** @throws delivery_succeeded */
+  discard(command: DeliveryCommand): Promise<WebhookDelivery>;
+  /** Dead letters get a new schedule and window, oldest first. */
+  replayDeadLetters(command: DeadLetterCommand): Promise<DeadLetterAnswer>;
+  discardDeadLetters(command: DeadLetterCommand): Promise<DeadLetterAnswer>;
+}
+
+/** Records of the topic that could not be taken for events. */
+export interface ParkedMessages {
+  list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<Listed<ParkedMessage>>;
+  /** Takes it up again, as if it had just come. Answers whether it could be taken for an event now. */
+  retry(request: { readonly id: string }): Promise<{ readonly recorded: boolean }>;
+}
+
+/** What others ask of webhooks; the same in the process that sends and over the command channel. */
+export interface WebhooksApi {
+  readonly endpoints: WebhookEndpoints;
+  readonly deliveries: WebhookDeliveries;
+  readonly parked: ParkedMessages;
+}

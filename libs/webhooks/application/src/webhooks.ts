@@ -1,0 +1,147 @@
+import { DomainError } from '@tracking/contracts';
+import type { Clock, DocumentStore, Leases, Logger, MessageBroker, Metrics, OutboundHttp } from '@tracking/ports';
+import { type Random, disabled } from '@tracking/webhooks-domain';
+import { AttemptRun } from './attempts/attempt-run.ts';
+import { Attempts } from './attempts/attempts.ts';
+import { Dispatcher } from './attempts/dispatcher.ts';
+import { Lanes } from './attempts/lanes.ts';
+import { NUDGES, type NudgeDocument, Nudges } from './attempts/nudges.ts';
+import { Outcomes } from './attempts/outcomes.ts';
+import { Owner } from './attempts/owner.ts';
+import { CONDITIONS, type EndpointCondition } from './attempts/pace.ts';
+import { Queues } from './attempts/queues.ts';
+import { DeadLetterAnnouncer } from './deliveries/dead-letter-announcer.ts';
+import { Deliveries } from './deliveries/deliveries.ts';
+import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from './deliveries/delivery-document.ts';
+import { DeliveryQueries } from './deliveries/delivery-queries.ts';
+import { PAYLOADS, type PayloadDocument, Payloads } from './deliveries/payloads.ts';
+import { ENDPOINTS, type EndpointDocument } from './endpoints/endpoint-document.ts';
+import { EndpointStore } from './endpoints/endpoint-store.ts';
+import { Endpoints } from './endpoints/endpoints.ts';
+import { Receivers } from './endpoints/receivers.ts';
+import { SandboxTests } from './endpoints/sandbox-tests.ts';
+import { SecretBox } from './endpoints/secret-box.ts';
+import { ParkedMessageCases } from './recording/parked-messages.ts';
+import { PARKED, type ParkedDocument, Parking } from './recording/parked.ts';
+import { Recorder } from './recording/recorder.ts';
+import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
+import { CONSUMER_GROUP, EVENTS_TOPIC } from './topics.ts';
+import type { WebhooksApi } from './webhooks-api.ts';
+
+export interface WebhooksDependencies {
+  readonly documentStore: DocumentStore;
+  /** With the topics of {@link WEBHOOK_TOPICS} and the publisher's. */
+  readonly broker: MessageBroker;
+  readonly leases: Leases;
+  readonly outbound: OutboundHttp;
+  /** 32 bytes, under which secrets are encrypted at rest. */
+  readonly secretsKey: Uint8Array;
+  readonly clock: Clock;
+  /** From 0 to just under 1. */
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'appUrl'>;
+}
+
+/** Records, attempts and keeps deliveries, and answers what others ask. */
+export interface Webhooks extends WebhooksApi {
+  /**
+   * Takes in nothing more, lets attempts under way end, stores their outcomes and hands its shards over. Bounded by
+   * `drainMs`; what was not stored by then will be attempted again.
+   */
+  stop(): Promise<void>;
+}
+
+async function openCollections(store: DocumentStore) {
+  const [endpoints, deliveries, attempts, payloads, conditions, nudges, parked] = await Promise.all([
+    store.collection<EndpointDocument>(ENDPOINTS),
+    store.collection<DeliveryDocument>(DELIVERIES),
+    store.collection<AttemptDocument>(ATTEMPTS),
+    store.collection<PayloadDocument>(PAYLOADS),
+    store.collection<EndpointCondition>(CONDITIONS),
+    store.collection<NudgeDocument>(NUDGES),
+    store.collection<ParkedDocument>(PARKED),
+  ]);
+  return { endpoints, deliveries, attempts, payloads, conditions, nudges, parked };
+}
+
+async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
+  const { broker, leases, outbound, clock, random, logger, metrics } = dependencies;
+  const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
+  const box = new SecretBox(dependencies.secretsKey);
+  const stored = await openCollections(dependencies.documentStore);
+
+  const store = new EndpointStore(stored.endpoints);
+  const receivers = new Receivers(store, box, settings.freshnessMs);
+  const payloads = new Payloads(stored.payloads, settings.payloadCacheBytes);
+  const queries = new DeliveryQueries(stored.deliveries, stored.attempts, stored.payloads);
+  const announcer = new DeadLetterAnnouncer(stored.deliveries, broker, leases, clock, logger, metrics);
+
+  const queues = new Queues(stored.deliveries);
+  const lanes = new Lanes(queues, stored.conditions, settings);
+  const run = new AttemptRun({
+    deliveries: stored.deliveries,
+    receivers,
+    payloads,
+    attempts: new Attempts(outbound, settings.timeoutMs, clock, metrics),
+    outcomes: new Outcomes(stored.deliveries, stored.attempts, settings.policy, random, logger),
+    lanes,
+    clock,
+    logger,
+    freshnessMs: settings.freshnessMs,
+    gone: async (endpoint) => receivers.note(await disableGone(store, endpoint, clock)).endpoint,
+    settled: ({ status }) => (status === 'dead_lettered' ? announcer.nudge() : undefined),
+  });
+  const dispatcher = new Dispatcher(lanes, queues, run, settings.maxInFlight, clock, logger);
+  const nudges = new Nudges(stored.nudges);
+  const { pollMs } = settings;
+  const owner = new Owner({ leases, lanes, queues, nudges, receivers, dispatcher, logger, now: clock, pollMs });
+
+  const parking = new Parking(stored.parked, broker, clock, logger, metrics);
+  const recorder = new Recorder(store, payloads, stored.deliveries, owner, parking, clock, metrics);
+  const sandbox = new SandboxTests(payloads, stored.deliveries, owner, settings.appUrl);
+  const { timeoutMs } = settings;
+
+  metrics.gauge('webhook_attempts_in_flight', 'Requests under way', [], () => dispatcher.inFlight);
+  metrics.gauge('webhook_waiting_in_memory', 'Deliveries held for their attempt', [], () => lanes.waitingInMemory);
+  metrics.gauge('webhook_shards_owned', 'Shards of endpoints attempted here', [], () => owner.shardCount);
+
+  const consuming = new AbortController();
+  const { maxBatch } = settings;
+  const consumption = { topic: EVENTS_TOPIC, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
+  owner.start();
+  announcer.start();
+  const consumed = broker.consume(consumption, (messages) => recorder.record(messages));
+
+  return {
+    endpoints: new Endpoints({ store, box, receivers, owner, sandbox, outbound, clock, timeoutMs }),
+    deliveries: new Deliveries({ documents: stored.deliveries, queries, endpoints: store, owner }),
+    parked: new ParkedMessageCases(parking, recorder),
+    async stop() {
+      consuming.abort();
+      await consumed;
+      await owner.stop(settings.drainMs);
+      await announcer.stop();
+      await owner.release();
+    },
+  };
+}
+
+/** What answered 410 has been given up by its owner; unless its URL was changed, or it was deleted, in the meantime. */
+async function disableGone(
+  store: EndpointStore,
+  { id, url }: EndpointDocument,
+  clock: Clock,
+): Promise<EndpointDocument> {
+  const at = clock().toISOString();
+  try {
+    return await store.update(id, at, (now) => (now.url === url ? disabled(now, 'gone', at) : now));
+  } catch (error) {
+    const deleted = error instanceof DomainError ? await store.get(id) : undefined;
+    if (deleted === undefined) throw error;
+    return deleted;
+  }
+}
+
+export const Webhooks = { start };

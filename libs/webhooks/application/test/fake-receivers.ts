@@ -1,0 +1,80 @@
+import type { OutboundFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
+
+export interface Arrived {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+export type Answer = OutboundResponse | OutboundFailure;
+export type Behaviour = (request: Arrived) => Answer | Promise<Answer>;
+
+export function answer(
+  statusCode: number,
+  headers: Readonly<Record<string, string>> = {},
+  body = '',
+): OutboundResponse {
+  return { kind: 'response', statusCode, headers, body, durationMs: 1 };
+}
+export const timedOut: OutboundFailure = {
+  kind: 'failure',
+  code: 'timeout',
+  message: 'no answer in time',
+  durationMs: 1,
+};
+
+/** Receivers without a network: each URL behaves as told, answers challenges, and remembers what arrived. */
+export class FakeReceivers implements OutboundHttp {
+  readonly arrived: Arrived[] = [];
+  private readonly behaviours = new Map<string, Behaviour>();
+  private readonly underWay = new Map<string, number>();
+  /** Most requests at once, by URL. */
+  readonly mostAtOnce = new Map<string, number>();
+
+  behave(url: string, behaviour: Behaviour): void {
+    this.behaviours.set(url, behaviour);
+  }
+
+  /** Deliveries that arrived there, challenges left out. */
+  at(url: string): readonly Arrived[] {
+    return this.arrived.filter(
+      (one) => one.url === url && one.headers['service-event-type'] !== 'endpoint.verification',
+    );
+  }
+
+  async post({ url, headers, body }: OutboundRequest): Promise<Answer> {
+    const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+    const request = { url, headers, body: text, at: Date.now() };
+    this.arrived.push(request);
+    const underWay = (this.underWay.get(url) ?? 0) + 1;
+    this.underWay.set(url, underWay);
+    this.mostAtOnce.set(url, Math.max(underWay, this.mostAtOnce.get(url) ?? 0));
+    await Promise.resolve();
+    try {
+      const behaviour = this.behaviours.get(url);
+      if (behaviour !== undefined) return await behaviour(request);
+      return this.good(request);
+    } finally {
+      this.underWay.set(url, (this.underWay.get(url) ?? 0) - 1);
+    }
+  }
+
+  /** Answers 200, to a challenge with its token. */
+  good({ headers, body }: Arrived): Answer {
+    if (headers['service-event-type'] !== 'endpoint.verification') return answer(200);
+    return answer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
+  }
+
+  refuses(url: string): string | undefined {
+    if (!URL.canParse(url)) return 'This is not a URL.';
+    const { protocol, username, password, hash } = new URL(url);
+    if (protocol !== 'https:') return 'The URL must begin with https://.';
+    if (username !== '' || password !== '') return 'The URL must not contain credentials.';
+    return hash === '' ? undefined : 'The URL must not have a fragment.';
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

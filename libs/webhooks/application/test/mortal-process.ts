@@ -1,0 +1,127 @@
+import type {
+  Collection,
+  CollectionSpec,
+  Document,
+  DocumentStore,
+  Leases,
+  MessageBroker,
+  OutboundHttp,
+} from '@tracking/ports';
+
+/**
+ * A process that can die in a test: from one instant on none of its calls to the outside has an effect or an answer. Calls
+ * under way at that instant have had their effect or not, as `dieAt` says.
+ */
+export class MortalProcess {
+  dead = false;
+  /** Calls to the outside so far that change something there. */
+  steps = 0;
+  private readonly held = new Set<() => Promise<void>>();
+
+  /**
+   * @param dieAt the number of the call, from 1, at which it dies
+   * @param before whether it dies before that call has its effect, or after it but before the answer
+   */
+  constructor(
+    private readonly dieAt = Infinity,
+    private readonly before = true,
+  ) {}
+
+  /** As kill -9. What it held falls to others. */
+  kill(): void {
+    this.dead = true;
+    for (const release of this.held) void release();
+    this.held.clear();
+  }
+
+  documentStore(store: DocumentStore): DocumentStore {
+    return {
+      collection: async <T extends Document>(spec: CollectionSpec) =>
+        this.collection<T>(await store.collection<T>(spec)),
+      collectionNames: (prefix) => this.look(() => store.collectionNames(prefix)),
+      dropCollection: (name) => this.step(() => store.dropCollection(name)),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  broker(broker: MessageBroker): MessageBroker {
+    return {
+      ensureTopics: (topics) => broker.ensureTopics(topics),
+      publish: (topic, messages) => this.step(() => broker.publish(topic, messages)),
+      consume: (options, handler) =>
+        broker.consume(options, async (messages, fenced) => {
+          if (this.dead) throw new Error('dead');
+          await Promise.race([handler(messages, fenced), this.death()]);
+          // Its death may be that the offset is not committed.
+          await this.step(() => Promise.resolve());
+        }),
+      lag: (topic, group) => broker.lag(topic, group),
+      close: () => broker.close(),
+    };
+  }
+
+  outbound(outbound: OutboundHttp): OutboundHttp {
+    return {
+      post: (request) => this.step(() => outbound.post(request)),
+      refuses: (url) => outbound.refuses(url),
+      close: () => outbound.close(),
+    };
+  }
+
+  leases(leases: Leases): Leases {
+    return {
+      acquire: async (name, signal) => {
+        const lease = await leases.acquire(name, signal);
+        const release = () => lease.release();
+        if (this.dead) {
+          await release();
+          return new Promise(() => undefined);
+        }
+        this.held.add(release);
+        return lease;
+      },
+      close: () => leases.close(),
+    };
+  }
+
+  private collection<T extends Document>(collection: Collection<T>): Collection<T> {
+    return {
+      get: (id) => this.look(() => collection.get(id)),
+      getMany: (ids) => this.look(() => collection.getMany(ids)),
+      find: (query) => this.look(() => collection.find(query)),
+      count: (filter) => this.look(() => collection.count(filter)),
+      insert: (document) => this.step(() => collection.insert(document)),
+      replace: (document, guard) => this.step(() => collection.replace(document, guard)),
+      upsert: (document, guard) => this.step(() => collection.upsert(document, guard)),
+      delete: (id, guard) => this.step(() => collection.delete(id, guard)),
+      writeMany: (writes) => this.step(() => collection.writeMany(writes)),
+      claim: (query, set) => this.step(() => collection.claim(query, set)),
+    };
+  }
+
+  private async look<T>(work: () => Promise<T>): Promise<T> {
+    if (this.dead) return never();
+    const answer = await work();
+    return this.dead ? never() : answer;
+  }
+
+  private async step<T>(work: () => Promise<T>): Promise<T> {
+    if (this.dead) return never();
+    this.steps += 1;
+    const fatal = this.steps === this.dieAt;
+    if (fatal && this.before) this.kill();
+    if (this.dead) return never();
+    const answer = await work();
+    if (fatal) this.kill();
+    return this.dead ? never() : answer;
+  }
+
+  private async death(): Promise<never> {
+    while (!this.dead) await new Promise((resolve) => setTimeout(resolve, 1));
+    throw new Error('dead');
+  }
+}
+
+function never<T>(): Promise<T> {
+  return new Promise(() => undefined);
+}

@@ -1,0 +1,121 @@
+import {
+  API_VERSIONS,
+  type ApiVersion,
+  EVENT_TYPES,
+  type FieldError,
+  type JsonObject,
+  type JsonValue,
+} from '@tracking/contracts';
+import { type Fail, checkHeaders } from './custom-headers.ts';
+import { ALL_STANDARD_TYPES, isKnownEventType } from './matching.ts';
+
+/** What the owner of an endpoint sets. */
+export interface EndpointFields {
+  readonly url: string;
+  readonly event_types: readonly string[];
+  readonly description: string | null;
+  readonly api_version: ApiVersion;
+  /** Go with every delivery; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Most attempts at once. */
+  readonly max_concurrency: number;
+}
+
+export const DEFAULT_MAX_CONCURRENCY = 16;
+const MOST_CONCURRENCY = 100;
+const MAX_URL_LENGTH = 1_000;
+const MAX_DESCRIPTION_LENGTH = 1_000;
+
+/** A new endpoint's fields where the request names none: payloads are pinned to the newest version. */
+export const DEFAULT_ENDPOINT_FIELDS = {
+  description: null,
+  api_version: API_VERSIONS[API_VERSIONS.length - 1] as ApiVersion,
+  headers: {},
+  max_concurrency: DEFAULT_MAX_CONCURRENCY,
+} satisfies Partial<EndpointFields>;
+
+export interface CheckedFields {
+  /** Those that the request names, normalised; only to be used when there are no errors. */
+  readonly fields: Partial<EndpointFields>;
+  /** Every faulty field. */
+  readonly errors: readonly FieldError[];
+}
+
+/**
+ * Checks the fields of a request to create (`url` and `event_types` are then required) or change an endpoint. Unknown
+ * fields are ignored.
+ * @param refuses why deliveries to this URL would be refused, before any name is resolved; undefined when they would not
+ */
+export function checkEndpointFields(
+  input: JsonObject,
+  required: boolean,
+  refuses: (url: string) => string | undefined,
+): CheckedFields {
+  const errors: FieldError[] = [];
+  const fail: Fail = (param, code, message) => void errors.push({ param, code, message });
+  const fields: { -readonly [K in keyof EndpointFields]?: EndpointFields[K] } = {};
+  const take = <K extends keyof EndpointFields>(
+    name: K,
+    check: (value: JsonValue) => EndpointFields[K] | undefined,
+  ) => {
+    const value = input[name];
+    if (value === undefined) return;
+    const checked = check(value);
+    if (checked !== undefined) fields[name] = checked;
+  };
+  take('url', (value) => checkUrl(value, refuses, fail));
+  take('event_types', (value) => checkEventTypes(value, fail));
+  take('description', (value) => checkDescription(value, fail));
+  take('api_version', (value) => checkApiVersion(value, fail));
+  take('headers', (value) => checkHeaders(value, fail));
+  take('max_concurrency', (value) => checkConcurrency(value, fail));
+  for (const name of ['url', 'event_types'] as const) {
+    if (required && input[name] === undefined) fail(name, 'required', `${name} is required.`);
+  }
+  return { fields, errors };
+}
+
+function checkUrl(value: JsonValue, refuses: (url: string) => string | undefined, fail: Fail): string | undefined {
+  if (typeof value !== 'string') return void fail('url', 'invalid_type', 'url must be a string.');
+  const url = value.trim();
+  if (url.length > MAX_URL_LENGTH) {
+    return void fail('url', 'too_long', `url must not be longer than ${MAX_URL_LENGTH} characters.`);
+  }
+  const reason = refuses(url);
+  return reason === undefined ? url : void fail('url', 'invalid_value', reason);
+}
+
+function checkEventTypes(value: JsonValue, fail: Fail): readonly string[] | undefined {
+  if (!Array.isArray(value))
+    return void fail('event_types', 'invalid_type', 'event_types must be an array of strings.');
+  if (value.length === 0) return void fail('event_types', 'required', 'event_types must not be empty.');
+  if (value.length > 100)
+    return void fail('event_types', 'too_many', 'event_types must not have more than 100 entries.');
+  const known = (value as readonly JsonValue[]).map((type, index) => {
+    if (typeof type === 'string' && (type === ALL_STANDARD_TYPES || isKnownEventType(type))) return type;
+    const allowed = [ALL_STANDARD_TYPES, ...EVENT_TYPES].join(', ');
+    return void fail(`event_types[${index}]`, 'invalid_value', `Unknown event type. Allowed: ${allowed}.`);
+  });
+  const types = known.filter((type) => type !== undefined);
+  return types.length === value.length ? [...new Set(types)] : undefined;
+}
+
+function checkDescription(value: JsonValue, fail: Fail): string | null | undefined {
+  if (value === null) return null;
+  if (typeof value !== 'string')
+    return void fail('description', 'invalid_type', 'description must be a string or null.');
+  if (value.length <= MAX_DESCRIPTION_LENGTH) return value;
+  const message = `description must not be longer than ${MAX_DESCRIPTION_LENGTH} characters.`;
+  return void fail('description', 'too_long', message);
+}
+
+function checkApiVersion(value: JsonValue, fail: Fail): ApiVersion | undefined {
+  const version = API_VERSIONS.find((known) => known === value);
+  return version ?? void fail('api_version', 'invalid_value', `api_version must be one of ${API_VERSIONS.join(', ')}.`);
+}
+
+function checkConcurrency(value: JsonValue, fail: Fail): number | undefined {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_CONCURRENCY) return value;
+  const message = `max_concurrency must be a whole number from 1 to ${MOST_CONCURRENCY}.`;
+  return void fail('max_concurrency', 'invalid_value', message);
+}

@@ -1,0 +1,90 @@
+import type { Timestamp } from '@tracking/contracts';
+import type { DeliveryError } from './delivery.ts';
+import { type Period, closed, opened } from './periods.ts';
+
+export const ENDPOINT_STATUSES = ['pending_verification', 'verified', 'enabled', 'disabled'] as const;
+export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
+
+/** `gone`: the endpoint answered 410. */
+export type DisabledReason = 'manual' | 'gone';
+
+export interface Verification {
+  readonly at: Timestamp;
+  readonly ok: boolean;
+  readonly error: DeliveryError | null;
+}
+
+/** What of an endpoint moves by itself, as opposed to what its owner sets. */
+export interface EndpointState {
+  readonly status: EndpointStatus;
+  readonly disabled_reason: DisabledReason | null;
+  /** Whether the present URL answered a challenge. */
+  readonly verified: boolean;
+  readonly last_verification: Verification | null;
+  /** When events are recorded for it: from enabling to disabling, also while a changed URL awaits its verification. */
+  readonly enabled_periods: readonly Period[];
+  /** When nothing was sent although deliveries may have waited: their windows stand still meanwhile. */
+  readonly pauses: readonly Period[];
+}
+
+export const NEW_ENDPOINT: EndpointState = {
+  status: 'pending_verification',
+  disabled_reason: null,
+  verified: false,
+  last_verification: null,
+  enabled_periods: [],
+  pauses: [],
+};
+
+/** Whether scheduled deliveries go to it. */
+export function isAttempted(endpoint: EndpointState): boolean {
+  return endpoint.status === 'enabled';
+}
+
+/** Nothing but a challenge goes to a URL that has not answered one. */
+export function urlChanged<E extends EndpointState>(endpoint: E, at: Timestamp): E {
+  return {
+    ...endpoint,
+    status: 'pending_verification',
+    disabled_reason: null,
+    verified: false,
+    last_verification: null,
+    pauses: pausedAfter(endpoint, at),
+  };
+}
+
+/** A challenge ended. It moves only an endpoint that was waiting for it, and a failed one takes nothing away. */
+export function verificationEnded<E extends EndpointState>(endpoint: E, verification: Verification): E {
+  if (!verification.ok) return { ...endpoint, last_verification: verification };
+  const status = endpoint.status === 'pending_verification' ? 'verified' : endpoint.status;
+  return { ...endpoint, status, verified: true, last_verification: verification };
+}
+
+/** Goes on with what waited; what is created from now on is recorded. Undefined: its URL is not verified. */
+export function enabled<E extends EndpointState>(endpoint: E, at: Timestamp): E | undefined {
+  if (!endpoint.verified) return undefined;
+  if (endpoint.status === 'enabled') return endpoint;
+  return {
+    ...endpoint,
+    status: 'enabled',
+    disabled_reason: null,
+    enabled_periods: opened(endpoint.enabled_periods, at),
+    pauses: closed(endpoint.pauses, at),
+  };
+}
+
+/** Records nothing more and holds what is pending. */
+export function disabled<E extends EndpointState>(endpoint: E, reason: DisabledReason, at: Timestamp): E {
+  if (endpoint.status === 'disabled') return endpoint;
+  return {
+    ...endpoint,
+    status: 'disabled',
+    disabled_reason: reason,
+    enabled_periods: closed(endpoint.enabled_periods, at),
+    pauses: pausedAfter(endpoint, at),
+  };
+}
+
+function pausedAfter(endpoint: EndpointState, at: Timestamp): readonly Period[] {
+  return endpoint.status === 'enabled' ? opened(endpoint.pauses, at) : endpoint.pauses;
+}

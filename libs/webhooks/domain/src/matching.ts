@@ -1,0 +1,33 @@
+import { EVENT_TYPES, STANDARD_EVENT_TYPES, type Timestamp } from '@tracking/contracts';
+import { type Period, covers } from './periods.ts';
+
+/** Subscribes to the standard types: those of the interface specification. */
+export const ALL_STANDARD_TYPES = '*';
+
+const STANDARD: ReadonlySet<string> = new Set(STANDARD_EVENT_TYPES);
+const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+export function isKnownEventType(type: string): boolean {
+  return KNOWN.has(type);
+}
+
+export function isSubscribed(eventTypes: readonly string[], type: string): boolean {
+  return eventTypes.includes(type) || (STANDARD.has(type) && eventTypes.includes(ALL_STANDARD_TYPES));
+}
+
+/** What of an endpoint decides which events it gets. */
+export interface Subscription {
+  readonly event_types: readonly string[];
+  readonly enabled_periods: readonly Period[];
+}
+
+/**
+ * Whether the endpoint gets this event: it is subscribed, and the event was created while the endpoint was enabled,
+ * whenever it is consumed.
+ */
+export function wants(
+  endpoint: Subscription,
+  event: { readonly type: string; readonly created_at: Timestamp },
+): boolean {
+  return isSubscribed(endpoint.event_types, event.type) && covers(endpoint.enabled_periods, event.created_at);
+}

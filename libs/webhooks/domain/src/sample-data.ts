@@ -1,0 +1,140 @@
+import type { Milestone, Shipment, Timestamp } from '@tracking/contracts';
+
+/** The moment that many hours from the sample's now. */
+export type SampleTimes = (hours: number) => Timestamp;
+
+const TOKEN = 'sandbox2sandbox2sandbox2aa';
+const SHIPMENT_ID = `shp_${TOKEN}`;
+const CONTAINER = 'CSQU3054383';
+const LEFT_PORT = { id: `mst_${TOKEN}1`, code: 'vessel_departed', label: 'Vessel departed', location: 'CNSHA' };
+const PERSON = { type: 'user', id: 'usr_sandbox' } as const;
+
+/** An ocean container on its way from Shanghai to Rotterdam, thirty hours late. */
+export function sampleShipment(time: SampleTimes, appUrl: string) {
+  const voyage = {
+    mode: 'ocean',
+    carrier_scac: 'MSCU',
+    origin_port: 'CNSHA',
+    destination_port: 'NLRTM',
+    etd: time(-96),
+    eta: time(510),
+    atd: time(-94),
+    ata: null,
+  } as const;
+  const last_milestone = { ...LEFT_PORT, occurred_at: time(-94) };
+  return {
+    ...voyage,
+    id: SHIPMENT_ID,
+    external_id: 'PO-SANDBOX-1',
+    status: 'in_transit',
+    status_milestone_id: LEFT_PORT.id,
+    load_type: 'fcl',
+    house_bill: 'HBL-SANDBOX-1',
+    master_bill: 'MEDUSANDBOX1',
+    booking_number: 'BKG-SANDBOX-1',
+    container_numbers: [CONTAINER],
+    shipper: { name: 'Sandbox Export Ltd', external_id: 'SUP-1' },
+    consignee: { name: 'Sandbox Import B.V.', external_id: 'CUS-1' },
+    references: [{ type: 'purchase_order', value: 'PO-SANDBOX-1' }],
+    metadata: null,
+    legs: [{ ...voyage, vessel: 'MSC SANDBOX', voyage: '123W' }],
+    containers: [
+      {
+        number: CONTAINER,
+        valid_check_digit: true,
+        size_type: null,
+        seal_number: null,
+        status: 'in_transit',
+        status_milestone_id: LEFT_PORT.id,
+        last_milestone,
+        discharged_at: null,
+        available_at: null,
+        gated_out_at: null,
+        delivered_at: null,
+        empty_returned_at: null,
+        last_free_day: null,
+        empty_return_by: null,
+      },
+    ],
+    original_eta: time(480),
+    last_milestone,
+    open_exceptions_count: 1,
+    documents_count: 1,
+    created_at: time(-240),
+    updated_at: time(0),
+    version: 7,
+    url: `${appUrl}/shipments/${SHIPMENT_ID}`,
+  } satisfies Shipment;
+}
+
+export function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
+  return {
+    ...LEFT_PORT,
+    shipment_id: SHIPMENT_ID,
+    sequence: 55,
+    classifier: 'actual',
+    occurred_at: time(-94),
+    timezone: 'Asia/Shanghai',
+    source: 'carrier',
+    reason_code: null,
+    external_id: null,
+    container_number: CONTAINER,
+    vessel: 'MSC SANDBOX',
+    voyage: '123W',
+    note: null,
+    recorded_at: time(-93),
+    recorded_by: PERSON,
+    retracted_at: retractedAt,
+    superseded_at: null,
+    revision: retractedAt === null ? 1 : 2,
+  } satisfies Milestone;
+}
+
+/** Fields as in decisions, section 4. */
+export function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
+  const resolved = status === 'resolved';
+  return {
+    id: `exc_${TOKEN}1`,
+    shipment_id: SHIPMENT_ID,
+    container_number: null,
+    type: 'eta_slip',
+    severity: 'medium',
+    status,
+    title: 'ETA slipped by 30 hours',
+    detail: null,
+    detected_by: 'system',
+    rule: 'eta_slip',
+    milestone_id: null,
+    reason_code: null,
+    assignee: null,
+    metrics: { slip_hours: 30 },
+    resolution: resolved ? { code: 'fixed', note: 'Consignee informed.', by: PERSON } : null,
+    opened_at: time(-2),
+    acknowledged_at: status === 'open' ? null : time(-1),
+    resolved_at: resolved ? time(0) : null,
+  };
+}
+
+/** Fields as in decisions, section 5. */
+export function sampleDocument(time: SampleTimes, appUrl: string, status: 'uploaded' | 'approved' | 'rejected') {
+  const id = `doc_${TOKEN}1`;
+  const reviewed = status !== 'uploaded';
+  return {
+    id,
+    shipment_id: SHIPMENT_ID,
+    type: 'bill_of_lading',
+    status,
+    file_name: 'bill-of-lading.pdf',
+    content_type: 'application/pdf',
+    size_bytes: 182_044,
+    checksum_sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    uploaded_by: PERSON,
+    created_at: time(-3),
+    uploaded_at: time(-3),
+    reviewed_by: reviewed ? PERSON : null,
+    reviewed_at: reviewed ? time(0) : null,
+    rejection_reason: status === 'rejected' ? 'The second page is missing.' : null,
+    replaces_document_id: null,
+    download_url: `${appUrl}/v1/documents/${id}/download`,
+  };
+}
