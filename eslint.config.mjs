@@ -49,7 +49,8 @@ const boundaries = [
     notDependOnLibsWithTags: ['engine:distributed'],
     onlyDependOnLibsWithTags: ['*'],
   },
-  { sourceTag: 'engine:none', onlyDependOnLibsWithTags: ['layer:contracts'] },
+  { sourceTag: 'layer:client', onlyDependOnLibsWithTags: ['layer:contracts'] },
+  { sourceTag: 'engine:none', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:client'] },
   { sourceTag: 'layer:app', onlyDependOnLibsWithTags: ['*'] },
   { sourceTag: 'layer:bench', onlyDependOnLibsWithTags: ['*'] },
 ];
