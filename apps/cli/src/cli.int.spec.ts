@@ -72,9 +72,10 @@ describe('the command line tool', () => {
         env: config.serviceEnvironment,
         stdio: ['pipe', 'ignore', 'inherit'],
       });
+      const closed = once(service, 'close');
       stop = async () => {
         service.kill('SIGTERM');
-        await once(service, 'close');
+        await closed;
       };
       // the first command waits for it: the data folder is taken
       expect((await cli('workspaces', 'list')).code).toBe(0);

@@ -18,7 +18,7 @@ export interface Principal {
 const TRUSTED_FOR_MS = 3_000;
 /** Outcomes kept of each kind. Apart from each other, so that made-up keys never push out real ones. */
 const KEPT = 10_000;
-const USE_NOTED_EVERY_MS = 10_000;
+const USE_NOTED_EVERY_MS = 60_000;
 
 interface Outcome {
   readonly principal: Principal | undefined;

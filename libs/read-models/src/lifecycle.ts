@@ -61,7 +61,10 @@ export class Lifecycle {
   /** Does what is due now, and once more if asked meanwhile. */
   nudge(): void {
     this.again = true;
-    this.stepping ??= this.stepWhileAsked().finally(() => (this.stepping = undefined));
+    this.stepping ??= this.stepWhileAsked().finally(() => {
+      this.stepping = undefined;
+      if (this.again && !this.stopped) this.nudge();
+    });
   }
 
   async stop(): Promise<void> {
@@ -74,6 +77,7 @@ export class Lifecycle {
   private async stepWhileAsked(): Promise<void> {
     while (this.again && !this.stopped) {
       this.again = false;
+      this.measure();
       try {
         await this.step();
       } catch (error) {
@@ -101,7 +105,6 @@ export class Lifecycle {
       this.isReady = true;
       this.ready.resolve();
     }
-    this.measure();
   }
 
   /** One at a time: while a generation retires, the built one waits. */

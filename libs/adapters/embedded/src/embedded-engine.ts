@@ -1,4 +1,4 @@
-import type { DocumentStore, EventStore, Leases, Logger, Metrics, Quota } from '@tracking/ports';
+import type { DocumentStore, EventStore, Leases, Logger, MessageBroker, Metrics, Quota } from '@tracking/ports';
 import { DataFolderTooNew, lockDataFolder, type DataFolder } from './data-folder.ts';
 import { InProcessLeases } from './in-process-leases.ts';
 import { LiveTail } from './live-tail.ts';
@@ -6,6 +6,7 @@ import { MemoryQuota } from './memory-quota.ts';
 import { NewerSchema, openForReading } from './sqlite-database.ts';
 import { SqliteDocumentStore } from './sqlite-document-store.ts';
 import { SqliteEventStore } from './sqlite-event-store.ts';
+import { SqliteMessageBroker } from './sqlite-message-broker.ts';
 import { SqliteReaders } from './sqlite-readers.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 
@@ -33,6 +34,7 @@ export class EmbeddedEngine {
   private constructor(
     readonly eventStore: EventStore,
     readonly documentStore: DocumentStore,
+    readonly messageBroker: MessageBroker,
     readonly leases: Leases,
     readonly quota: Quota,
     private readonly writer: SqliteWriter,
@@ -53,6 +55,7 @@ export class EmbeddedEngine {
     return new EmbeddedEngine(
       new SqliteEventStore(writer, database, readers, tail, logger),
       new SqliteDocumentStore(writer, database, readers),
+      new SqliteMessageBroker(writer, database, readers, logger),
       new InProcessLeases(writer.start.incarnation),
       new MemoryQuota(),
       writer,
@@ -73,6 +76,8 @@ export class EmbeddedEngine {
 
   /** Ends catch-ups and leases, lets writes under way finish, releases the folder. */
   async close(): Promise<void> {
+    // First: the handlers of its messages use the rest.
+    await this.messageBroker.close();
     await Promise.all([this.eventStore.close(), this.documentStore.close(), this.leases.close(), this.quota.close()]);
     await this.release();
   }

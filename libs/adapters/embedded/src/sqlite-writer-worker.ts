@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { SqliteAppends } from './sqlite-appends.ts';
 import { isFatal, messageOf, NewerSchema, openForWriting, type Database } from './sqlite-database.ts';
 import { SqliteDocuments } from './sqlite-documents.ts';
+import { SqliteMessages } from './sqlite-messages.ts';
 import type { Batch, BatchAnswer, Operation, Outcome, WriterStart } from './storage-protocol.ts';
 
 /** The one thread that writes: a message is a transaction, `null` the end. */
@@ -9,12 +10,14 @@ class WriterThread {
   private readonly database: Database;
   private readonly appends: SqliteAppends;
   private readonly documents: SqliteDocuments;
+  private readonly messages: SqliteMessages;
   private synchronous = true;
 
   constructor(database: Database) {
     this.database = database;
     this.appends = new SqliteAppends(database);
     this.documents = new SqliteDocuments(database);
+    this.messages = new SqliteMessages(database);
   }
 
   get head(): number {
@@ -84,6 +87,11 @@ class WriterThread {
         return this.documents.define(operation.spec);
       case 'drop':
         return this.documents.drop(operation.collection);
+      case 'publish':
+      case 'topics':
+      case 'commit':
+      case 'trim':
+        return this.messages.perform(operation);
     }
   }
 }

@@ -70,6 +70,40 @@ export interface DropOperation {
   readonly kind: 'drop';
   readonly collection: string;
 }
+
+export interface PublishOperation {
+  readonly kind: 'publish';
+  readonly topic: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** Of each message in turn: partition, key, value, headers (as JSON). */
+  readonly cells: readonly (string | number)[];
+}
+export interface PublishedOutcome {
+  readonly kind: 'published';
+  /** Of the last message. */
+  readonly position: number;
+}
+export interface TopicsOperation {
+  readonly kind: 'topics';
+  readonly topics: readonly { readonly name: string; readonly partitions: number; readonly retentionMs: number }[];
+}
+export interface CommitOperation {
+  readonly kind: 'commit';
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+  /** Of the last message that was handled. */
+  readonly position: number;
+}
+export interface TrimOperation {
+  readonly kind: 'trim';
+  readonly topic: string;
+  /** Epoch milliseconds. */
+  readonly before: number;
+}
+export type MessagesOperation = PublishOperation | TopicsOperation | CommitOperation | TrimOperation;
+
 export interface DoneOutcome {
   readonly kind: 'done';
   readonly duplicate: string | null;
@@ -80,13 +114,18 @@ export interface RefusedOutcome {
   readonly message: string;
 }
 
-export type Operation = AppendOperation | WriteOperation | ClaimOperation | DefineOperation | DropOperation;
+export type Operation =
+  AppendOperation | WriteOperation | ClaimOperation | DefineOperation | DropOperation | MessagesOperation;
 export interface OutcomeByKind {
   readonly append: AppendOutcome;
   readonly write: WriteOutcome;
   readonly claim: ClaimOutcome;
   readonly define: DoneOutcome;
   readonly drop: DoneOutcome;
+  readonly publish: PublishedOutcome;
+  readonly topics: DoneOutcome;
+  readonly commit: DoneOutcome;
+  readonly trim: DoneOutcome;
 }
 export type OutcomeOf<O extends Operation> = OutcomeByKind[O['kind']];
 export type Outcome = OutcomeByKind[Operation['kind']] | RefusedOutcome;

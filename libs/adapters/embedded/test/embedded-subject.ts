@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { noMetrics, silentLogger, tempFolder, type Subject, type TempFolder } from '@tracking/testing';
-import { EmbeddedEngine } from '../src/index.ts';
+import { EmbeddedEngine, type EmbeddedLimits } from '../src/index.ts';
 
 /** One port of an embedded engine in a folder of its own. */
-export function embeddedSubject<P>(port: (engine: EmbeddedEngine) => P): Subject<P> {
+export function embeddedSubject<P>(port: (engine: EmbeddedEngine) => P, limits: EmbeddedLimits = {}): Subject<P> {
   const opened: EmbeddedEngine[] = [];
   let folder: TempFolder | undefined;
   let dataDir = '';
 
   async function openAgain(): Promise<P> {
-    const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+    const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics, limits });
     opened.push(engine);
     return port(engine);
   }

@@ -31,7 +31,7 @@ describe('what the environment may and may not do', () => {
   afterAll(async () => {
     await https.close();
     await rm(folder, { recursive: true });
-  }, processMs);
+  });
 
   test(
     'NODE_EXTRA_CA_CERTS adds to the trusted authorities',

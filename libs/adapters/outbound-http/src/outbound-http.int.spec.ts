@@ -395,11 +395,15 @@ describe('connections', () => {
     const hung = await Promise.all(Array.from({ length: 5 }, () => receiver(receivers.hangs())));
     const healthy = await receiver(receivers.answers());
     const http = client({ maxConnectionsPerOrigin: 4 });
+    const controller = new AbortController();
     const waiting = hung.flatMap(({ origin }) =>
-      Array.from({ length: 8 }, () => http.post(to(origin, { timeoutMs: 800 }))),
+      Array.from({ length: 8 }, () => http.post(to(origin, { timeoutMs: 60_000, signal: controller.signal }))),
     );
+    const opened = () => hung.map(({ connections }) => connections);
+    await eventually(() => expect(opened()).toEqual([4, 4, 4, 4, 4]));
     for (let n = 0; n < 20; n++) expect(await http.post(to(healthy.origin))).toMatchObject({ statusCode: 200 });
-    expect(hung.reduce((sum, { connections }) => sum + connections, 0)).toBe(20);
+    expect(opened()).toEqual([4, 4, 4, 4, 4]);
+    controller.abort();
     expect((await Promise.all(waiting)).every((outcome) => outcome.kind === 'failure')).toBe(true);
   });
 

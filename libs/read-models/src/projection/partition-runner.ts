@@ -127,10 +127,11 @@ export class PartitionRunner {
     // What was parked by other code may well be applied by this one.
     const retries = this.retry(parked.all());
     try {
-      if (goal === undefined) await this.move(checkpoint, checkpoint.position, true);
+      const isEmpty = !checkpoint.complete && goal === undefined;
+      if (isEmpty) await this.move(checkpoint, undefined, true);
       const signal = AbortSignal.any([ending, checkpoint.superseded]);
       const { streamPrefixes } = partition;
-      for await (const batch of eventStore.catchUp({ after: checkpoint.position, streamPrefixes, maxBatch: 500, signal })) {
+      for await (const batch of eventStore.catchUp({ after: checkpoint.position, streamPrefixes, signal })) {
         if (batch.events.length > 0) await this.project(batch, projector, signal);
         this.listener.advanced(batch.position);
         await this.move(checkpoint, batch.position, batch.caughtUp || (goal !== undefined && batch.position >= goal));

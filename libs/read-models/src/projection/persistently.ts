@@ -1,7 +1,10 @@
+import { Busy } from '@tracking/ports';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 5_000;
+/** A full queue empties within a commit or two. */
+const LONGEST_PAUSE_WHEN_BUSY_MS = 50;
 
 /**
  * Repeats an action until it succeeds: engines come back. Pauses double, with jitter, so that replicas do not return in
@@ -20,8 +23,8 @@ export async function persistently<T>(
     } catch (error) {
       failed(error);
       if (signal.aborted) throw error;
-      const longest = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
-      await pause(longest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+      const longest = error instanceof Busy ? LONGEST_PAUSE_WHEN_BUSY_MS : LONGEST_PAUSE_MS;
+      await pause(Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), longest) * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) throw error;
     }
   }

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { setInterval } from 'node:timers';
+import {
+  Unavailable,
+  type BatchHandler,
+  type ConsumeOptions,
+  type Logger,
+  type Message,
+  type MessageBroker,
+  type ReceivedMessage,
+  type TopicSpec,
+} from '@tracking/ports';
+import { ConsumerGroup } from './consumer-group.ts';
+import { messageOf, type Database } from './sqlite-database.ts';
+import type { SqliteReaders } from './sqlite-readers.ts';
+import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
+
+const READ = `SELECT position, key, value, headers FROM messages
+  WHERE topic = ? AND partition = ? AND position > ? ORDER BY position LIMIT ?`;
+const OFFSET = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
+const LAG = `SELECT count(*) FROM messages AS m WHERE m.topic = ? AND m.position >
+  coalesce((SELECT position FROM offsets WHERE consumer_group = ? AND topic = m.topic AND partition = m.partition), 0)`;
+const TRIM_EVERY_MS = 60_000;
+
+/**
+ * Topics in the one file of the process. Nothing here is flushed by itself: whatever made a message, and whatever is made
+ * of it, stands in the same log, so that a power cut which loses it also loses the checkpoint that was moved past its
+ * publication, and never loses it while something made of it survives.
+ */
+export class SqliteMessageBroker implements MessageBroker {
+  private readonly groups = new Map<string, ConsumerGroup>();
+  private readonly topics = new Map<string, TopicSpec>();
+  private readonly trimming: NodeJS.Timeout;
+  private closed = false;
+
+  constructor(
+    private readonly writer: SqliteWriter,
+    private readonly database: Database,
+    private readonly readers: SqliteReaders,
+    private readonly logger: Logger,
+  ) {
+    this.trimming = setInterval(() => void this.trim(Date.now()), TRIM_EVERY_MS).unref();
+  }
+
+  async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
+    this.refuseWhenClosed();
+    this.writer.admit();
+    await this.writer.run({ kind: 'topics', topics }, topics.length, false, () => undefined);
+  }
+
+  async publish(topic: string, messages: readonly Message[]): Promise<void> {
+    this.refuseWhenClosed();
+    const { partitions } = this.topic(topic);
+    if (messages.length === 0) return;
+    this.writer.admit();
+    const cells = messages.flatMap(({ key, value, headers }) => [
+      partitionOf(key, partitions),
+      key,
+      value,
+      JSON.stringify(headers),
+    ]);
+    const operation = { kind: 'publish', topic, at: Date.now(), cells } as const;
+    await this.writer.run(operation, messages.length, false, () => undefined);
+    for (const group of this.groups.values()) if (group.topic === topic) group.wake();
+  }
+
+  async consume({ topic, group: name, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
+    this.refuseWhenClosed();
+    const { partitions } = this.topic(topic);
+    const key = JSON.stringify([topic, name]);
+    let group = this.groups.get(key);
+    if (group === undefined) {
+      group = new ConsumerGroup(topic, partitions, this.log(topic, name), this.logger);
+      this.groups.set(key, group);
+    }
+    await group.join(handler, maxBatch, signal);
+  }
+
+  async lag(topic: string, group: string): Promise<number> {
+    this.refuseWhenClosed();
+    const { json } = await this.readers.read({ kind: 'rows', sql: { text: LAG, values: [topic, group] } });
+    return (JSON.parse(json) as number[])[0] ?? 0;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearInterval(this.trimming);
+    await Promise.all([...this.groups.values()].map((group) => group.close()));
+  }
+
+  /** Deletes what is older than its topic keeps, a piece of each topic at a time. */
+  async trim(now: number): Promise<void> {
+    for (const [name, retention] of this.database.rows('SELECT name, retention_ms FROM topics')) {
+      const operation = { kind: 'trim', topic: String(name), before: now - Number(retention) } as const;
+      await this.writer
+        .run(operation, 1, false, () => undefined)
+        .catch((error: unknown) => {
+          this.logger.warn({ topic: name, reason: messageOf(error) }, 'storage: old messages are deleted later');
+        });
+    }
+  }
+
+  private log(topic: string, group: string) {
+    return {
+      committed: (partition: number) => Number(this.database.value(OFFSET, [group, topic, partition]) ?? 0),
+      read: (partition: number, after: number, limit: number): ReceivedMessage[] =>
+        this.database.rows(READ, [topic, partition, after, limit]).map(([position, key, value, headers]) => ({
+          topic,
+          partition,
+          offset: String(position),
+          key: String(key),
+          value: String(value),
+          headers: JSON.parse(String(headers)) as Record<string, string>,
+        })),
+      commit: (partition: number, position: number) =>
+        this.writer.run({ kind: 'commit', group, topic, partition, position }, 1, false, () => undefined),
+    };
+  }
+
+  private topic(name: string): TopicSpec {
+    const known = this.topics.get(name);
+    if (known) return known;
+    const row = this.database.row('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);
+    if (row === undefined) throw new Unavailable(ENGINE, `there is no topic ${name}`);
+    const spec = { name, partitions: Number(row[0]), retentionMs: Number(row[1]) };
+    this.topics.set(name, spec);
+    return spec;
+  }
+
+  private refuseWhenClosed(): void {
+    if (this.closed) throw new Unavailable(ENGINE, 'closed');
+  }
+}
+
+/** Spread evenly, and the same in every start. */
+function partitionOf(key: string, partitions: number): number {
+  return partitions === 1 ? 0 : createHash('sha1').update(key).digest().readUInt32BE(0) % partitions;
+}

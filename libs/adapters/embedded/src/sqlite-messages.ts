@@ -1,0 +1,55 @@
+import type { Database } from './sqlite-database.ts';
+import type { DoneOutcome, MessagesOperation, PublishedOutcome } from './storage-protocol.ts';
+
+const INSERT =
+  'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
+const DEFINE = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+/** Never back: a batch that was handled twice may commit twice. */
+const COMMIT = `INSERT INTO offsets (consumer_group, topic, partition, position) VALUES (?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET position = max(position, excluded.position)`;
+/** Positions grow with time, so that the oldest are the first. */
+const TRIM = `DELETE FROM messages WHERE position IN
+  (SELECT position FROM messages WHERE topic = ? AND at < ? ORDER BY position LIMIT ?)`;
+
+/** Cells of one message in a `PublishOperation`. */
+const CELLS = 4;
+/** Messages deleted in one transaction. */
+const TRIM_AT_ONCE = 1_000;
+const DONE: DoneOutcome = { kind: 'done', duplicate: null };
+
+/** Topics in the writer's thread. One sequence numbers the messages of all topics. */
+export class SqliteMessages {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  perform(operation: MessagesOperation): DoneOutcome | PublishedOutcome {
+    switch (operation.kind) {
+      case 'publish': {
+        const { topic, at, cells } = operation;
+        // Kept apart from the messages: a sequence that began again after a trim would repeat positions.
+        let position = Number(this.database.value('SELECT position FROM message_sequence'));
+        const insert = this.database.prepare(INSERT);
+        for (let cell = 0; cell < cells.length; cell += CELLS) {
+          const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + CELLS);
+          insert.run(++position, topic, partition, at, key, value, headers);
+        }
+        this.database.run('UPDATE message_sequence SET position = ?', [position]);
+        return { kind: 'published', position };
+      }
+      case 'topics':
+        for (const { name, partitions, retentionMs } of operation.topics) {
+          this.database.run(DEFINE, [name, partitions, retentionMs]);
+        }
+        return DONE;
+      case 'commit':
+        this.database.run(COMMIT, [operation.group, operation.topic, operation.partition, operation.position]);
+        return DONE;
+      case 'trim':
+        this.database.run(TRIM, [operation.topic, operation.before, TRIM_AT_ONCE]);
+        return DONE;
+    }
+  }
+}

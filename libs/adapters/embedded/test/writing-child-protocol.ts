@@ -1,0 +1,31 @@
+import type { CollectionSpec, Logger, Metrics } from '@tracking/ports';
+
+/** What the child says: an append or an upsert was acknowledged. */
+export type Said =
+  | { readonly stream: string; readonly revision: number; readonly append: string }
+  | { readonly collection: keyof typeof CHILD_COLLECTIONS; readonly id: string; readonly version: number };
+
+export interface ChildDocument {
+  readonly id: string;
+  readonly version: number;
+  readonly words: readonly string[];
+}
+
+const indexes = [
+  { name: 'by_version', fields: ['version', 'id'] },
+  { name: 'by_word', fields: ['words'], arrayField: 'words' },
+];
+export const CHILD_COLLECTIONS = {
+  records: { name: 'records', indexes },
+  views: { name: 'views', indexes, derived: true },
+} as const satisfies Record<string, CollectionSpec>;
+
+const nothing = () => undefined;
+const logger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const metrics: Metrics = {
+  counter: () => ({ add: nothing }),
+  gauge: () => ({ set: nothing }),
+  histogram: () => ({ observe: nothing }),
+};
+/** As in the testing library, which a process outside Jest cannot load. */
+export const quiet = { logger, metrics };

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { openSync, writeSync } from 'node:fs';
+import { EmbeddedEngine } from '../src/index.ts';
+import { CHILD_COLLECTIONS, quiet, type ChildDocument, type Said } from './writing-child-protocol.ts';
+
+/** Writes to the folder without end, and says in a file what was acknowledged. Arguments: folder, number of the run, file. */
+const [dataDir = '', run = '', file = ''] = process.argv.slice(2);
+const engine = await EmbeddedEngine.open({ dataDir, ...quiet });
+const output = openSync(file, 'a');
+function say(said: Said): void {
+  writeSync(output, `${JSON.stringify(said)}\n`);
+}
+
+/** Appends of one to four events, each of which knows how many there are. */
+async function appendForever(stream: string): Promise<void> {
+  for (let revision = -1; ;) {
+    const append = randomUUID();
+    const size = 1 + (Math.abs(revision * 7) % 4);
+    const events = Array.from({ length: size }, (_, place) => {
+      return { id: randomUUID(), type: 'written.v1', data: { append, place, size }, metadata: {} };
+    });
+    ({ revision } = await engine.eventStore.append(stream, revision < 0 ? 'no_stream' : revision, events));
+    say({ stream, revision, append });
+  }
+}
+
+async function upsertForever(name: keyof typeof CHILD_COLLECTIONS, id: string): Promise<void> {
+  const collection = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS[name]);
+  for (let version = 1; ; version += 1) {
+    await collection.upsert({ id, version, words: [`v${version}`, 'all'] }, { version: { lt: version } });
+    say({ collection: name, id, version });
+  }
+}
+
+await Promise.all([
+  ...Array.from({ length: 8 }, (_, index) => appendForever(`stream-${run}-${index}`)),
+  ...Array.from({ length: 4 }, (_, index) => upsertForever('records', `record-${run}-${index}`)),
+  ...Array.from({ length: 4 }, (_, index) => upsertForever('views', `view-${run}-${index}`)),
+]);

@@ -1,0 +1,168 @@
+import { newDelivery, retryRequested } from '@tracking/webhooks-domain';
+import { type DeliveryDocument, toDocument } from '../deliveries/delivery-document.ts';
+import { Backlog } from './backlog.ts';
+import { toWaiting } from './waiting-list.ts';
+
+const ROOM = 4;
+const nobody = new Set<string>();
+
+function delivery(n: number): DeliveryDocument {
+  const at = new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString();
+  const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
+  const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at };
+  const id = `dlv_${String(n).padStart(4, '0')}`;
+  return toDocument(
+    newDelivery({ ...scope, ...event, id, endpoint_id: 'whe_1', payload_id: 'evt_1.v', sandbox: false }, at),
+  );
+}
+const waiting = (n: number) => toWaiting(delivery(n), 0);
+
+/** What is stored, as the backlog would read it. */
+class Disk {
+  readonly stored = new Map<string, DeliveryDocument>();
+
+  put(...numbers: readonly number[]): void {
+    for (const n of numbers) this.stored.set(delivery(n).id, delivery(n));
+  }
+
+  fill(backlog: Backlog, room = ROOM): void {
+    while (backlog.wantsPage(room)) this.answer(backlog, backlog.beginPage(room));
+  }
+
+  answer(backlog: Backlog, page: ReturnType<Backlog['beginPage']>): void {
+    const { after, limit } = page;
+    const all = [...this.stored.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const scheduled = after === undefined ? [] : all.filter((one) => one.id > after.id).slice(0, limit);
+    backlog.endPage(page, { scheduled, express: [] }, nobody, 0);
+  }
+}
+
+function drain(backlog: Backlog): number[] {
+  const all: number[] = [];
+  for (let item = backlog.scheduled.shift(); item !== undefined; item = backlog.scheduled.shift()) {
+    all.push(Number(item.id.slice(4)));
+  }
+  return all;
+}
+function drainWith(backlog: Backlog, disk: Disk): number[] {
+  const all: number[] = [];
+  for (disk.fill(backlog); backlog.scheduled.size > 0; disk.fill(backlog)) {
+    const item = backlog.scheduled.shift();
+    if (item === undefined) break;
+    disk.stored.delete(item.id);
+    all.push(Number(item.id.slice(4)));
+  }
+  return all;
+}
+
+describe('a backlog', () => {
+  test('of an endpoint that keeps up never asks for what is stored', () => {
+    const backlog = new Backlog(true);
+    backlog.add(waiting(2), ROOM);
+    backlog.add(waiting(1), ROOM);
+    expect(backlog.wantsPage(ROOM)).toBe(false);
+    expect(drain(backlog)).toEqual([1, 2]);
+    expect(backlog.complete).toBe(true);
+  });
+
+  test('holds no more than there is room for, and reads the rest later, in order', () => {
+    const [backlog, disk] = [new Backlog(true), new Disk()];
+    for (let n = 0; n < 20; n += 1) {
+      disk.put(n);
+      backlog.add(waiting(n), ROOM);
+      expect(backlog.scheduled.size).toBeLessThanOrEqual(ROOM);
+    }
+    expect(drainWith(backlog, disk)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(backlog.complete).toBe(true);
+  });
+
+  test('gives what is due earlier precedence over what it holds', () => {
+    const [backlog, disk] = [new Backlog(true), new Disk()];
+    for (const n of [10, 11, 12, 13, 5, 6]) {
+      disk.put(n);
+      backlog.add(waiting(n), ROOM);
+    }
+    expect(drainWith(backlog, disk)).toEqual([5, 6, 10, 11, 12, 13]);
+  });
+
+  test('taken over reads everything from the beginning', () => {
+    const [backlog, disk] = [new Backlog(false), new Disk()];
+    disk.put(3, 1, 2, 9, 8, 7, 6);
+    expect(drainWith(backlog, disk)).toEqual([1, 2, 3, 6, 7, 8, 9]);
+  });
+
+  test('misses nothing that is stored while a page is being read', () => {
+    const [backlog, disk] = [new Backlog(false), new Disk()];
+    disk.put(1);
+    const page = backlog.beginPage(ROOM);
+    const before = new Disk();
+    before.put(1);
+    disk.put(2);
+    backlog.add(waiting(2), ROOM);
+    before.answer(backlog, page);
+    expect(drainWith(backlog, disk)).toEqual([1, 2]);
+  });
+
+  test('does not take in from a page what an attempt has changed since', () => {
+    const [backlog, disk] = [new Backlog(false), new Disk()];
+    disk.put(1, 2);
+    const page = backlog.beginPage(ROOM);
+    backlog.noteChange(delivery(1).id);
+    disk.answer(backlog, page);
+    expect(drain(backlog)).toEqual([2]);
+  });
+
+  test('does not take in from a page what is being attempted', () => {
+    const backlog = new Backlog(false);
+    const page = backlog.beginPage(ROOM);
+    backlog.endPage(page, { scheduled: [delivery(1), delivery(2)], express: [] }, new Set([delivery(1).id]), 0);
+    expect(drain(backlog)).toEqual([2]);
+  });
+
+  test('drops a page that does not follow on any more', () => {
+    const [backlog, disk] = [new Backlog(false), new Disk()];
+    disk.put(1, 2, 3);
+    const page = backlog.beginPage(ROOM);
+    backlog.forget();
+    disk.answer(backlog, page);
+    expect(backlog.scheduled.size).toBe(0);
+    expect(drainWith(backlog, disk)).toEqual([1, 2, 3]);
+  });
+
+  test('drops a page when it had to be cut short meanwhile', () => {
+    const [backlog, disk] = [new Backlog(true), new Disk()];
+    for (const n of [20, 21, 22, 23, 24]) {
+      disk.put(n);
+      backlog.add(waiting(n), ROOM);
+    }
+    backlog.scheduled.shift();
+    backlog.scheduled.shift();
+    disk.stored.delete(delivery(20).id);
+    disk.stored.delete(delivery(21).id);
+    const page = backlog.beginPage(ROOM);
+    for (const n of [1, 2, 3, 4]) {
+      disk.put(n);
+      backlog.add(waiting(n), ROOM);
+    }
+    disk.answer(backlog, page);
+    expect(drainWith(backlog, disk)).toEqual([1, 2, 3, 4, 22, 23, 24]);
+  });
+
+  test('reads nothing scheduled where there is no room, and everything once there is', () => {
+    const [backlog, disk] = [new Backlog(false), new Disk()];
+    disk.put(1, 2);
+    disk.fill(backlog, 0);
+    expect(backlog.scheduled.size).toBe(0);
+    expect(drainWith(backlog, disk)).toEqual([1, 2]);
+  });
+
+  test('keeps what persons asked for apart, and bounded', () => {
+    const backlog = new Backlog(true);
+    for (let n = 0; n < 150; n += 1) backlog.add(toWaiting(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);
+    expect(backlog.scheduled.size).toBe(0);
+    expect(backlog.express.size).toBe(100);
+    expect(backlog.wantsPage(ROOM)).toBe(false);
+    backlog.express.clear();
+    expect(backlog.wantsPage(ROOM)).toBe(true);
+  });
+});

@@ -1,0 +1,96 @@
+import type { Outcome } from '@tracking/webhooks-domain';
+import { Pace } from './pace.ts';
+
+const MINUTE = 60_000;
+const success: Outcome = { kind: 'success' };
+const failure: Outcome = { kind: 'failure', error: { code: 'timeout', message: '' } };
+const hold = (holdMs: number): Outcome => ({ ...failure, kind: 'hold', holdMs });
+const pace = (condition?: ConstructorParameters<typeof Pace>[2]) => new Pace(16, 10 * MINUTE, condition);
+
+function answer(subject: Pace, outcome: Outcome, times: number, at = 0): Pace {
+  for (let n = 0; n < times; n += 1) subject.answered(outcome, at, at);
+  return subject;
+}
+
+describe('the pace of an endpoint', () => {
+  test('is all that it allows while it works, and while only some attempts fail', () => {
+    const subject = answer(pace(), failure, 15);
+    expect(subject.allowed).toBe(16);
+    answer(subject, success, 1);
+    answer(subject, failure, 15);
+    expect(subject.allowed).toBe(16);
+  });
+
+  test('is a probe or two while nothing succeeds, and grows again with each success', () => {
+    const subject = answer(pace(), failure, 16);
+    expect(subject.allowed).toBe(2);
+    answer(subject, success, 3);
+    expect(subject.allowed).toBe(5);
+    answer(subject, success, 50);
+    expect(subject.allowed).toBe(16);
+  });
+
+  test('stands still until the time that the endpoint asked for, and then begins with one', () => {
+    const subject = answer(pace(), hold(30_000), 1, 1_000);
+    expect(subject).toMatchObject({ heldUntil: 31_000, allowed: 1 });
+    answer(subject, hold(5_000), 1, 2_000);
+    expect(subject.heldUntil).toBe(31_000);
+  });
+
+  test('follows a changed limit', () => {
+    const subject = pace();
+    subject.limit = 3;
+    expect(subject.allowed).toBe(3);
+    subject.limit = 20;
+    expect(subject.allowed).toBe(20);
+    answer(subject, failure, 16);
+    subject.limit = 30;
+    expect(subject.allowed).toBe(2);
+  });
+
+  test('recovers by a success after ten minutes of failures only', () => {
+    const long = answer(answer(pace(), failure, 1, 0), failure, 1, 9 * MINUTE);
+    long.answered(success, 10 * MINUTE - 1, 10 * MINUTE);
+    expect(long.recoveringSince).toBe(10 * MINUTE);
+    const short = answer(pace(), failure, 1, 0);
+    short.answered(success, 9 * MINUTE, 10 * MINUTE - 1);
+    expect(short.recoveringSince).toBeNull();
+  });
+
+  test('gives a recovery up after three failures in a row', () => {
+    const subject = answer(pace(), failure, 1, 0);
+    answer(subject, success, 1, 11 * MINUTE);
+    answer(subject, failure, 2, 12 * MINUTE);
+    expect(subject.recoveringSince).not.toBeNull();
+    answer(subject, failure, 1, 12 * MINUTE);
+    expect(subject.recoveringSince).toBeNull();
+  });
+
+  test('is stored when it has to outlive the process, and only then', () => {
+    const subject = pace();
+    answer(subject, failure, 3, 0);
+    expect(subject.unsaved(1_000)).toBeUndefined();
+    expect(subject.unsaved(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
+    expect(subject.unsaved(MINUTE)).toBeUndefined();
+    answer(subject, hold(5_000), 1, MINUTE);
+    expect(subject.unsaved(MINUTE)).toMatchObject({ held_until: '1970-01-01T00:01:05.000Z' });
+    answer(subject, success, 1, 20 * MINUTE);
+    expect(subject.unsaved(20 * MINUTE)).toMatchObject({
+      failing_since: null,
+      recovering_since: '1970-01-01T00:20:00.000Z',
+    });
+  });
+
+  test('is taken up where another process left it', () => {
+    const condition = {
+      id: 'whe_1',
+      held_until: '1970-01-01T00:01:00.000Z',
+      failing_since: '1970-01-01T00:00:00.000Z',
+    };
+    const subject = pace({ ...condition, recovering_since: null });
+    expect(subject).toMatchObject({ heldUntil: MINUTE, allowed: 1 });
+    expect(subject.unsaved(0)).toBeUndefined();
+    answer(subject, success, 1, 11 * MINUTE);
+    expect(subject.recoveringSince).toBe(11 * MINUTE);
+  });
+});

@@ -1,0 +1,43 @@
+import { judge } from './outcome.ts';
+
+const now = Date.parse('2026-01-01T00:00:00.000Z');
+const answered = (statusCode: number, retryAfter?: string) => judge({ kind: 'response', statusCode, retryAfter }, now);
+
+describe('an attempt', () => {
+  test('succeeds by 2xx only', () => {
+    expect([200, 201, 204, 299].map((status) => answered(status).kind)).toEqual(Array(4).fill('success'));
+    expect([199, 304, 400, 404, 500, 503].map((status) => answered(status).kind)).toEqual(Array(6).fill('failure'));
+  });
+
+  test('fails by a redirect, and says so', () => {
+    expect(answered(307)).toMatchObject({ kind: 'failure', error: { code: 'redirect_not_followed' } });
+  });
+
+  test('fails without an answer, for the reason given', () => {
+    const failure = { kind: 'failure', code: 'timeout', message: 'no answer in 10 s' } as const;
+    expect(judge(failure, now)).toEqual({ kind: 'failure', error: { code: 'timeout', message: 'no answer in 10 s' } });
+  });
+
+  test('learns by 410 that the endpoint is gone', () => {
+    expect(answered(410)).toMatchObject({ kind: 'gone', error: { code: 'unexpected_status' } });
+  });
+
+  test.each([429, 503])('is told to hold back by %i with Retry-After', (status) => {
+    expect(answered(status, '120')).toMatchObject({ kind: 'hold', holdMs: 120_000 });
+    expect(answered(status, 'Thu, 01 Jan 2026 00:05:00 GMT')).toMatchObject({ kind: 'hold', holdMs: 300_000 });
+  });
+
+  test('holds back an hour at most', () => {
+    expect(answered(429, '86400')).toMatchObject({ kind: 'hold', holdMs: 3_600_000 });
+    expect(answered(429, 'Fri, 01 Jan 2027 00:00:00 GMT')).toMatchObject({ kind: 'hold', holdMs: 3_600_000 });
+  });
+
+  test.each([undefined, '', '0', '-5', '1.5', 'soon', 'Wed, 31 Dec 2025 00:00:00 GMT', '2026-01-01T01:00:00Z'])(
+    'is an ordinary failure when Retry-After is %j',
+    (value) => expect(answered(429, value).kind).toBe('failure'),
+  );
+
+  test('does not hold back for other statuses', () => {
+    expect(answered(500, '120').kind).toBe('failure');
+  });
+});

@@ -1,0 +1,48 @@
+import { DEFAULT_RETRY_POLICY, backoffMs, nextAttemptAt, windowEnd } from './schedule.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+const withoutJitter = () => 0.5;
+
+describe('the retry schedule', () => {
+  test('waits 5 s first, three times as long each time, and 24 h at most', () => {
+    const waits = [1, 2, 3, 4, 9, 10, 11, 50].map((failures) =>
+      backoffMs(DEFAULT_RETRY_POLICY, failures, withoutJitter),
+    );
+    expect(waits).toEqual([5, 15, 45, 135, 32_805, 86_400, 86_400, 86_400].map((seconds) => seconds * SECOND));
+  });
+
+  test('moves each wait by up to 10 % either way', () => {
+    expect(backoffMs(DEFAULT_RETRY_POLICY, 1, () => 0)).toBe(4_500);
+    expect(backoffMs(DEFAULT_RETRY_POLICY, 1, () => 1 - Number.EPSILON)).toBe(5_500);
+  });
+
+  test('counts from the end of the attempt', () => {
+    const endedAt = 1_000_000;
+    expect(nextAttemptAt(DEFAULT_RETRY_POLICY, 1, endedAt, Infinity, withoutJitter)).toBe(endedAt + 5 * SECOND);
+  });
+
+  test('makes the last attempt exactly 72 h after the first began, without jitter', () => {
+    const firstAttemptAt = Date.parse('2026-03-01T08:00:00.000Z');
+    const end = windowEnd(DEFAULT_RETRY_POLICY, firstAttemptAt, []);
+    expect(new Date(end).toISOString()).toBe('2026-03-04T08:00:00.000Z');
+    for (const random of [() => 0, () => 0.999]) {
+      expect(nextAttemptAt(DEFAULT_RETRY_POLICY, 12, end - HOUR, end, random)).toBe(end);
+    }
+  });
+
+  test('lets an endpoint’s pauses stretch the window, and stand still while one is open', () => {
+    const first = Date.parse('2026-03-01T00:00:00.000Z');
+    const pause = { from: '2026-03-02T00:00:00.000Z', to: '2026-03-02T10:00:00.000Z' };
+    expect(windowEnd(DEFAULT_RETRY_POLICY, first, [pause])).toBe(first + 82 * HOUR);
+    expect(windowEnd(DEFAULT_RETRY_POLICY, first, [{ ...pause, to: null }])).toBe(Infinity);
+  });
+
+  test('has thirteen attempts by default', () => {
+    let attempts = 1;
+    const end = windowEnd(DEFAULT_RETRY_POLICY, 0, []);
+    for (let at = 0; at < end; attempts += 1)
+      at = nextAttemptAt(DEFAULT_RETRY_POLICY, attempts, at, end, withoutJitter);
+    expect(attempts).toBe(13);
+  });
+});
