@@ -45,8 +45,8 @@ export interface ReadModel<R extends Row = Row> {
   /** Ids of the rows that `apply` will ask for. */
   reads(event: ProjectedEvent): readonly string[];
   /**
-   * The rows that the event changes, as they are after it; none for a row that already reflects it. Pure.
-   * Whatever it throws parks the stream.
+   * The rows that the event changes, as they are after it. Pure. A row that it was shown and that already reflects the
+   * event is left out; what the store holds in a newer revision is not written. Whatever it throws parks the stream.
    * @param row only ids named by `reads`
    */
   apply(event: ProjectedEvent, row: (id: string) => R | undefined): readonly R[];

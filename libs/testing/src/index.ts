@@ -6,6 +6,7 @@ export * from './event-store-suite.ts';
 export * from './eventually.ts';
 export * from './hostile-receivers.ts';
 export * from './lease-suite.ts';
+export * from './message-broker-suite.ts';
 export * from './quota-suite.ts';
 export * from './receiver.ts';
 export * from './subject.ts';

@@ -63,6 +63,12 @@ describe('rows of milestones', () => {
     expect(fold(first, second, first, second)).toEqual(fold(first, second));
   });
 
+  it('given a row that reflects later events, then it is not taken back', () => {
+    const later = fold(first, second);
+    const answered = milestonesModel.apply(second, (id) => later.get(id));
+    expect(answered.map(({ id }) => id)).toEqual([estimate('b').id]);
+  });
+
   it('given an event without what it builds on, then it refuses', () => {
     expect(() => fold(second)).toThrow('not there');
     expect(() => fold({ ...first, scope: undefined })).toThrow('does not begin with a shipment');

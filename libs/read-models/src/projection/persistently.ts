@@ -24,7 +24,8 @@ export async function persistently<T>(
       failed(error);
       if (signal.aborted) throw error;
       const longest = error instanceof Busy ? LONGEST_PAUSE_WHEN_BUSY_MS : LONGEST_PAUSE_MS;
-      await pause(Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), longest) * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+      const doubled = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), longest);
+      await pause(doubled * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) throw error;
     }
   }

@@ -89,7 +89,7 @@ describe('the pace of an endpoint', () => {
     };
     const subject = pace({ ...condition, recovering_since: null });
     expect(subject).toMatchObject({ heldUntil: MINUTE, allowed: 1 });
-    expect(subject.unsaved(0)).toBeUndefined();
+    expect(subject.unsaved(2 * MINUTE)).toBeUndefined();
     answer(subject, success, 1, 11 * MINUTE);
     expect(subject.recoveringSince).toBe(11 * MINUTE);
   });

@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { Busy, Unavailable } from '@tracking/ports';
+import { newEvents, noMetrics, RecordedMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { runChild } from '../test/child.ts';
+import { EmbeddedEngine } from './index.ts';
+
+describe('bounds', () => {
+  let folder: TempFolder;
+  beforeEach(async () => void (folder = await tempFolder()));
+  afterEach(() => folder.remove());
+
+  it('refuse writes when too many wait, and have then written nothing', async () => {
+    const metrics = new RecordedMetrics();
+    const limits = { waitingWrites: 20 };
+    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics, limits });
+    const streams = Array.from({ length: 200 }, (_, index) => `s${index}`);
+    const appends = streams.map((stream) => engine.eventStore.append(stream, 'no_stream', newEvents(2)));
+    expect(metrics.value('storage_queue_items')).toBe(20);
+    const results = await Promise.allSettled(appends);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(11);
+    for (const [index, result] of results.entries()) {
+      const stored = await engine.eventStore.read(`s${index}`);
+      expect(stored).toHaveLength(result.status === 'fulfilled' ? 2 : 0);
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(Busy);
+    }
+    expect(metrics.value('storage_refused_total{queue="writes"}')).toBe(189);
+    expect(metrics.value('storage_queue_items')).toBe(0);
+    await engine.eventStore.append('later', 'no_stream', newEvents(1));
+    await engine.close();
+  });
+
+  it('refuse lists when too many wait', async () => {
+    const metrics = new RecordedMetrics();
+    const limits = { waitingReads: 10, readerThreads: 1 };
+    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics, limits });
+    const things = await engine.documentStore.collection({ name: 'things', indexes: [] });
+    const results = await Promise.allSettled(Array.from({ length: 50 }, () => things.count({})));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    for (const result of results) if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(Busy);
+    expect(metrics.value('storage_refused_total{queue="reads"}')).toBe(40);
+    expect(await things.count({})).toBe(0);
+    await engine.close();
+  });
+
+  it('leave the other writes of a batch alone when one is at fault', async () => {
+    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    const dropped = await engine.documentStore.collection<{ id: string }>({ name: 'dropped', indexes: [] });
+    await engine.documentStore.dropCollection('dropped');
+    const results = await Promise.allSettled([
+      engine.eventStore.append('a', 'no_stream', newEvents(1)),
+      engine.eventStore.append('b', 'no_stream', newEvents(2)),
+      dropped.insert({ id: 'x' }),
+      engine.eventStore.append('c', 'no_stream', newEvents(3)),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(await engine.eventStore.read('c')).toHaveLength(3);
+    const heads = await Promise.all(['a', 'b', 'c'].map((stream) => engine.eventStore.read(stream)));
+    const positions = heads.flat().map(({ position }) => position);
+    expect(positions).toEqual([...new Set(positions)].sort());
+    await engine.close();
+  });
+
+  it('answer nothing once closed', async () => {
+    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    const things = await engine.documentStore.collection<{ id: string }>({ name: 'things', indexes: [] });
+    const underWay = engine.eventStore.append('a', 'no_stream', newEvents(1));
+    await engine.close();
+    await expect(underWay).resolves.toMatchObject({ revision: 0 });
+    for (const late of [
+      () => engine.eventStore.append('b', 'no_stream', newEvents(1)),
+      () => engine.eventStore.read('a'),
+      () => things.insert({ id: 'a' }),
+      () => things.get('a'),
+      () => things.count({}),
+      () => things.claim({ filter: {} }, {}),
+      () => engine.documentStore.collection({ name: 'others', indexes: [] }),
+      () => engine.leases.acquire('a', new AbortController().signal),
+      () => engine.quota.take('a', 1),
+    ]) {
+      await expect(late()).rejects.toBeInstanceOf(Unavailable);
+    }
+    await engine.close();
+  });
+
+  it('stop all writing once the disk refuses, and lose nothing acknowledged', async () => {
+    const dataDir = join(folder.path, 'data');
+    // The process may write no file beyond 2 MiB: the log meets that soon.
+    const child = runChild('./full-disk-child.ts', [dataDir], ['bash', '-c', 'ulimit -f 2048; exec "$@"', 'bash']);
+    expect([await child.ended, child.errors]).toEqual([0, []]);
+    const { stored, error, later, failure, head } = JSON.parse(child.lines[0] ?? '') as Record<string, unknown>;
+    expect(stored).toBeGreaterThan(100);
+    expect([error, later]).toEqual(['Unavailable', 'Unavailable']);
+    expect(failure).toEqual(expect.any(String));
+    const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+    expect((await engine.eventStore.read('s')).length).toBeGreaterThanOrEqual(Number(stored));
+    expect((await engine.eventStore.head()) ?? '').toMatch(/^0+/);
+    expect((await engine.eventStore.head()) ?? '' >= String(head)).toBeTruthy();
+    await engine.close();
+  });
+});

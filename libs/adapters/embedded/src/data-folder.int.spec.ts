@@ -1,0 +1,65 @@
+import { readFileSync, statSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { newEvents, noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { runChild } from '../test/child.ts';
+import { DataFolderInUse, DataFolderTooNew, EmbeddedEngine } from './index.ts';
+
+describe('the data folder', () => {
+  let folder: TempFolder;
+  let dataDir: string;
+  beforeEach(async () => {
+    folder = await tempFolder();
+    dataDir = join(folder.path, 'some', 'data');
+  });
+  afterEach(() => folder.remove());
+
+  const open = () => EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+
+  it('belongs to one process at a time', async () => {
+    const engine = await open();
+    const refused = runChild('./opening-child.ts', [dataDir]);
+    await refused.ended;
+    expect([...refused.errors, ...refused.lines]).toEqual([
+      `DataFolderInUse: the data folder ${dataDir} is in use by another process`,
+    ]);
+    await expect(open()).rejects.toBeInstanceOf(DataFolderInUse);
+    // The refusals took nothing away from the one who has it.
+    const again = runChild('./opening-child.ts', [dataDir]);
+    await again.ended;
+    expect(again.lines[0]).toMatch(/^DataFolderInUse/);
+    await engine.eventStore.append('s', 'no_stream', newEvents(1));
+    await engine.close();
+    const next = runChild('./opening-child.ts', [dataDir]);
+    await next.ended;
+    expect([...next.errors, ...next.lines]).toEqual(['opened']);
+  });
+
+  it('is nobody else’s to read', async () => {
+    const engine = await open();
+    await engine.eventStore.append('s', 'no_stream', newEvents(1));
+    const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    expect(mode(dataDir)).toBe('700');
+    const files = readdirSync(dataDir);
+    expect(files).toEqual(expect.arrayContaining(['lock', 'storage.db', 'storage.db-shm', 'storage.db-wal']));
+    for (const file of files) expect(`${file} ${mode(join(dataDir, file))}`).toBe(`${file} 600`);
+    await engine.close();
+  });
+
+  it('is refused, and left alone, when a later version wrote it', async () => {
+    await (await open()).close();
+    const file = join(dataDir, 'storage.db');
+    const later = new DatabaseSync(file);
+    later.exec('PRAGMA user_version = 99');
+    later.close();
+    const before = readFileSync(file);
+    const refusal = await open().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(DataFolderTooNew);
+    expect(String(refusal)).toMatch(
+      /^DataFolderTooNew: the data folder .*data was written by a later version \(schema 99,/,
+    );
+    expect(readFileSync(file).equals(before)).toBe(true);
+    // Nor is it left locked.
+    await expect(open()).rejects.toBeInstanceOf(DataFolderTooNew);
+  });
+});

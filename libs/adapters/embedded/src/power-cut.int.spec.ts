@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { newEvents, noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { EmbeddedEngine } from './index.ts';
+
+/** Of SQLite's log (https://sqlite.org/fileformat2.html#walformat), for pages of 4096 bytes. */
+const WAL_HEADER = 32;
+const FRAME = 24 + 4_096;
+
+const WORK = 12;
+const VIEWS = { name: 'views', derived: true, indexes: [{ name: 'by_step', fields: ['step', 'id'] }] };
+const CHECKPOINTS = { name: 'checkpoints', derived: true, indexes: [] };
+
+interface View {
+  readonly id: string;
+  readonly step: number;
+}
+interface Checkpoint {
+  readonly id: string;
+  readonly step: number;
+}
+
+/** What a disk holds: the steps whose work is there, the step of the checkpoint (0 without one), the events. */
+interface Found {
+  readonly complete: readonly number[];
+  readonly torn: readonly number[];
+  readonly checkpoint: number;
+  readonly events: number;
+}
+
+/**
+ * A power cut leaves of the log what had reached the disk. Pages may get there in any order, but the first that is
+ * missing or torn ends the log, for its frames are chained by checksums: what is left is always a beginning.
+ */
+describe('a power cut', () => {
+  let folder: TempFolder;
+  let file: string;
+  let log: Buffer;
+  /** Length of the log when each append was acknowledged. */
+  const acknowledged: number[] = [];
+
+  beforeAll(async () => {
+    folder = await tempFolder();
+    const dataDir = join(folder.path, 'data');
+    const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+    const views = await engine.documentStore.collection<View>(VIEWS);
+    const checkpoints = await engine.documentStore.collection<Checkpoint>(CHECKPOINTS);
+    for (let step = 1; step <= 12; step += 1) {
+      await engine.eventStore.append(`s${step}`, 'no_stream', newEvents(2));
+      acknowledged.push(statSync(join(dataDir, 'storage.db-wal')).size);
+      const documents = Array.from({ length: WORK }, (_, index) => ({ id: `${step}-${index}`, step }));
+      await views.writeMany(documents.map((document) => ({ kind: 'upsert', document })));
+      await checkpoints.upsert({ id: 'projection', step });
+    }
+    // As it is on a disk whose machine stopped now: the files while the engine has them open.
+    execFileSync('cp', ['-r', dataDir, `${dataDir}-left`]);
+    await engine.close();
+    file = join(`${dataDir}-left`, 'storage.db');
+    log = readFileSync(`${file}-wal`);
+  });
+  afterAll(() => folder.remove());
+
+  /** Opens the file with this much of its log, and looks. */
+  function lookAt(left: Buffer): Found {
+    const disk = join(folder.path, 'disk');
+    mkdirSync(disk);
+    const copy = join(disk, 'storage.db');
+    copyFileSync(file, copy);
+    writeFileSync(`${copy}-wal`, left);
+    const database = new DatabaseSync(copy);
+    const has = (table: string) =>
+      database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table) !== undefined;
+    const read = <T>(sql: string) => database.prepare(sql).all() as T[];
+    try {
+      expect(read('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+      const counts = has('documents:views')
+        ? read<{ step: number; many: number }>(
+            'SELECT f_step AS step, count(*) AS many FROM "documents:views" GROUP BY 1',
+          )
+        : [];
+      const [checkpoint] = has('documents:checkpoints')
+        ? read<{ json: string }>('SELECT json FROM "documents:checkpoints"')
+        : [];
+      const [events] = has('events') ? read<{ many: number }>('SELECT count(*) AS many FROM events') : [];
+      return {
+        complete: counts.filter(({ many }) => many === WORK).map(({ step }) => step),
+        torn: counts.filter(({ many }) => many !== WORK).map(({ step }) => step),
+        checkpoint: checkpoint === undefined ? 0 : (JSON.parse(checkpoint.json) as Checkpoint).step,
+        events: events?.many ?? 0,
+      };
+    } finally {
+      database.close();
+      rmSync(disk, { recursive: true });
+    }
+  }
+
+  it('loses a suffix: never what was done before something that is left', () => {
+    const frames = (log.length - WAL_HEADER) / FRAME;
+    expect(Number.isInteger(frames)).toBe(true);
+    const seen = new Set<number>();
+    for (let frame = 0; frame <= frames; frame += 1) {
+      const { complete, torn, checkpoint, events } = lookAt(log.subarray(0, WAL_HEADER + frame * FRAME));
+      expect(torn).toEqual([]);
+      // Every step's work behind the checkpoint; at most one step's work, and one append, that it does not count yet.
+      expect(complete).toEqual(Array.from({ length: complete.length }, (_, index) => index + 1));
+      expect([checkpoint, checkpoint + 1]).toContain(complete.length);
+      expect([2 * complete.length, 2 * complete.length + 2]).toContain(events);
+      seen.add(checkpoint);
+    }
+    expect(seen.size).toBe(13);
+  });
+
+  it('may also leave torn and disordered pages behind', () => {
+    for (let frame = 5; frame < (log.length - WAL_HEADER) / FRAME - 3; frame += 7) {
+      const at = WAL_HEADER + frame * FRAME;
+      const whole = lookAt(log.subarray(0, at));
+      const torn = Buffer.from(log.subarray(0, at + 2 * FRAME));
+      torn.fill(0x5a, at + 100, at + 3_000);
+      expect(lookAt(torn)).toEqual(whole);
+      expect(lookAt(log.subarray(0, at + 1_000))).toEqual(whole);
+    }
+  });
+
+  it('loses nothing that was acknowledged', () => {
+    expect(acknowledged).toHaveLength(12);
+    acknowledged.forEach((length, index) => {
+      expect(lookAt(log.subarray(0, length)).events).toBeGreaterThanOrEqual(2 * (index + 1));
+    });
+  });
+});

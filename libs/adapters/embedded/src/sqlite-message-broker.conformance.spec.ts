@@ -1,0 +1,7 @@
+import { messageBrokerConformance } from '@tracking/testing';
+import { embeddedSubject } from '../test/embedded-subject.ts';
+
+messageBrokerConformance(
+  'SQLite',
+  embeddedSubject((engine) => engine.messageBroker),
+);

@@ -1,0 +1,43 @@
+import { Unavailable } from '@tracking/ports';
+import { eventually, noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { EmbeddedEngine } from './index.ts';
+import type { SqliteMessageBroker } from './sqlite-message-broker.ts';
+
+describe('the broker of one process', () => {
+  let folder: TempFolder;
+  let engine: EmbeddedEngine;
+  beforeEach(async () => {
+    folder = await tempFolder();
+    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+  });
+  afterEach(async () => {
+    await engine.close();
+    await folder.remove();
+  });
+
+  it('deletes what is older than its topic keeps, and never gives a position twice', async () => {
+    const broker = engine.messageBroker as SqliteMessageBroker;
+    await broker.ensureTopics([{ name: 'short', partitions: 1, retentionMs: 1_000 }]);
+    await broker.publish('short', [{ key: 'a', value: '1', headers: {} }]);
+    await broker.trim(Date.now());
+    expect(await broker.lag('short', 'group')).toBe(1);
+    await broker.trim(Date.now() + 2_000);
+    expect(await broker.lag('short', 'group')).toBe(0);
+
+    const offsets: string[] = [];
+    const stop = new AbortController();
+    const over = broker.consume({ topic: 'short', group: 'group', signal: stop.signal }, async (messages) => {
+      offsets.push(...messages.map((message) => message.offset));
+    });
+    await broker.publish('short', [{ key: 'a', value: '2', headers: {} }]);
+    await eventually(() => expect(offsets).toEqual(['2']));
+    stop.abort();
+    await over;
+  });
+
+  it('refuses a topic that was not made', async () => {
+    await expect(engine.messageBroker.publish('none', [{ key: 'a', value: '1', headers: {} }])).rejects.toThrow(
+      Unavailable,
+    );
+  });
+});

@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { itWhere, newEvents, RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { runChild } from '../test/child.ts';
+import { EmbeddedEngine } from './index.ts';
+
+/** How often the log was synchronised before each acknowledgement of a kind, since the one before it. */
+function syncsBefore(trace: string, kind: string): number[] {
+  const found: number[] = [];
+  let syncs = 0;
+  for (const line of trace.split('\n')) {
+    if (/(fsync|fdatasync)(\(|.*resumed).*= 0$/.test(line)) syncs += 1;
+    if (line.includes(`acknowledged ${kind}`)) found.push(syncs);
+    if (line.includes('acknowledged ') || line.includes('begin ')) syncs = 0;
+  }
+  return found;
+}
+
+describe('synchronisation with the disk', () => {
+  it('is SQLite’s setting at the commit: full for what is acknowledged, normal for what is derived', async () => {
+    const folder = await tempFolder();
+    const metrics = new RecordedMetrics();
+    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics });
+    const views = await engine.documentStore.collection({ name: 'views', derived: true, indexes: [] });
+    const records = await engine.documentStore.collection({ name: 'records', indexes: [] });
+    const commits = () => ['full', 'normal'].map((sync) => metrics.value(`storage_commit_seconds{sync="${sync}"}`));
+    const commitsOf = async (work: () => Promise<unknown>) => {
+      const before = commits();
+      await work();
+      return commits().map((count, index) => count - (before[index] ?? 0));
+    };
+    expect(await commitsOf(() => engine.eventStore.append('s', 'no_stream', newEvents(1)))).toEqual([1, 0]);
+    expect(await commitsOf(() => records.insert({ id: 'a' }))).toEqual([1, 0]);
+    expect(await commitsOf(() => views.insert({ id: 'a' }))).toEqual([0, 1]);
+    // The first goes alone; what arrives during its commit makes up the second: one append among them.
+    const mixture = () =>
+      Promise.all([
+        views.upsert({ id: 'b' }),
+        views.upsert({ id: 'c' }),
+        engine.eventStore.append('t', 'no_stream', newEvents(1)),
+        views.upsert({ id: 'd' }),
+      ]);
+    expect(await commitsOf(mixture)).toEqual([1, 1]);
+    await engine.close();
+    await folder.remove();
+  });
+
+  itWhere(
+    spawnSync('strace', ['-V']).status === 0,
+    'reaches the disk before the acknowledgement, and not at all for what is derived',
+    'strace is not installed',
+    async () => {
+      const folder = await tempFolder();
+      const trace = join(folder.path, 'trace');
+      const strace = ['strace', '-f', '-o', trace, '-e', 'trace=fsync,fdatasync,write', '-s', '40'];
+      const child = runChild('./sync-child.ts', [join(folder.path, 'data'), join(folder.path, 'said')], strace);
+      expect([await child.ended, child.errors]).toEqual([0, []]);
+      const traced = await readFile(trace, 'utf8');
+      for (const kind of ['append', 'record', 'mixture']) {
+        const syncs = syncsBefore(traced, kind);
+        expect(syncs).toHaveLength(20);
+        expect(Math.min(...syncs)).toBeGreaterThanOrEqual(1);
+      }
+      expect(syncsBefore(traced, 'view')).toEqual(Array.from({ length: 20 }, () => 0));
+      await folder.remove();
+    },
+  );
+});

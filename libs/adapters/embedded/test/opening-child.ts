@@ -1,0 +1,12 @@
+import { EmbeddedEngine } from '../src/index.ts';
+import { quiet } from './writing-child-protocol.ts';
+
+/** Opens the folder it is given, and says what came of it. */
+const [dataDir = ''] = process.argv.slice(2);
+try {
+  const engine = await EmbeddedEngine.open({ dataDir, ...quiet });
+  await engine.close();
+  console.log('opened');
+} catch (error) {
+  console.log(String(error));
+}

@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { openSync, writeSync } from 'node:fs';
+import { EmbeddedEngine } from '../src/index.ts';
+import { CHILD_COLLECTIONS, quiet, type ChildDocument } from './writing-child-protocol.ts';
+
+/** Writes one thing after the other and says when each was acknowledged. Arguments: folder, file for what it says. */
+const [dataDir = '', file = ''] = process.argv.slice(2);
+const engine = await EmbeddedEngine.open({ dataDir, ...quiet });
+const records = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.records);
+const views = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
+const output = openSync(file, 'a');
+
+async function each(kind: string, write: (number: number) => Promise<unknown>): Promise<void> {
+  writeSync(output, `begin ${kind}\n`);
+  for (let number = 0; number < 20; number += 1) {
+    await write(number);
+    writeSync(output, `acknowledged ${kind}\n`);
+  }
+}
+
+const append = (number: number) => {
+  const event = { id: randomUUID(), type: 'written.v1', data: {}, metadata: {} };
+  return engine.eventStore.append(`s${number}`, 'no_stream', [event]);
+};
+const upsert = (collection: typeof views) => (number: number) => {
+  return collection.upsert({ id: String(number), version: 1, words: [] });
+};
+await each('append', append);
+await each('record', upsert(records));
+await each('view', upsert(views));
+await each('mixture', (number) =>
+  Promise.all([upsert(views)(number + 100), append(number + 100), upsert(views)(number + 200)]),
+);
+await engine.close();

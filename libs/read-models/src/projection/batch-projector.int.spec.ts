@@ -1,0 +1,99 @@
+import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
+import { ACME, token } from '../../test/shipment-events.ts';
+import { World } from '../../test/world.ts';
+import { milestonesModel } from '../milestones/milestone-rows.ts';
+import { rowsOf } from '../read-model.ts';
+import type { ReadModel, Row } from '../read-model.ts';
+import { shipmentsModel } from '../shipments/shipment-rows.ts';
+import { BatchProjector } from './batch-projector.ts';
+import { PARKED, ParkedStreams } from './parked-streams.ts';
+import type { ParkedStream } from './parked-streams.ts';
+import { RowCache } from './row-cache.ts';
+import { StreamScopes } from './stream-scopes.ts';
+
+describe('projecting a batch', () => {
+  let world: World;
+  let rows: Collection<Row>;
+  beforeEach(async () => {
+    world = await World.open();
+    rows = await world.engine.documentStore.collection<Row>(rowsOf(shipmentsModel, 1));
+  });
+  afterEach(() => world.close());
+
+  /** As every process has its own. */
+  async function projector(
+    model: ReadModel = shipmentsModel,
+    eventStore: EventStore = world.engine.eventStore,
+  ): Promise<BatchProjector> {
+    const of = { read_model: model.name, generation: 1, partition: 'p' };
+    const parked = await ParkedStreams.load(await world.engine.documentStore.collection<ParkedStream>(PARKED), of);
+    return new BatchProjector({
+      model,
+      generation: 1,
+      partition: 'p',
+      rows: await world.engine.documentStore.collection<Row>(rowsOf(model, 1)),
+      cache: new RowCache(100, () => 1),
+      parked,
+      scopes: new StreamScopes(eventStore),
+      clock: () => new Date(),
+    });
+  }
+
+  async function history(): Promise<readonly StoredEvent[]> {
+    await world.writer.create(1);
+    await world.writer.change(1, { house_bill: 'HB-1' });
+    await world.writer.change(1, { house_bill: 'HB-2' });
+    return world.engine.eventStore.read(world.writer.stream(1));
+  }
+  const stored = () => rows.get(`shp_${token(1)}`);
+
+  it('writes each row once, as it is after all its events', async () => {
+    await (await projector()).project(await history());
+    expect(await stored()).toMatchObject({ revision: 2, record: { house_bill: 'HB-2', version: 3 } });
+  });
+
+  it('never takes a row back, however late an older holder writes', async () => {
+    const events = await history();
+    const [older, newer] = [await projector(), await projector()];
+    await older.project(events.slice(0, 1));
+    await newer.project(events);
+    const after = await stored();
+    await older.project(events.slice(1, 2));
+    expect(await stored()).toEqual(after);
+    await older.project(events.slice(2));
+    expect(await stored()).toEqual(after);
+  });
+
+  it('goes on from rows that are ahead of the checkpoint', async () => {
+    const events = await history();
+    await (await projector()).project(events);
+    await world.writer.change(1, { house_bill: 'HB-3' });
+    const [last] = (await world.engine.eventStore.read(world.writer.stream(1))).slice(-1);
+    await (await projector()).project([...events, ...(last ? [last] : [])]);
+    expect(await stored()).toMatchObject({ revision: 3, record: { house_bill: 'HB-3' } });
+  });
+
+  it('reads the first event of a stream once to learn its scope', async () => {
+    await world.writer.create(1);
+    await world.writer.record(1, 'a');
+    await world.writer.record(1, 'b');
+    const [, ...events] = await world.engine.eventStore.read(world.writer.stream(1));
+    let reads = 0;
+    const { eventStore } = world.engine;
+    const counted: EventStore = {
+      append: (...args) => eventStore.append(...args),
+      read: (...args) => {
+        reads += 1;
+        return eventStore.read(...args);
+      },
+      catchUp: (options) => eventStore.catchUp(options),
+      head: () => eventStore.head(),
+      close: () => eventStore.close(),
+    };
+    const milestones = await projector(milestonesModel, counted);
+    for (const event of events) await milestones.project([event]);
+    expect(reads).toBe(1);
+    const found = await world.engine.documentStore.collection<Row>(rowsOf(milestonesModel, 1));
+    expect(await found.find({ filter: { ...ACME }, limit: 9 })).toHaveLength(2);
+  });
+});

@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import type { BatchHandler, Message, MessageBroker, ReceivedMessage } from '@tracking/ports';
+import { eventually } from './eventually.ts';
+import { itWhere, NO_CRASH, type Subject } from './subject.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Every promise of the `MessageBroker` port. */
+export function messageBrokerConformance(name: string, subject: Subject<MessageBroker>): void {
+  describe(`message broker on ${name}`, () => {
+    let broker: MessageBroker;
+    let topic: string;
+    let group: string;
+    let consumers: AbortController;
+    let consuming: Promise<void>[];
+
+    beforeAll(async () => void (broker = await subject.open()));
+    afterAll(() => subject.close());
+    beforeEach(async () => {
+      topic = `topic-${randomUUID()}`;
+      group = `group-${randomUUID()}`;
+      consumers = new AbortController();
+      consuming = [];
+      await broker.ensureTopics([{ name: topic, partitions: 4, retentionMs: 7 * DAY_MS }]);
+    });
+    afterEach(async () => {
+      consumers.abort();
+      await Promise.all(consuming);
+    });
+
+    const message = (key: string, n: number): Message => ({
+      key,
+      value: JSON.stringify({ n, text: 'Ærøskøbing 港 🚢' }),
+      headers: { 'event-id': `${key}-${n}` },
+    });
+    const idOf = (received: ReceivedMessage) => received.headers['event-id'];
+
+    /** Consumes into a list for as long as the test lasts. */
+    function collect(of = group, signal = consumers.signal, handler: BatchHandler = async () => {}): ReceivedMessage[] {
+      const received: ReceivedMessage[] = [];
+      consuming.push(
+        broker.consume({ topic, group: of, signal }, async (messages, fenced) => {
+          await handler(messages, fenced);
+          received.push(...messages);
+        }),
+      );
+      return received;
+    }
+
+    it('hands out what was published, whole and in order per key', async () => {
+      const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+      const sent = Array.from({ length: 210 }, (_, n) => message(keys[n % keys.length] ?? '', n));
+      for (let at = 0; at < sent.length; at += 30) await broker.publish(topic, sent.slice(at, at + 30));
+      const received = collect();
+      await eventually(() => expect(received).toHaveLength(sent.length));
+      for (const key of keys) {
+        const of = (messages: readonly Message[]) => messages.filter((one) => one.key === key);
+        expect(of(received)).toEqual(of(sent).map((one) => expect.objectContaining({ ...one })));
+      }
+      expect(new Set(received.map((one) => one.partition)).size).toBeGreaterThan(1);
+    });
+
+    it('keeps the order of publishes that were not waited for', async () => {
+      const received = collect();
+      await Promise.all(Array.from({ length: 100 }, (_, n) => broker.publish(topic, [message('one', n)])));
+      await eventually(() => expect(received).toHaveLength(100));
+      expect(received.map(idOf)).toEqual(Array.from({ length: 100 }, (_, n) => `one-${n}`));
+    });
+
+    it('starts a new group at the earliest message and every group by itself', async () => {
+      await broker.publish(topic, [message('a', 1), message('b', 2)]);
+      const first = collect();
+      const second = collect(`${group}-other`);
+      await eventually(() => expect([first.length, second.length]).toEqual([2, 2]));
+    });
+
+    it('goes on after what was handled, not from the beginning', async () => {
+      const stop = new AbortController();
+      await broker.publish(topic, [message('a', 1)]);
+      const before = collect(group, stop.signal);
+      await eventually(async () => expect([before.length, await broker.lag(topic, group)]).toEqual([1, 0]));
+      stop.abort();
+      await Promise.all(consuming);
+      await broker.publish(topic, [message('a', 2)]);
+      const after = collect();
+      await eventually(() => expect(after.map(idOf)).toEqual(['a-2']));
+    });
+
+    it('counts what a group has not handled', async () => {
+      await broker.publish(topic, [message('a', 1), message('b', 2), message('a', 3)]);
+      await eventually(async () => expect(await broker.lag(topic, group)).toBe(3));
+      collect();
+      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
+    });
+
+    it('hands a batch out again, in order, when its handler failed', async () => {
+      await broker.publish(topic, [message('a', 1), message('a', 2)]);
+      const attempts: (string | undefined)[][] = [];
+      const received = collect(group, consumers.signal, async (messages) => {
+        attempts.push(messages.map(idOf));
+        if (attempts.length < 3) throw new Error('not yet');
+      });
+      await eventually(() => expect(received.map(idOf)).toEqual(['a-1', 'a-2']));
+      expect(attempts.flat().filter((id) => id === 'a-1').length).toBeGreaterThanOrEqual(3);
+      expect(await broker.lag(topic, group)).toBe(0);
+    });
+
+    it('does not commit before the handler has resolved', async () => {
+      let release = (): void => {};
+      const held = new Promise<void>((resolve) => (release = resolve));
+      let entered = false;
+      const received = collect(group, consumers.signal, async () => {
+        entered = true;
+        await held;
+      });
+      await broker.publish(topic, [message('a', 1)]);
+      await eventually(() => expect(entered).toBe(true));
+      expect(await broker.lag(topic, group)).toBe(1);
+      release();
+      await eventually(async () => expect([received.length, await broker.lag(topic, group)]).toEqual([1, 0]));
+    });
+
+    it('lets a slow partition hold up no other', async () => {
+      let release = (): void => {};
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const received = collect(group, consumers.signal, (messages) =>
+        messages.some((one) => one.key === 'slow') ? held : Promise.resolve(),
+      );
+      await broker.publish(topic, [message('slow', 0)]);
+      const keys = Array.from({ length: 40 }, (_, n) => `key-${n}`);
+      await broker.publish(
+        topic,
+        keys.map((key, n) => message(key, n)),
+      );
+      await eventually(() => expect(received.length).toBeGreaterThan(10));
+      expect(received.some((one) => one.key === 'slow')).toBe(false);
+      release();
+      await eventually(() => expect(received).toHaveLength(41));
+    });
+
+    it('shares a topic among the members of a group, each message once, and goes on when one leaves', async () => {
+      const leaving = new AbortController();
+      const first = collect(group, leaving.signal);
+      const second = collect();
+      const publish = async (from: number) => {
+        for (let n = from; n < from + 200; n += 1) await broker.publish(topic, [message(`key-${n % 20}`, n)]);
+      };
+      await publish(0);
+      await eventually(() => expect(first.length + second.length).toBeGreaterThanOrEqual(200));
+      leaving.abort();
+      await publish(200);
+      const ids = () => new Set([...first, ...second].map(idOf));
+      await eventually(() => expect(ids().size).toBe(400));
+    });
+
+    it('finishes the batch in hand before a consumption ends', async () => {
+      const leaving = new AbortController();
+      let release = (): void => {};
+      const held = new Promise<void>((resolve) => (release = resolve));
+      let isInHand = false;
+      const received: ReceivedMessage[] = [];
+      let isOver = false;
+      const over = broker
+        .consume({ topic, group, signal: leaving.signal }, async (messages) => {
+          isInHand = true;
+          await held;
+          received.push(...messages);
+        })
+        .then(() => (isOver = true));
+      await broker.publish(topic, [message('a', 1)]);
+      await eventually(() => expect(isInHand).toBe(true));
+      leaving.abort();
+      await Promise.resolve();
+      expect(isOver).toBe(false);
+      release();
+      await over;
+      expect(received.map(idOf)).toEqual(['a-1']);
+    });
+
+    it('leaves a topic that exists as it is', async () => {
+      await broker.publish(topic, [message('a', 1)]);
+      await broker.ensureTopics([{ name: topic, partitions: 1, retentionMs: 1 }]);
+      const received = collect();
+      await eventually(() => expect(received.map(idOf)).toEqual(['a-1']));
+    });
+
+    it('keeps messages and offsets over a restart', async () => {
+      const stop = new AbortController();
+      await broker.publish(topic, [message('a', 1), message('a', 2)]);
+      const before = collect(group, stop.signal);
+      await eventually(async () => expect([before.length, await broker.lag(topic, group)]).toEqual([2, 0]));
+      stop.abort();
+      await Promise.all(consuming.splice(0));
+      await broker.publish(topic, [message('a', 3)]);
+      broker = await subject.reopen();
+      const after = collect();
+      await eventually(() => expect(after.map(idOf)).toEqual(['a-3']));
+      const other = collect(`${group}-other`);
+      await eventually(() => expect(other.map(idOf)).toEqual(['a-1', 'a-2', 'a-3']));
+    });
+
+    itWhere(
+      subject.crash !== undefined,
+      'loses nothing acknowledged in a crash, and repeats at most what was not committed',
+      NO_CRASH,
+      async () => {
+        const sent = Array.from({ length: 300 }, (_, n) => message(`key-${n % 10}`, n));
+        const acknowledged: string[] = [];
+        const publishing = sent.map((one) =>
+          broker.publish(topic, [one]).then(() => acknowledged.push(one.headers['event-id'] ?? '')),
+        );
+        const before = collect();
+        await publishing[150];
+        const known = [...acknowledged];
+        const after: ReceivedMessage[] = [];
+        const crashed = await subject.crash?.();
+        if (crashed) broker = crashed;
+        consuming.push(
+          broker.consume({ topic, group, signal: consumers.signal }, async (messages) => void after.push(...messages)),
+        );
+        await eventually(() => {
+          const ids = new Set([...before, ...after].map(idOf));
+          expect(known.filter((id) => !ids.has(id))).toEqual([]);
+        });
+        await Promise.allSettled(publishing);
+      },
+    );
+  });
+}

@@ -1,0 +1,259 @@
+import { eventually } from '@tracking/testing';
+import { answer } from '../../test/fake-receivers.ts';
+import { type Running, SCOPE, Stage } from '../../test/stage.ts';
+import type { Scope } from '../requests.ts';
+
+const URL_A = 'https://a.example.com/hook';
+let stage: Stage;
+let webhooks: Running;
+
+beforeEach(async () => {
+  stage = await Stage.open();
+  webhooks = await stage.start();
+});
+afterEach(() => stage.close());
+
+const create = (fields: object = {}, scope: Scope = SCOPE) =>
+  webhooks.endpoints.create({
+    ...stage.command(scope),
+    fields: { url: URL_A, event_types: ['*'], ...fields },
+  });
+const on = (endpoint_id: string, scope: Scope = SCOPE) => ({ ...stage.command(scope), endpoint_id });
+
+describe('creating an endpoint', () => {
+  test('sends nothing, and shows the secret once', async () => {
+    const created = await create({ description: 'Ours' });
+    expect(created).toMatchObject({
+      id: expect.stringMatching(/^whe_/) as string,
+      url: URL_A,
+      event_types: ['*'],
+      description: 'Ours',
+      api_version: '2026-11-01',
+      environment: 'live',
+      status: 'pending_verification',
+      disabled_reason: null,
+      last_verification: null,
+      headers: {},
+      max_concurrency: 16,
+      secret: expect.stringMatching(/^whsec_[\w-]{43}$/) as string,
+    });
+    expect(await webhooks.endpoints.get(on(created.id))).not.toHaveProperty('secret');
+    expect(JSON.stringify(await webhooks.endpoints.list({ ...SCOPE, limit: 50 }))).not.toContain('whsec_');
+    expect(stage.receivers.arrived).toEqual([]);
+  });
+
+  test('names every faulty field at once', async () => {
+    const fields = { url: 'http://a.example.com', event_types: [], max_concurrency: 0 };
+    await expect(create(fields)).rejects.toMatchObject({
+      code: 'validation_failed',
+      details: [{ param: 'url' }, { param: 'event_types' }, { param: 'max_concurrency' }],
+    });
+  });
+
+  test.each(['https://user:pass@a.example.com/', 'https://a.example.com/#part', 'nonsense', 'ftp://a.example.com/'])(
+    'refuses the URL %s',
+    async (url) => {
+      await expect(create({ url })).rejects.toMatchObject({ details: [{ param: 'url', code: 'invalid_value' }] });
+    },
+  );
+
+  test('repeated makes one endpoint and answers the same', async () => {
+    const command = { ...stage.command(), fields: { url: URL_A, event_types: ['*'] } };
+    const answers = await Promise.all([1, 2, 3].map(() => webhooks.endpoints.create(command)));
+    expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1);
+    expect((await webhooks.endpoints.list({ ...SCOPE, limit: 50 })).items).toHaveLength(1);
+  });
+
+  test('stops at fifty in each environment, however many are created at once', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => create()));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
+    await expect(create()).rejects.toMatchObject({ code: 'limit_exceeded' });
+    await create({}, { ...SCOPE, environment: 'test' });
+    const { items } = await webhooks.endpoints.list({ ...SCOPE, limit: 1 });
+    await webhooks.endpoints.remove(on(items[0]?.id ?? ''));
+    await create();
+  });
+
+  test('stores no secret in the clear', async () => {
+    const { secret } = await create({ headers: { authorization: 'Bearer very-secret' } });
+    const stored = await stage.engine.documentStore.collection({ name: 'webhook_endpoints', indexes: [] });
+    const text = JSON.stringify(await stored.find({ filter: {}, limit: 10 }));
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain('very-secret');
+  });
+});
+
+describe('an endpoint', () => {
+  test('is nobody else’s', async () => {
+    const { id } = await create();
+    for (const scope of [
+      { ...SCOPE, workspace_id: 'wsp_two' },
+      { ...SCOPE, environment: 'test' as const },
+    ]) {
+      const request = on(id, scope);
+      const { endpoints } = webhooks;
+      const calls = [endpoints.get, endpoints.verify, endpoints.enable, endpoints.disable, endpoints.remove];
+      for (const call of calls)
+        await expect(call.call(endpoints, request)).rejects.toMatchObject({ code: 'not_found' });
+      await expect(endpoints.change({ ...request, fields: {} })).rejects.toMatchObject({ code: 'not_found' });
+      await expect(endpoints.test({ ...request, type: 'shipment.created' })).rejects.toMatchObject({
+        code: 'not_found',
+      });
+      expect((await endpoints.list({ ...scope, limit: 10 })).items).toEqual([]);
+    }
+  });
+
+  test('is listed oldest first, page by page', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      stage.clockOffset += 1_000;
+      ids.push((await create()).id);
+    }
+    const seen: string[] = [];
+    let after: readonly string[] | null = [];
+    while (after !== null) {
+      const page = await webhooks.endpoints.list({ ...SCOPE, limit: 2, ...(after.length > 0 ? { after } : {}) });
+      seen.push(...page.items.map(({ id }) => id));
+      after = page.next;
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  test('shows its headers masked; the mask sent back keeps a value', async () => {
+    const { id } = await create({ headers: { 'X-Key': 'one', 'X-Other': 'two' } });
+    const shown = await webhooks.endpoints.get(on(id));
+    expect(shown.headers).toEqual({ 'x-key': '********', 'x-other': '********' });
+    await webhooks.endpoints.change({ ...on(id), fields: { headers: { 'x-key': '********', 'x-new': 'three' } } });
+    await webhooks.endpoints.verify(on(id));
+    const [request] = stage.receivers.arrived;
+    expect(request?.headers).toMatchObject({ 'x-key': 'one', 'x-new': 'three' });
+    expect(request?.headers).not.toHaveProperty('x-other');
+  });
+
+  test('changed keeps what the change does not name', async () => {
+    const { id } = await create({ description: 'Ours', event_types: ['shipment.created'] });
+    const changed = await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 3, description: null } });
+    expect(changed).toMatchObject({
+      max_concurrency: 3,
+      description: null,
+      event_types: ['shipment.created'],
+      url: URL_A,
+    });
+    await expect(webhooks.endpoints.change({ ...on(id), fields: { url: 'x' } })).rejects.toMatchObject({
+      details: [{ param: 'url' }],
+    });
+  });
+
+  test('deleted is gone', async () => {
+    const { id } = await create();
+    expect(await webhooks.endpoints.remove(on(id))).toEqual({ id, deleted: true });
+    await expect(webhooks.endpoints.get(on(id))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(webhooks.endpoints.remove(on(id))).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('verifying', () => {
+  test('sends a signed challenge and takes its token for an answer', async () => {
+    const { id } = await create();
+    const verified = await webhooks.endpoints.verify(on(id));
+    expect(verified).toMatchObject({ status: 'verified', last_verification: { ok: true, error: null } });
+    const [request] = stage.receivers.arrived;
+    const body = JSON.parse(request?.body ?? '') as Record<string, unknown>;
+    expect(body).toEqual({
+      id: expect.stringMatching(/^evt_/) as string,
+      type: 'endpoint.verification',
+      created_at: expect.any(String) as string,
+      api_version: '2026-11-01',
+      data: { challenge: expect.any(String) as string },
+    });
+    expect(request?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'service-signature': expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/) as string,
+      'service-event-id': body['id'],
+      'service-event-type': 'endpoint.verification',
+    });
+  });
+
+  test.each([
+    ['the wrong token', () => answer(200, {}, 'nope'), 'challenge_mismatch'],
+    ['an error', () => answer(500), 'unexpected_status'],
+    ['a redirect', () => answer(302), 'redirect_not_followed'],
+    ['nothing', () => ({ kind: 'failure', code: 'timeout', message: 'late', durationMs: 1 }) as const, 'timeout'],
+  ])('fails by %s, and tells so', async (_, behaviour, code) => {
+    const { id } = await create();
+    stage.receivers.behave(URL_A, behaviour);
+    expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
+      status: 'pending_verification',
+      last_verification: { ok: false, error: { code } },
+    });
+    await expect(webhooks.endpoints.enable(on(id))).rejects.toMatchObject({ code: 'endpoint_not_verified' });
+  });
+
+  test('says nothing about a URL that was set meanwhile', async () => {
+    const { id } = await create();
+    stage.receivers.behave(URL_A, async (request) => {
+      await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://b.example.com/' } });
+      return stage.receivers.good(request);
+    });
+    expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
+      url: 'https://b.example.com/',
+      status: 'pending_verification',
+      last_verification: null,
+    });
+  });
+});
+
+describe('testing', () => {
+  test('sends one sandbox event to an endpoint that is subscribed or not, enabled or not', async () => {
+    const { id } = await create({ event_types: ['document.approved'] });
+    await expect(webhooks.endpoints.test({ ...on(id), type: 'milestone.recorded' })).rejects.toMatchObject({
+      code: 'endpoint_not_verified',
+    });
+    await webhooks.endpoints.verify(on(id));
+    const sent = await webhooks.endpoints.test({ ...on(id), type: 'milestone.recorded' });
+    expect(sent).toMatchObject({ endpoint_id: id, event_type: 'milestone.recorded', status: 'pending', sandbox: true });
+    const done = await eventually(async () => {
+      const delivery = await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id });
+      expect(delivery.status).toBe('succeeded');
+      return delivery;
+    });
+    expect(done).toMatchObject({ payload: { sandbox: true, type: 'milestone.recorded' }, attempts: [{ number: 1 }] });
+    expect(JSON.parse(stage.receivers.at(URL_A)[0]?.body ?? '')).toEqual(done.payload);
+    await webhooks.endpoints.enable(on(id));
+    await webhooks.endpoints.disable(on(id));
+    await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
+  });
+
+  test('makes one attempt and no retries, and does nothing to the endpoint', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, () => answer(410));
+    const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
+    await eventually(async () =>
+      expect(await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id })).toMatchObject({
+        status: 'discarded',
+        next_attempt_at: null,
+        attempts_count: 1,
+        last_error: { code: 'unexpected_status' },
+      }),
+    );
+    expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
+  });
+
+  test('repeated sends one event', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    const command = { ...on(id), type: 'shipment.created' };
+    const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
+    expect(two.id).toBe(one.id);
+    await eventually(async () => expect((await stage.deliveries(webhooks))[0]?.status).toBe('succeeded'));
+    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+  });
+
+  test('refuses other types', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    await expect(webhooks.endpoints.test({ ...on(id), type: 'endpoint.verification' })).rejects.toMatchObject({
+      code: 'validation_failed',
+      details: [{ param: 'type', code: 'invalid_value' }],
+    });
+  });
+});
