@@ -134,7 +134,7 @@ export async function benchApi(seconds: number): Promise<void> {
 async function catchUp(server: Server, dataDir: string): Promise<void> {
   const projected = async () => {
     const text = await (await fetch(`${server.managementUrl}/metrics`)).text();
-    return [...text.matchAll(/^events_projected_total\{[^}]*read_model="shipments"[^}]*\} (\S+)$/gm)].reduce(
+    return [...text.matchAll(/^read_model_events_projected_total\{[^}]*read_model="shipments"[^}]*\} (\S+)$/gm)].reduce(
       (sum, match) => sum + Number(match[1]),
       0,
     );

@@ -4,6 +4,8 @@ import type { Clock, Logger, Metrics, Quota } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
 import type { HealthReport } from '@tracking/runtime';
 import type { ShipmentsService } from '@tracking/shipments';
+import type { WebhooksApi } from '@tracking/webhooks';
+import type { EventsService } from './events/events-service.ts';
 
 /** Under which {@link HttpApiDependencies} are injected. */
 export const DEPENDENCIES = Symbol('HttpApiDependencies');
@@ -20,6 +22,10 @@ export interface HttpApiDependencies {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly health: () => HealthReport;
+  /** Without it there are no routes of webhooks. */
+  readonly webhooks?: Pick<WebhooksApi, 'endpoints' | 'deliveries'>;
+  /** Without it there are no routes of events. */
+  readonly events?: EventsService;
   readonly settings: HttpApiSettings;
 }
 

@@ -36,6 +36,10 @@ export type Condition =
   | { readonly exists: boolean };
 export type Filter = Readonly<Record<string, Condition>>;
 
+/**
+ * Cheap where one index begins with the fields that the filter compares with one value, and goes on with the sort's:
+ * engines without statistics choose among several by rules of thumb, so ask for a sort only where order matters.
+ */
 export interface Query {
   readonly filter: Filter;
   /** Fields that are present and not null in every document (stored sort keys), all in one direction. */

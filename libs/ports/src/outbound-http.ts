@@ -42,7 +42,8 @@ export interface OutboundFailure {
 /**
  * POSTs to addresses that clients chose. Never follows a redirect, never uses a proxy from the environment, connects
  * only to an address that was itself checked (https and public, unless the operator allowed more), reuses connections
- * per origin. Never throws: every outcome is a value.
+ * per origin. Never throws: every outcome is a value. A request that a reused connection dropped before any answer is sent
+ * once more on a new one, within the same deadline: the receiver may see one attempt twice.
  */
 export interface OutboundHttp {
   post(request: OutboundRequest): Promise<OutboundResponse | OutboundFailure>;

@@ -1,6 +1,7 @@
+import { RecordedMetrics } from '@tracking/testing';
 import { ACME, OTHER, token } from '../test/shipment-events.ts';
 import { dyingAt, randomFrom, troubled } from '../test/troubled-store.ts';
-import { World, caughtUp, eventually, expectEqualToRebuild, rebuilt } from '../test/world.ts';
+import { World, caughtUp, until, expectEqualToRebuild, rebuilt } from '../test/world.ts';
 import { UnknownReadModel } from './read-models.ts';
 import type { ReadModels } from './read-models.ts';
 
@@ -110,6 +111,23 @@ describe('read models over the embedded engines', () => {
     await expectEqualToRebuild(models);
   });
 
+  it('measure what they do', async () => {
+    const metrics = new RecordedMetrics();
+    const value = (name: string, model: string) => metrics.value(`read_model_${name}{read_model="${model}"}`);
+    const models = await world.start({ metrics });
+    await world.writer.create(1);
+    await world.writer.record(1, 'a');
+    await world.writer.append(1, { type: 'shipment.unknown.v1', data: {} });
+    await caughtUp(models);
+    await until(() => value('parked_streams', 'shipments') === 1);
+    for (const model of ['shipments', 'milestones']) {
+      expect(value('events_projected_total', model)).toBe(3);
+      expect(value('batch_seconds', model)).toBeGreaterThan(0);
+      expect(value('lag_seconds', model)).toBe(0);
+      expect(value('failures_total', model)).toBe(0);
+    }
+  });
+
   it('refuse names that they do not know', async () => {
     const models = await world.start();
     await expect(models.rebuild('nothing')).rejects.toThrow(UnknownReadModel);
@@ -154,7 +172,7 @@ describe('read models over the embedded engines', () => {
       const models = await world.start({ graceMs: 50 });
       await rebuilt(models, 'shipments');
       const names = () => world.engine.documentStore.collectionNames('shipments.');
-      await eventually(async () => (await names()).join() === 'shipments.g2');
+      await until(async () => (await names()).join() === 'shipments.g2');
       const checkpoints = await world.engine.documentStore.collection<{ id: string }>({
         name: 'checkpoints',
         indexes: [],
@@ -168,7 +186,7 @@ describe('read models over the embedded engines', () => {
       const [one, two] = await Promise.all([models.rebuild('milestones'), models.rebuild('milestones')]);
       expect(one).toEqual({ name: 'milestones', generation: 2 });
       expect(two).toEqual(one);
-      await eventually(async () => (await models.list())[1]?.generation === 2);
+      await until(async () => (await models.list())[1]?.generation === 2);
     });
 
     it('is done also when asked for where nothing is projected, and followed there', async () => {
@@ -178,7 +196,7 @@ describe('read models over the embedded engines', () => {
       const querying = await world.start({ project: false, graceMs: 100 });
       await querying.ready;
       await querying.rebuild('shipments');
-      await eventually(async () => (await querying.list())[0]?.generation === 2);
+      await until(async () => (await querying.list())[0]?.generation === 2);
       expect(await externalIds(querying)).toEqual(['one']);
       const position = await world.writer.create(2, { external_id: 'two' });
       expect(await querying.progress.reached('shipments', position, WAIT)).toBe(true);
@@ -241,7 +259,7 @@ describe('read models over the embedded engines', () => {
       }
       const models = await world.start({ leases: world.nextLeases(), graceMs: 20 });
       await models.ready;
-      await eventually(async () => (await models.list()).every((each) => each.caught_up && each.building === null));
+      await until(async () => (await models.list()).every((each) => each.caught_up && each.building === null));
       expect(await models.parked()).toEqual([]);
       await expectEqualToRebuild(models);
     }, 60_000);

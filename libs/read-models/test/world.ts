@@ -1,15 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
-import type { Logger, Metrics } from '@tracking/ports';
+import { eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import type { TempFolder } from '@tracking/testing';
 import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
 import { Writer } from './shipment-events.ts';
-
-export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
-const ignored = { add() {}, set() {}, observe() {} };
-export const unmeasured: Metrics = { counter: () => ignored, gauge: () => ignored, histogram: () => ignored };
 
 /** Real engines in a folder of their own, and read models on them. */
 export class World {
@@ -17,14 +11,14 @@ export class World {
   private incarnation = 1_000;
 
   private constructor(
-    readonly folder: string,
+    private readonly folder: TempFolder,
     readonly engine: EmbeddedEngine,
     readonly writer: Writer,
   ) {}
 
   static async open(): Promise<World> {
-    const folder = await mkdtemp(join(tmpdir(), 'read-models-'));
-    const engine = await EmbeddedEngine.open({ dataDir: folder, logger: silent, metrics: unmeasured });
+    const folder = await tempFolder();
+    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
     return new World(folder, engine, new Writer(engine.eventStore));
   }
 
@@ -42,27 +36,25 @@ export class World {
 
   parts(): ReadModelsOptions {
     const { eventStore, documentStore, leases } = this.engine;
-    return { eventStore, documentStore, leases, logger: silent, metrics: unmeasured, clock: () => new Date() };
+    return { eventStore, documentStore, leases, logger: silentLogger, metrics: noMetrics, clock: () => new Date() };
   }
 
   async close(): Promise<void> {
     await Promise.all(this.started.map((readModels) => readModels.stop()));
     await this.engine.close();
-    await rm(this.folder, { recursive: true, force: true });
+    await this.folder.remove();
   }
 }
 
 /** Everything written so far is in both read models. */
 export async function caughtUp(models: ReadModels): Promise<void> {
-  await eventually(async () => (await models.list()).every((each) => each.caught_up));
+  await until(async () => (await models.list()).every((each) => each.caught_up));
 }
 
 /** Makes the read model anew, and waits until that is what is queried. */
 export async function rebuilt(models: ReadModels, name: string): Promise<void> {
   const { generation } = await models.rebuild(name);
-  await eventually(async () =>
-    (await models.list()).some((each) => each.name === name && each.generation === generation),
-  );
+  await until(async () => (await models.list()).some((each) => each.name === name && each.generation === generation));
 }
 
 /** Fails where a read model does not hold what a rebuild of it holds. Only while nothing is written. */
@@ -75,10 +67,9 @@ export async function expectEqualToRebuild(models: ReadModels): Promise<void> {
   }
 }
 
-/** Asks until the answer is true. */
-export async function eventually(what: () => Promise<boolean> | boolean, deadlineMs = 5_000): Promise<void> {
-  for (const end = performance.now() + deadlineMs; !(await what());) {
-    if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${String(what)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+/** Asks until the answer is yes. @throws when it is still no after five seconds */
+export async function until(question: () => boolean | Promise<boolean>): Promise<void> {
+  await eventually(async () => {
+    if (!(await question())) throw new Error(`still not: ${String(question)}`);
+  });
 }

@@ -87,14 +87,13 @@ describe('bounds', () => {
     // The process may write no file beyond 2 MiB: the log meets that soon.
     const child = runChild('./full-disk-child.ts', [dataDir], ['bash', '-c', 'ulimit -f 2048; exec "$@"', 'bash']);
     expect([await child.ended, child.errors]).toEqual([0, []]);
-    const { stored, error, later, failure, head } = JSON.parse(child.lines[0] ?? '') as Record<string, unknown>;
-    expect(stored).toBeGreaterThan(100);
-    expect([error, later]).toEqual(['Unavailable', 'Unavailable']);
-    expect(failure).toEqual(expect.any(String));
+    const said = JSON.parse(child.lines[0] ?? '') as Readonly<Record<string, unknown>>;
+    expect(said).toMatchObject({ error: 'Unavailable', later: 'Unavailable', failure: expect.any(String) as string });
+    expect(said['stored']).toBeGreaterThan(50);
     const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
-    expect((await engine.eventStore.read('s')).length).toBeGreaterThanOrEqual(Number(stored));
-    expect((await engine.eventStore.head()) ?? '').toMatch(/^0+/);
-    expect((await engine.eventStore.head()) ?? '' >= String(head)).toBeTruthy();
+    const { length } = await engine.eventStore.read('s');
+    expect(length).toBeGreaterThanOrEqual(Number(said['stored']));
+    await engine.eventStore.append('s', length - 1, newEvents(1));
     await engine.close();
   });
 });

@@ -31,6 +31,8 @@ export interface EmbeddedOptions {
 
 /** The storage of a process that has everything in one folder: one SQLite file, written by one thread. */
 export class EmbeddedEngine {
+  private closed: Promise<void> | undefined;
+
   private constructor(
     readonly eventStore: EventStore,
     readonly documentStore: DocumentStore,
@@ -75,10 +77,18 @@ export class EmbeddedEngine {
   }
 
   /** Ends catch-ups and leases, lets writes under way finish, releases the folder. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.closed ??= this.closeAll();
+    return this.closed;
+  }
+
+  private async closeAll(): Promise<void> {
     // First: the handlers of its messages use the rest.
     await this.messageBroker.close();
+    // Then no new work, while what is under way is finished.
+    const drained = this.writer.drain();
     await Promise.all([this.eventStore.close(), this.documentStore.close(), this.leases.close(), this.quota.close()]);
+    await drained;
     await this.release();
   }
 }

@@ -32,7 +32,9 @@ export class SqliteWriter {
   private committing: readonly Waiting[] = [];
   /** Why nothing can be written any more. */
   private ended: string | undefined;
+  private draining = false;
   private readonly idle = new Set<() => void>();
+  private readonly exited: Promise<void>;
   private readonly refused: Counter;
   private readonly commitSeconds: Histogram;
   private readonly batchItems: Histogram;
@@ -56,7 +58,12 @@ export class SqliteWriter {
     );
     worker.on('message', (answer: BatchAnswer) => this.answered(answer));
     worker.on('error', (error) => this.fail(error.message));
-    worker.on('exit', () => this.fail('the writer ended'));
+    this.exited = new Promise((resolve) => {
+      worker.on('exit', () => {
+        this.fail('the writer ended');
+        resolve();
+      });
+    });
   }
 
   /**
@@ -81,7 +88,7 @@ export class SqliteWriter {
 
   /** @throws Busy when the queue is full */
   admit(): void {
-    if (this.ended !== undefined) throw new Unavailable(ENGINE, this.ended);
+    if (this.ended !== undefined || this.draining) throw new Unavailable(ENGINE, this.ended ?? 'closed');
     if (this.queued < this.limit) return;
     this.refused.add(1, { queue: 'writes' });
     throw new Busy(ENGINE, `${this.queued} writes are waiting`);
@@ -120,14 +127,18 @@ export class SqliteWriter {
     });
   }
 
-  /** Resolves when nothing is waiting any more, then ends the thread. */
-  async close(): Promise<void> {
-    if (this.ended !== undefined) return;
+  /** Admits nothing more; resolves when what was admitted is done. */
+  async drain(): Promise<void> {
+    this.draining = true;
     while (this.committing.length > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
-    this.ended = 'closed';
-    const exited = new Promise((resolve) => this.worker.once('exit', resolve));
+  }
+
+  /** Drains, then ends the thread. */
+  async close(): Promise<void> {
+    await this.drain();
+    this.ended ??= 'closed';
     this.worker.postMessage(null);
-    await exited;
+    await this.exited;
   }
 
   private commitNext(): void {

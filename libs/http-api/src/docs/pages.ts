@@ -1,5 +1,5 @@
-import { ERROR_CODES } from '@tracking/contracts';
-import type { ErrorCode } from '@tracking/contracts';
+import { ANSWERED_CODES } from '../errors/answered-codes.ts';
+import type { AnsweredCode } from '../errors/answered-codes.ts';
 import { statusOf } from '../errors/error-status.ts';
 
 export const DOCS_PAGE = `<!doctype html>
@@ -31,7 +31,7 @@ show();
 `;
 
 /** What each code means; one missing does not compile. */
-const MEANINGS: Readonly<Record<ErrorCode, string>> = {
+const MEANINGS: Readonly<Record<AnsweredCode, string>> = {
   validation_failed: 'The request is not valid; details names every faulty field.',
   malformed_json: 'The body is not a JSON document in UTF-8.',
   body_too_large: 'The body is larger than the path accepts.',
@@ -48,6 +48,9 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'The path exists, but not with this method; see Allow.',
   workspace_exists: 'There is a workspace of that name already.',
   already_delivered: 'It is delivered already.',
+  endpoint_not_verified: 'The URL of the webhook endpoint has not answered a challenge yet: verify it first.',
+  endpoint_not_enabled: 'Deliveries are sent to enabled webhook endpoints only: enable it first.',
+  delivery_succeeded: 'The delivery succeeded already.',
   precondition_failed: 'The resource is not the one that If-Match names.',
   rate_limited: 'More requests within a minute than the key has; see Retry-After.',
   busy: 'The service is at its limit and nothing was done; see Retry-After.',
@@ -56,9 +59,9 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   internal_error: 'Something went wrong on our side; the request id finds it in our logs.',
 };
 
-const ROWS = (Object.keys(ERROR_CODES) as ErrorCode[]).map(
+const ROWS = (Object.keys(ANSWERED_CODES) as AnsweredCode[]).map(
   (code) =>
-    `<tr id="${code}"><td><code>${code}</code></td><td>${statusOf(code)}</td><td>${ERROR_CODES[code]}</td><td>${MEANINGS[code]}</td></tr>`,
+    `<tr id="${code}"><td><code>${code}</code></td><td>${statusOf(code)}</td><td>${ANSWERED_CODES[code]}</td><td>${MEANINGS[code]}</td></tr>`,
 );
 
 export const ERRORS_PAGE = `<!doctype html>

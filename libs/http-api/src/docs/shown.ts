@@ -8,7 +8,7 @@ interface More {
   readonly enum?: string[];
   readonly format?: string;
   readonly example?: unknown;
-  readonly additionalProperties?: { readonly type: string };
+  readonly additionalProperties?: true | { readonly type: string };
 }
 
 /** Describes a field of an answer in OpenAPI. It is always present, so it is required. */

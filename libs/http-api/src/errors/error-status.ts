@@ -1,5 +1,6 @@
-import { ERROR_CODES } from '@tracking/contracts';
-import type { ErrorCode, ErrorType } from '@tracking/contracts';
+import type { ErrorType } from '@tracking/contracts';
+import { ANSWERED_CODES } from './answered-codes.ts';
+import type { AnsweredCode } from './answered-codes.ts';
 
 const BY_TYPE: Readonly<Record<ErrorType, number>> = {
   invalid_request: 400,
@@ -12,7 +13,7 @@ const BY_TYPE: Readonly<Record<ErrorType, number>> = {
 };
 
 /** Codes whose HTTP status is narrower than their type's. */
-const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+const BY_CODE: Readonly<Partial<Record<AnsweredCode, number>>> = {
   method_not_allowed: 405,
   precondition_failed: 412,
   body_too_large: 413,
@@ -23,6 +24,6 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 };
 
 /** The HTTP status that an error code is answered with. */
-export function statusOf(code: ErrorCode): number {
-  return BY_CODE[code] ?? BY_TYPE[ERROR_CODES[code]];
+export function statusOf(code: AnsweredCode): number {
+  return BY_CODE[code] ?? BY_TYPE[ANSWERED_CODES[code]];
 }

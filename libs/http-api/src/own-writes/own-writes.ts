@@ -10,6 +10,9 @@ const SEAL = { purpose: 'consistency-token', binding: '' } as const;
 /** Keys whose last write is remembered: the longest unused are forgotten first. */
 const REMEMBERED_KEYS = 10_000;
 
+/** Whether something shows everything up to a position, now or within a time in milliseconds. */
+export type Reached = (position: Position, timeoutMs: number) => Promise<boolean>;
+
 /**
  * A client that reads after its own acknowledged write sees it. The token of a write is its position in the event store;
  * for clients that send none, the last write of each key is remembered here.
@@ -58,7 +61,13 @@ export class OwnWrites {
 
   /** Lets a list wait until the read model shows what this request expects. @throws RequestError `read_model_behind` */
   async waitFor(model: ReadModelName, request: FastifyRequest): Promise<void> {
-    if (await this.shown(model, this.expected(request), this.listWaitMs)) return;
+    await this.waitUntil((position, timeoutMs) => this.progress.reached(model, position, timeoutMs), request);
+  }
+
+  /** The same for lists that are no read model's. @throws RequestError `read_model_behind` */
+  async waitUntil(reached: Reached, request: FastifyRequest): Promise<void> {
+    const expected = this.expected(request);
+    if (expected === undefined || (await reached(expected, this.listWaitMs))) return;
     const message = 'Your last write is stored but not listed yet; try again.';
     throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
   }

@@ -1,14 +1,20 @@
 import { DEFAULT_PAGE_SIZE } from '@tracking/contracts';
 import type { Page } from '@tracking/contracts';
-import type { Listed, SortValues } from '@tracking/read-models';
+import type { SortValues } from '@tracking/read-models';
 import type { Cursors, Listing } from './cursors.ts';
+
+/** What a feature found; `next` is where the page after it begins, if there is one. */
+interface Found<T> {
+  readonly items: readonly T[];
+  readonly next: SortValues | null | undefined;
+}
 
 /** One page of a list, from its query to its answer. */
 export async function page<T, R>(
   query: { readonly limit?: string; readonly cursor?: string },
   listing: Listing,
   cursors: Cursors,
-  read: (limit: number, after: SortValues | undefined) => Promise<Listed<T>>,
+  read: (limit: number, after: SortValues | undefined) => Promise<Found<T>>,
   form: (item: T) => R,
 ): Promise<Page<R>> {
   const after = query.cursor === undefined ? undefined : cursors.read(query.cursor, listing);
@@ -16,7 +22,7 @@ export async function page<T, R>(
   const { items, next } = await read(limit, after);
   return {
     data: items.map(form),
-    next_cursor: next === undefined ? null : cursors.issue(next, listing),
-    has_more: next !== undefined,
+    next_cursor: next ? cursors.issue(next, listing) : null,
+    has_more: Boolean(next),
   };
 }

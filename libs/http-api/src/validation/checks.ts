@@ -27,11 +27,15 @@ const characters: Check = (value, param) => {
   if (value.length > MAX_TEXT && (value.length > 2 * MAX_TEXT || [...value].length > MAX_TEXT)) {
     return fault(param, 'too_long', `Must have at most ${MAX_TEXT} characters.`);
   }
-  if (!value.isWellFormed() || value.includes('\0')) {
-    return fault(param, 'invalid_value', 'Must hold neither NUL nor half a surrogate pair.');
-  }
-  return FINE;
+  return isSound(value) ? FINE : fault(param, 'invalid_value', `It ${UNSOUND}`);
 };
+
+const UNSOUND = 'must hold neither NUL nor half a surrogate pair.';
+
+/** Not every engine stores what is not. */
+function isSound(value: string): boolean {
+  return value.isWellFormed() && !value.includes('\0');
+}
 
 export function oneOf(values: readonly string[]): Check {
   const known = new Set(values);
@@ -105,6 +109,30 @@ export function textMap(max: number): Check {
     });
   };
 }
+
+/** The id of a resource, as far as its form can tell. */
+export function idOf(prefix: string): Check {
+  const form = new RegExp(`^${prefix}_[0-9A-Za-z_.-]{1,100}$`);
+  return (value, param) => {
+    if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+    return form.test(value) ? FINE : fault(param, 'invalid_value', `Must be an id, ${prefix}_….`);
+  };
+}
+
+/** Anything of one level that every engine can store: what else is wrong with it, others find. */
+export const storable: Check = (value, param) => {
+  if (Array.isArray(value)) return value.flatMap((item, index) => storableItem(item, `${param}[${index}]`));
+  if (!isObject(value)) return storableItem(value, param);
+  return Object.entries(value).flatMap(([name, item]) => {
+    const path = `${param}.${name.slice(0, 100)}`;
+    return isSound(name) ? storableItem(item, path) : fault(param, 'invalid_value', `Its names ${UNSOUND}`);
+  });
+};
+
+const storableItem: Check = (value, param) => {
+  if (typeof value === 'object' && value !== null) return fault(param, 'invalid_type', 'Must not be nested.');
+  return typeof value !== 'string' || isSound(value) ? FINE : fault(param, 'invalid_value', `It ${UNSOUND}`);
+};
 
 /** A JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE } from '@tracking/contracts';
 import { IsDefined, ValidateBy } from 'class-validator';
-import { MAX_TEXT, count, list, oneOf, someOf, text, textMap, timeZone, timestamp } from './checks.ts';
+import { MAX_TEXT, count, idOf, list, oneOf, someOf, storable, text, textMap, timeZone, timestamp } from './checks.ts';
 import type { Check } from './checks.ts';
 import { nested } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
@@ -26,8 +26,16 @@ export const Text = (options: FieldOptions): PropertyDecorator =>
 export const QueryText = (options: FieldOptions): PropertyDecorator =>
   field(text, options, { type: String, maxLength: MAX_TEXT, minLength: 1 });
 
+/** The id of a resource in a query. */
+export const QueryId = (prefix: string, options: FieldOptions): PropertyDecorator =>
+  field(idOf(prefix), options, { type: String });
+
 export const OneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
   field(oneOf(values), options, { type: String, enum: [...values], ...clearable(options) });
+
+/** One of an enumeration in a query. */
+export const QueryOneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
+  field(oneOf(values), options, { type: String, enum: [...values] });
 
 /** A query's values of an enumeration, separated by commas. */
 export const SomeOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
@@ -35,6 +43,10 @@ export const SomeOf = (values: readonly string[], options: FieldOptions): Proper
 
 export const Timestamp = (options: FieldOptions): PropertyDecorator =>
   field(timestamp, options, { type: String, format: 'date-time', ...clearable(options) });
+
+/** A time in a query. */
+export const QueryTime = (options: FieldOptions): PropertyDecorator =>
+  field(timestamp, options, { type: String, format: 'date-time' });
 
 export const TimeZone = (options: FieldOptions): PropertyDecorator =>
   field(timeZone, options, { type: String, ...clearable(options) });
@@ -55,6 +67,15 @@ export const Nested = (dto: DtoClass, options: FieldOptions): PropertyDecorator 
 
 export const NestedList = (dto: DtoClass, max: number, options: FieldOptions): PropertyDecorator =>
   field(list(nested(dto), max), options, { type: [dto], maxItems: max, ...clearable(options) }, dto);
+
+/**
+ * A field that the feature behind judges, so that all its faults come together. Here only what no engine could store is
+ * refused, and `required` is only documented.
+ */
+export const Forwarded = (schema: ApiPropertyOptions, options: FieldOptions): PropertyDecorator => {
+  const { required = false, ...described } = options;
+  return field(storable, described, { ...schema, required } as ApiPropertyOptions);
+};
 
 /** `true` or `false` in a query. */
 export const Flag = (options: FieldOptions): PropertyDecorator =>
@@ -90,6 +111,6 @@ function field(check: Check, options: FieldOptions, schema: ApiPropertyOptions, 
       { message: 'invalid', context: { check } },
     )(target, property);
     if (required) IsDefined()(target, property);
-    ApiProperty({ ...schema, ...documented, required } as ApiPropertyOptions)(target, property);
+    ApiProperty({ required, ...schema, ...documented } as ApiPropertyOptions)(target, property);
   };
 }

@@ -135,5 +135,5 @@ export class BatchProjector {
 
 /** A row never goes back: neither by repeated work nor by a runner that lost its lease and does not know it yet. */
 function ifNewer(row: Row): Write<Row> {
-  return { kind: 'upsert', document: row };
+  return { kind: 'upsert', document: row, guard: { revision: { lt: row.revision } } };
 }

@@ -1,6 +1,6 @@
 import type { Collection } from '@tracking/ports';
 import { dyingAt, troubled } from '../../test/troubled-store.ts';
-import { World, eventually } from '../../test/world.ts';
+import { World, until } from '../../test/world.ts';
 import { CHECKPOINTS, Checkpoint, Superseded } from './checkpoint.ts';
 import type { CheckpointDocument } from './checkpoint.ts';
 
@@ -77,6 +77,6 @@ describe('a checkpoint', () => {
     ending.abort();
     await other.flush();
     expect(other.superseded.aborted).toBe(false);
-    await eventually(async () => (await documents.get('shipments/1/shipment-'))?.position === '0001');
+    await until(async () => (await documents.get('shipments/1/shipment-'))?.position === '0001');
   });
 });

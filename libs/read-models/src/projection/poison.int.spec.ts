@@ -1,5 +1,6 @@
+import { noMetrics } from '@tracking/testing';
 import { Writer, token } from '../../test/shipment-events.ts';
-import { World, eventually, silent, unmeasured } from '../../test/world.ts';
+import { World, until } from '../../test/world.ts';
 import { ActiveRows } from '../active-rows.ts';
 import { Collections } from '../collections.ts';
 import { Generations } from '../generations.ts';
@@ -53,8 +54,7 @@ describe('an event that cannot be applied', () => {
       ...world.parts(),
       ...parts,
       leases: world.nextLeases(),
-      logger: silent,
-      metrics: new ProjectionMetrics(unmeasured),
+      metrics: new ProjectionMetrics(noMetrics),
       cachedRows: 100,
     });
     void lifecycle.start();
@@ -143,14 +143,14 @@ describe('an event that cannot be applied', () => {
     await first.lifecycle.stop();
 
     const second = start();
-    await eventually(async () => (await second.parked.list())[0]?.attempts === 2);
+    await until(async () => (await second.parked.list())[0]?.attempts === 2);
     await second.shown(await changes(1));
     expect(await second.revisions(1)).toEqual([0]);
     await second.lifecycle.stop();
 
     faults.clear();
     const third = start();
-    await eventually(async () => (await third.parked.list()).length === 0);
+    await until(async () => (await third.parked.list()).length === 0);
     expect(await third.revisions(1)).toEqual([0, 1, 2]);
   });
 
@@ -182,6 +182,6 @@ describe('an event that cannot be applied', () => {
     faults.clear();
     const collections = new Collections(world.engine.documentStore);
     await new Generations(collections).build(seenModel(faults));
-    await eventually(async () => (await parked.list()).length === 0);
+    await until(async () => (await parked.list()).length === 0);
   });
 });

@@ -1,6 +1,6 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
-import type { Collection, Filter, Position } from '@tracking/ports';
+import type { Collection, Filter, Position, Query } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import type { Listed, Scope, SortValues } from '../read-model.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
@@ -50,6 +50,8 @@ export class ShipmentQueries {
    */
   async list(scope: Scope, { filter, limit, after }: ShipmentListQuery): Promise<Listed<ShipmentRecord>> {
     const rows = await this.active.rows();
+    const { external_id, status } = filter;
+    if (external_id !== undefined) return onlyOne(await rows.find(byExternalId(scope, external_id, status)), after);
     const page = (narrower: Filter) =>
       rows.find({
         filter: { ...inScope(scope), ...narrower },
@@ -105,12 +107,19 @@ function inScope({ workspace_id, environment }: Scope): Filter {
  * The filters of which each is one range of an index in the list's order, so that a page costs what it holds however
  * many shipments there are; together they are the filter asked for, and no shipment is in two of them.
  */
-function narrowed({ status, external_id }: ShipmentListQuery['filter']): readonly Filter[] {
+function narrowed({ status }: ShipmentListQuery['filter']): readonly Filter[] {
   const statuses = status && [...new Set(status)];
-  // An external id is that of one shipment.
-  if (external_id !== undefined) return [statuses ? { external_id, status: { in: statuses } } : { external_id }];
   if (!statuses || statuses.length === SHIPMENT_STATUSES.length) return [{}];
   return statuses.map((each) => ({ status: each }));
+}
+
+/** An external id is that of one shipment: nothing to sort, which leaves no choice of index. */
+function byExternalId(scope: Scope, external_id: string, status: ShipmentListQuery['filter']['status']): Query {
+  return { filter: { ...inScope(scope), external_id, ...(status && { status: { in: status } }) }, limit: 1 };
+}
+
+function onlyOne([row]: readonly ShipmentRow[], after: SortValues | undefined): Listed<ShipmentRecord> {
+  return { items: row === undefined || after !== undefined ? [] : [row.record], next: undefined };
 }
 
 function newestFirst(a: ShipmentRow, b: ShipmentRow): number {

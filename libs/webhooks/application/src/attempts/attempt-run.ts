@@ -49,12 +49,15 @@ export class AttemptRun {
     if (!('body' in prepared)) return prepared.delivery;
     const { receiver, delivery, body } = prepared;
     const made = await attempts.make(receiver, delivery, body);
-    if (!delivery.sandbox) {
-      const { outcome, startedAt, endedAt } = made.finished;
-      lane.pace?.answered(outcome, Date.parse(startedAt), Date.parse(endedAt));
-    }
+    if (!delivery.sandbox) this.takeNote(lane, made);
     answered();
     return this.store(lane, receiver, delivery, made, ended);
+  }
+
+  /** Before the next attempt may begin: it must not come too early. */
+  private takeNote(lane: Lane, { finished: { outcome, startedAt, endedAt } }: MadeAttempt): void {
+    lane.pace?.answered(outcome, Date.parse(startedAt), Date.parse(endedAt));
+    if (outcome.kind === 'gone') lane.blockedUntil = Infinity;
   }
 
   /** Everything the attempt needs; without a body it is not to be made now. */
@@ -72,10 +75,11 @@ export class AttemptRun {
     return { receiver, delivery, body };
   }
 
-  /** As it is stored, where it has waited here for long. */
+  /** As it is stored, where it has waited here for long or an attempt is to be added to others. */
   private async current({ id, delivery, knownAt }: Waiting): Promise<DeliveryDocument | undefined> {
+    const complete = delivery.attempts_count === 0;
     const fresh = performance.now() - knownAt <= this.parts.freshnessMs;
-    return fresh ? delivery : this.parts.deliveries.get(id);
+    return complete && fresh ? delivery : this.parts.deliveries.get(id);
   }
 
   private comesLater({ due_at }: DeliveryDocument): boolean {
@@ -93,6 +97,7 @@ export class AttemptRun {
     const stored = await outcomes.store(delivery, finished, log, lane.endpoint.pauses, ended);
     if (finished.outcome.kind === 'gone' && !delivery.sandbox) {
       lane.setEndpoint(await persistently(ended, logger, 'webhooks: disabling an endpoint', () => gone(endpoint)));
+      lane.blockedUntil = -Infinity;
     }
     await persistently(ended, logger, 'webhooks: storing how an endpoint answers', () =>
       lanes.remember(lane, clock().getTime()),

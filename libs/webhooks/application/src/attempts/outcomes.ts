@@ -34,25 +34,23 @@ export class Outcomes {
     return persistently(ended, this.logger, 'webhooks: storing an outcome', async () => {
       // After an unknown outcome the store tells what became of it.
       if (tried !== undefined) current = await this.deliveries.get(known.id);
-      for (;;) {
-        if (current === undefined) return undefined;
-        if (tried !== undefined && isSame(current, tried)) {
-          await this.attempts.upsert(logged(current, log));
-          return current;
-        }
-        const next = toDocument(settle(current, attempt, { policy: this.policy, pauses, random: this.random }));
-        tried = next;
-        const replaced = this.deliveries.replace(next, { revision: current.revision });
-        const [done] = await Promise.all([replaced, this.attempts.upsert(logged(next, log))]);
-        if (done) return next;
+      while (current !== undefined) {
+        if (tried !== undefined && isSame(current, tried)) return current;
+        const settled = toDocument(settle(current, attempt, { policy: this.policy, pauses, random: this.random }));
+        const latest_attempt = { number: settled.attempts_count, ...log };
+        tried = { ...settled, latest_attempt };
+        if (current.latest_attempt !== undefined) await this.putAside(current.id, current.latest_attempt);
+        if (await this.deliveries.replace(tried, { revision: current.revision })) return tried;
         current = await this.deliveries.get(known.id);
       }
+      return undefined;
     });
   }
-}
 
-function logged({ id, attempts_count: number }: DeliveryDocument, log: AttemptLog): AttemptDocument {
-  return { id: attemptId(id, number), number, ...log };
+  /** Before its place is taken by the next: interrupted in between, it is in both places rather than in none. */
+  private async putAside(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
+    await this.attempts.upsert({ id: attemptId(deliveryId, attempt.number), ...attempt });
+  }
 }
 
 function isSame(stored: DeliveryDocument, tried: DeliveryDocument): boolean {

@@ -10,6 +10,7 @@ export const BEGINNING: Place = { due: -Infinity, id: '' };
 export const END: Place = { due: Infinity, id: '' };
 
 export interface Waiting extends Place {
+  /** Without its latest attempt: answers of receivers are too large to be kept at hand. */
   readonly delivery: DeliveryDocument;
   /** When it was known to be as stored, on the process's monotonic clock. */
   readonly knownAt: number;
@@ -19,7 +20,9 @@ export function isAfter(one: Place, other: Place): boolean {
   return one.due === other.due ? one.id > other.id : one.due > other.due;
 }
 
-export function toWaiting(delivery: DeliveryDocument, knownAt: number): Waiting {
+export function toWaiting(stored: DeliveryDocument, knownAt: number): Waiting {
+  const { latest_attempt, ...rest } = stored;
+  const delivery = latest_attempt === undefined ? stored : rest;
   return { delivery, due: Date.parse(delivery.due_at ?? delivery.created_at), id: delivery.id, knownAt };
 }
 

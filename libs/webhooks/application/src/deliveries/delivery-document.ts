@@ -10,6 +10,8 @@ export interface DeliveryDocument extends Document, Delivery {
   readonly queue?: string;
   /** When that is due. */
   readonly due_at?: Timestamp;
+  /** The latest attempt, in the same write as what it led to; absent before the first. */
+  readonly latest_attempt?: WebhookAttempt;
   /** Present on dead letters that the topic has not been told of. */
   readonly unannounced?: true;
 }
@@ -72,7 +74,7 @@ export function toDelivery(delivery: Delivery): WebhookDelivery {
   };
 }
 
-/** One attempt, kept beside its delivery so that a delivery stays small however often it fails. */
+/** An attempt before the latest one, kept beside its delivery so that this stays small however often it fails. */
 export interface AttemptDocument extends Document, WebhookAttempt {}
 
 export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [] };
@@ -86,7 +88,8 @@ export function attemptId(deliveryId: string, number: number): string {
   return `${deliveryId}.${place}`;
 }
 
-/** The ids of all attempts that are kept. */
+/** The ids of all attempts that are kept beside a delivery with this many. */
 export function attemptIds(deliveryId: string, count: number): readonly string[] {
-  return Array.from({ length: Math.min(count, FIRST_KEPT + LATEST_KEPT) }, (_, index) => `${deliveryId}.${index + 1}`);
+  const places = Math.max(0, Math.min(count - 1, FIRST_KEPT + LATEST_KEPT));
+  return Array.from({ length: places }, (_, index) => `${deliveryId}.${index + 1}`);
 }

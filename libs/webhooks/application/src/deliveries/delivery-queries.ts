@@ -40,10 +40,13 @@ export class DeliveryQueries {
       this.attempts.getMany(attemptIds(id, delivery.attempts_count)),
     ]);
     const shown = attempts.map(({ id: _id, ...attempt }): WebhookAttempt => attempt);
+    // Interrupted while it is being moved, an attempt is in both places.
+    const earlier = shown.filter(({ number }) => number < delivery.attempts_count);
+    const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
     return {
       ...toDelivery(delivery),
       payload: payload === undefined ? null : (JSON.parse(payload.body) as JsonValue),
-      attempts: shown.sort((one, other) => one.number - other.number),
+      attempts: all.sort((one, other) => one.number - other.number),
     };
   }
 

@@ -1,9 +1,13 @@
+import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import { answer } from '../../test/fake-receivers.ts';
 import { type Running, SCOPE, Stage } from '../../test/stage.ts';
 import type { Scope } from '../requests.ts';
 
 const URL_A = 'https://a.example.com/hook';
+
+jest.setTimeout(30_000);
+
 let stage: Stage;
 let webhooks: Running;
 
@@ -92,9 +96,14 @@ describe('an endpoint', () => {
     ]) {
       const request = on(id, scope);
       const { endpoints } = webhooks;
-      const calls = [endpoints.get, endpoints.verify, endpoints.enable, endpoints.disable, endpoints.remove];
-      for (const call of calls)
-        await expect(call.call(endpoints, request)).rejects.toMatchObject({ code: 'not_found' });
+      const calls = [
+        () => endpoints.get(request),
+        () => endpoints.verify(request),
+        () => endpoints.enable(request),
+        () => endpoints.disable(request),
+        () => endpoints.remove(request),
+      ];
+      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'not_found' });
       await expect(endpoints.change({ ...request, fields: {} })).rejects.toMatchObject({ code: 'not_found' });
       await expect(endpoints.test({ ...request, type: 'shipment.created' })).rejects.toMatchObject({
         code: 'not_found',

@@ -1,0 +1,34 @@
+import 'reflect-metadata';
+import { Body, Controller, Get, Inject, Module, Post } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Places, ShipmentFields } from '@tracking/contracts';
+import { readShipmentFields } from '@tracking/http-api';
+import { loadPlaces } from '@tracking/places';
+
+const PLACES = Symbol('places');
+
+/** What the measured routes are compared with: the same framework and the same validation, then nothing. */
+@Controller()
+class BareController {
+  constructor(@Inject(PLACES) private readonly places: Places) {}
+
+  @Post('/v1/shipments')
+  create(@Body() body: unknown): Partial<ShipmentFields> {
+    return readShipmentFields(body, false, this.places);
+  }
+
+  @Get('/ready')
+  ready(): { status: string } {
+    return { status: 'ready' };
+  }
+}
+
+const places = await loadPlaces();
+
+@Module({ controllers: [BareController], providers: [{ provide: PLACES, useValue: places }] })
+class BareModule {}
+
+const app = await NestFactory.create<NestFastifyApplication>(BareModule, new FastifyAdapter(), { logger: ['error'] });
+process.once('SIGTERM', () => void app.close().then(() => process.exit(0)));
+await app.listen(Number(process.env['PORT']), '127.0.0.1');

@@ -1,0 +1,17 @@
+import { EVENT_TYPES } from '@tracking/contracts';
+import { parseTimestamp } from '../validation/timestamp.ts';
+import type { EventFilter } from './events-service.ts';
+import type { ListEventsDto } from './list-events.dto.ts';
+
+/** Each filter in one form, so that a cursor fits however the client spells it. */
+export function eventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventFilter {
+  const [from, to] = [since && parseTimestamp(since), until && parseTimestamp(until)];
+  const named = type?.split(',');
+  return {
+    ...(named && { type: EVENT_TYPES.filter((known) => named.includes(known)) }),
+    ...(shipment_id && { shipment_id }),
+    ...(from && { since: from }),
+    ...(to && { until: to }),
+    ...(after && { after }),
+  };
+}

@@ -1,0 +1,76 @@
+import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { EventEnvelope, Page } from '@tracking/contracts';
+import type { FastifyRequest } from 'fastify';
+import { Requires, refusal } from '../docs/requires.ts';
+import { invalidRequest, notFound } from '../errors/request-error.ts';
+import { OwnWrites } from '../own-writes/own-writes.ts';
+import { Cursors } from '../paging/cursors.ts';
+import { page } from '../paging/page.ts';
+import { scopeOf } from '../server/request.ts';
+import { readQuery } from '../validation/read-query.ts';
+import { eventFilter } from './event-filter.ts';
+import { EventPageResource, EventResource } from './event.resource.ts';
+import { EVENTS } from './events-service.ts';
+import type { EventsService } from './events-service.ts';
+import { ListEventsDto } from './list-events.dto.ts';
+
+@ApiTags('Events')
+@Controller('v1/events')
+export class EventsController {
+  constructor(
+    @Inject(EVENTS) private readonly events: EventsService,
+    @Inject(OwnWrites) private readonly ownWrites: OwnWrites,
+    @Inject(Cursors) private readonly cursors: Cursors,
+  ) {}
+
+  @Get()
+  @Requires('shipments:read')
+  @ApiOperation({
+    summary: 'List what happened, the oldest first',
+    description: 'The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days.',
+    operationId: 'listEvents',
+  })
+  @ApiQuery({ type: ListEventsDto })
+  @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })
+  @refusal(400, 'A parameter is not valid, or the cursor came with others.')
+  async list(@Req() request: FastifyRequest): Promise<Page<EventEnvelope>> {
+    const query = readQuery(ListEventsDto, request);
+    const scope = scopeOf(request);
+    const filter = eventFilter(query);
+    return page(
+      query,
+      { list: 'events', scope, filter: { ...filter }, sort: 'created_at' },
+      this.cursors,
+      async (limit, after) => {
+        await this.allOwnAreThere(request);
+        if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) throw unknownAfter();
+        return this.events.list(scope, { filter, limit, after });
+      },
+      (event) => event,
+    );
+  }
+
+  @Get(':id')
+  @Requires('shipments:read')
+  @ApiOperation({ summary: 'Get an event', operationId: 'getEvent' })
+  @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
+  @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
+  @refusal(404, 'No such event in this workspace and environment, or none any more.')
+  async get(@Req() request: FastifyRequest, @Param('id') id: string): Promise<EventEnvelope> {
+    await this.allOwnAreThere(request);
+    const event = await this.events.get(scopeOf(request), id);
+    if (!event) throw notFound('event');
+    return event;
+  }
+
+  private allOwnAreThere(request: FastifyRequest): Promise<void> {
+    return this.ownWrites.waitUntil((position, timeoutMs) => this.events.reached(position, timeoutMs), request);
+  }
+}
+
+/** Without it nobody could tell what comes after it. */
+function unknownAfter(): Error {
+  const message = 'There is no such event, or none any more: list by `since` instead.';
+  return invalidRequest([{ param: 'after', code: 'invalid_value', message }]);
+}

@@ -1,0 +1,28 @@
+import { EVENT_TYPES } from '@tracking/contracts';
+import { Cursor, Limit, QueryId, QueryTime, SomeOf } from '../validation/fields.ts';
+
+export class ListEventsDto {
+  @SomeOf(EVENT_TYPES, {
+    description: `One or more of ${EVENT_TYPES.join(', ')}, separated by commas.`,
+    example: 'milestone.recorded',
+  })
+  type?: string;
+
+  @QueryId('shp', { description: 'Only those of this shipment.' })
+  shipment_id?: string;
+
+  @QueryTime({ description: 'Only those created at this time or later.', example: '2026-11-21T09:30:00Z' })
+  since?: string;
+
+  @QueryTime({ description: 'Only those created at this time or earlier.', example: '2026-11-22T09:30:00Z' })
+  until?: string;
+
+  @QueryId('evt', { description: 'Only those that came after this event: where a receiver left off.' })
+  after?: string;
+
+  @Limit()
+  limit?: string;
+
+  @Cursor()
+  cursor?: string;
+}

@@ -1,0 +1,10 @@
+import { Cursor, Limit } from '../validation/fields.ts';
+
+/** The query of a list without filters. */
+export class PageDto {
+  @Limit()
+  limit?: string;
+
+  @Cursor()
+  cursor?: string;
+}

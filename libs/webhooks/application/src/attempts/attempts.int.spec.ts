@@ -1,0 +1,530 @@
+import { jest } from '@jest/globals';
+import { eventually } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import Stripe from 'stripe';
+import { type Behaviour, answer, timedOut } from '../../test/fake-receivers.ts';
+import { type Running, SCOPE, Stage } from '../../test/stage.ts';
+import { DEAD_LETTERS_TOPIC } from '../topics.ts';
+
+const URL_A = 'https://a.example.com/hook';
+const URL_B = 'https://b.example.com/hook';
+/** Soon, and then not before the test is over. */
+const ONCE_SOON: RetryPolicy = { firstMs: 20, factor: 100_000, capMs: 3_600_000, windowMs: 3_600_000 };
+/** Three or four attempts. */
+const SHORT: RetryPolicy = { firstMs: 20, factor: 2, capMs: 1_000, windowMs: 150 };
+const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, windowMs: 7_200_000 };
+
+jest.setTimeout(30_000);
+
+let stage: Stage;
+let webhooks: Running;
+
+beforeEach(async () => {
+  stage = await Stage.open();
+});
+afterEach(() => stage.close());
+
+const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
+const about = (delivery_id: string) => ({ ...stage.command(), delivery_id });
+const failing: Behaviour = () => answer(500, { 'x-from': 'receiver' }, 'sorry');
+/** Behaves as told at first, and well from then on. */
+const first = (times: number, behaviour: Behaviour): Behaviour => {
+  let count = 0;
+  return (request) => ((count += 1) <= times ? behaviour(request) : stage.receivers.good(request));
+};
+const untilIs = (endpoint_id: string, event_id: string, expected: object) =>
+  eventually(async () => {
+    const delivery = await stage.delivery(webhooks, endpoint_id, event_id);
+    expect(delivery).toMatchObject(expected);
+    return delivery;
+  });
+
+describe('an attempt', () => {
+  beforeEach(async () => void (webhooks = await stage.start({ policy: ONCE_SOON })));
+
+  test('carries the headers of a delivery, and a signature that others can verify', async () => {
+    const { id, secret } = await stage.endpoint(webhooks, URL_A, { headers: { Authorization: 'Bearer mine' } });
+    const event = stage.event({ type: 'milestone.recorded' });
+    stage.publish(event);
+    await untilIs(id, event.id, { status: 'succeeded' });
+    const [request] = stage.receivers.at(URL_A);
+    expect(request?.headers).toEqual({
+      authorization: 'Bearer mine',
+      'content-type': 'application/json',
+      'service-event-id': event.id,
+      'service-event-type': 'milestone.recorded',
+      'service-signature': expect.any(String) as string,
+    });
+    const { webhooks: verifier } = new Stripe('sk_test_unused');
+    const header = request?.headers['service-signature'] ?? '';
+    expect(verifier.constructEvent(request?.body ?? '', header, secret)).toMatchObject({ id: event.id });
+    expect(() => verifier.constructEvent(`${request?.body} `, header, secret)).toThrow(/signature/);
+  });
+
+  test('that fails is repeated with the same bytes and a signature of its own time', async () => {
+    const { id, secret } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(
+      URL_A,
+      first(1, () => ((stage.clockOffset += 2_000), answer(500))),
+    );
+    const event = stage.event();
+    stage.publish(event);
+    await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
+    const [one, two] = stage.receivers.at(URL_A);
+    expect(two?.body).toBe(one?.body);
+    expect(two?.headers['service-event-id']).toBe(one?.headers['service-event-id']);
+    expect(two?.headers['service-signature']).not.toBe(one?.headers['service-signature']);
+    const { webhooks: verifier } = new Stripe('sk_test_unused');
+    for (const { body, headers } of [one, two].filter((request) => request !== undefined)) {
+      verifier.constructEvent(body, headers['service-signature'] ?? '', secret);
+    }
+  });
+
+  test('is logged with what came of it', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, first(1, failing));
+    const event = stage.event();
+    stage.publish(event);
+    const delivery = await untilIs(id, event.id, { status: 'succeeded' });
+    const times = { at: expect.any(String) as string, duration_ms: expect.any(Number) as number, manual: false };
+    expect(delivery).toMatchObject({
+      event_id: event.id,
+      event_type: 'shipment.created',
+      attempts_count: 2,
+      last_error: null,
+      next_attempt_at: null,
+      completed_at: expect.any(String) as string,
+      payload: { ...event, api_version: '2026-11-01' },
+    });
+    expect(delivery.attempts).toEqual([
+      {
+        ...times,
+        number: 1,
+        status_code: 500,
+        error: { code: 'unexpected_status', message: 'The endpoint answered 500.' },
+        response: { headers: { 'x-from': 'receiver' }, body: 'sorry' },
+      },
+      { ...times, number: 2, status_code: 200, error: null, response: { headers: {}, body: '' } },
+    ]);
+  });
+
+  test('without an answer is logged with the reason', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(
+      URL_A,
+      first(1, () => timedOut),
+    );
+    const event = stage.event();
+    stage.publish(event);
+    const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
+    expect(attempts[0]).toMatchObject({ status_code: null, response: null, error: { code: 'timeout' } });
+  });
+
+  test('keeps to the number at once that the endpoint allows', async () => {
+    await stage.endpoint(webhooks, URL_A, { max_concurrency: 3 });
+    await stage.endpoint(webhooks, URL_B);
+    const slowly: Behaviour = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return answer(200);
+    };
+    stage.receivers.behave(URL_A, slowly);
+    stage.receivers.behave(URL_B, slowly);
+    stage.publish(...Array.from({ length: 60 }, () => stage.event()));
+    await eventually(async () =>
+      expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(120),
+    );
+    expect(stage.receivers.mostAtOnce.get(URL_A)).toBe(3);
+    expect(stage.receivers.mostAtOnce.get(URL_B)).toBe(16);
+  });
+});
+
+describe('a delivery that keeps failing', () => {
+  test('is dead-lettered by the attempt at the end of its window, and announced', async () => {
+    webhooks = await stage.start({ policy: SHORT });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, failing);
+    const event = stage.event();
+    stage.publish(event);
+    const { attempts } = await untilIs(id, event.id, { status: 'dead_lettered', next_attempt_at: null });
+    const span = Date.parse(attempts.at(-1)?.at ?? '') - Date.parse(attempts[0]?.at ?? '');
+    expect(span).toBeGreaterThanOrEqual(SHORT.windowMs);
+    expect(attempts.length).toBeGreaterThanOrEqual(3);
+    const [message] = await eventually(() => {
+      const messages = stage.topics.messages(DEAD_LETTERS_TOPIC);
+      expect(messages).toHaveLength(1);
+      return messages;
+    });
+    expect(message).toMatchObject({ key: id, headers: { 'event-id': event.id } });
+    expect(JSON.parse(message?.value ?? '')).toMatchObject({
+      endpoint_id: id,
+      event_id: event.id,
+      status: 'dead_lettered',
+      attempts_count: attempts.length,
+      ...SCOPE,
+    });
+  });
+
+  test('succeeds if its last attempt does', async () => {
+    webhooks = await stage.start({ policy: SHORT });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    const begin = Date.now();
+    stage.receivers.behave(URL_A, () => (Date.now() - begin < SHORT.windowMs ? answer(500) : answer(200)));
+    const event = stage.event();
+    stage.publish(event);
+    await untilIs(id, event.id, { status: 'succeeded', last_error: null });
+    expect(stage.topics.messages(DEAD_LETTERS_TOPIC)).toEqual([]);
+  });
+
+  test('keeps its schedule over a restart', async () => {
+    webhooks = await stage.start({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, first(1, failing));
+    const event = stage.event();
+    stage.publish(event);
+    const { next_attempt_at } = await untilIs(id, event.id, { status: 'retrying' });
+    await webhooks.stop();
+    webhooks = await stage.start();
+    stage.clockOffset = 3_000_000;
+    expect(await stage.delivery(webhooks, id, event.id)).toMatchObject({ next_attempt_at, attempts_count: 1 });
+    stage.clockOffset = 4_000_000;
+    const { attempts } = await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
+    expect(Date.parse(attempts[1]?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(next_attempt_at ?? ''));
+  });
+
+  test('is attempted after an outage of ours that lasted longer than its window', async () => {
+    webhooks = await stage.start();
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, first(1, failing));
+    const [failed, untried] = [stage.event(), stage.event()];
+    stage.publish(failed);
+    await untilIs(id, failed.id, { status: 'retrying' });
+    await webhooks.stop();
+    stage.publish(untried);
+    stage.clockOffset = 100 * 3_600_000;
+    webhooks = await stage.start();
+    await untilIs(id, failed.id, { status: 'succeeded', attempts_count: 2 });
+    await untilIs(id, untried.id, { status: 'succeeded', attempts_count: 1 });
+  });
+});
+
+describe('an endpoint that answers 410', () => {
+  test('is disabled; the delivery is a dead letter, the others wait until it is enabled', async () => {
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    stage.receivers.behave(
+      URL_A,
+      first(1, () => answer(410)),
+    );
+    const [one, two] = [stage.event(), stage.event()];
+    stage.publish(one);
+    stage.publish(two);
+    await eventually(async () =>
+      expect(await stage.deliveries(webhooks, { statuses: ['dead_lettered'] })).toHaveLength(1),
+    );
+    expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
+    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['pending'] })).toHaveLength(1));
+    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    await webhooks.endpoints.enable(on(id));
+    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1));
+  });
+});
+
+describe('an endpoint that answers 429 with Retry-After', () => {
+  const holding: Behaviour = () => answer(429, { 'retry-after': '60' });
+
+  test('is left alone as a whole for that long, and no attempt is burnt', async () => {
+    webhooks = await stage.start({ policy: ONCE_SOON });
+    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    const other = await stage.endpoint(webhooks, URL_B);
+    stage.receivers.behave(URL_A, first(1, holding));
+    const events = [stage.event(), stage.event(), stage.event()];
+    for (const event of events) stage.publish(event);
+    for (const event of events) await untilIs(other.id, event.id, { status: 'succeeded' });
+    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1));
+    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    // Also for another process.
+    await webhooks.stop();
+    webhooks = await stage.start({ policy: ONCE_SOON });
+    const late = stage.event();
+    stage.publish(late);
+    await untilIs(other.id, late.id, { status: 'succeeded' });
+    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    stage.clockOffset = 61_000;
+    for (const event of [...events, late]) await untilIs(id, event.id, { status: 'succeeded' });
+  });
+
+  test('gets the last attempt after the wait when that ends beyond the window', async () => {
+    webhooks = await stage.start({ policy: SHORT });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, holding);
+    const event = stage.event();
+    stage.publish(event);
+    await untilIs(id, event.id, { status: 'retrying', attempts_count: 1 });
+    stage.clockOffset = 61_000;
+    await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: 2 });
+  });
+});
+
+describe('in the middle of retries', () => {
+  beforeEach(async () => void (webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1_000 } })));
+
+  test('disabling holds what is pending, its window with it; enabling goes on', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, failing);
+    const event = stage.event();
+    stage.publish(event);
+    await untilIs(id, event.id, { status: 'retrying' });
+    await webhooks.endpoints.disable(on(id));
+    const held = await eventually(async () => {
+      const one = await stage.delivery(webhooks, id, event.id);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect((await stage.delivery(webhooks, id, event.id)).attempts_count).toBe(one.attempts_count);
+      return one;
+    });
+    stage.clockOffset = 3_600_000;
+    await webhooks.endpoints.enable(on(id));
+    const after = await untilIs(id, event.id, { attempts_count: held.attempts_count + 1 });
+    expect(after.status).toBe('retrying');
+    await untilIs(id, event.id, { status: 'dead_lettered' });
+  });
+
+  test('deleting discards what is pending and keeps the log', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    stage.receivers.behave(URL_A, failing);
+    const events = Array.from({ length: 30 }, () => stage.event());
+    stage.publish(...events);
+    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).not.toEqual([]));
+    await webhooks.endpoints.remove(on(id));
+    await eventually(async () =>
+      expect(await stage.deliveries(webhooks, { statuses: ['discarded'] })).toHaveLength(30),
+    );
+    const count = stage.receivers.at(URL_A).length;
+    stage.publish(stage.event());
+    stage.clockOffset = 3_600_000;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(stage.receivers.at(URL_A)).toHaveLength(count);
+    expect(await stage.deliveries(webhooks)).toHaveLength(30);
+    const tried = (await stage.deliveries(webhooks)).find(({ attempts_count }) => attempts_count > 0);
+    const detail = await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: tried?.id ?? '' });
+    expect(detail.attempts).toHaveLength(tried?.attempts_count ?? 0);
+  });
+
+  test('deleting during an attempt ends with it', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    stage.receivers.behave(URL_A, async () => {
+      await released;
+      return answer(500);
+    });
+    const event = stage.event();
+    stage.publish(event);
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(1));
+    await webhooks.endpoints.remove(on(id));
+    release();
+    await untilIs(id, event.id, { status: 'discarded', attempts_count: 1, next_attempt_at: null });
+  });
+});
+
+describe('what persons ask for', () => {
+  test('a retry is one attempt, and the schedule stays as it was', async () => {
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, first(2, failing));
+    const event = stage.event();
+    stage.publish(event);
+    const before = await untilIs(id, event.id, { status: 'retrying' });
+    expect(await webhooks.deliveries.retry(about(before.id))).toMatchObject({ id: before.id, status: 'retrying' });
+    const after = await untilIs(id, event.id, { attempts_count: 2 });
+    expect(after).toMatchObject({ status: 'retrying', next_attempt_at: before.next_attempt_at });
+    expect(after.attempts.map(({ manual }) => manual)).toEqual([false, true]);
+    await webhooks.deliveries.retry(about(before.id));
+    await untilIs(id, event.id, { status: 'succeeded', attempts_count: 3, next_attempt_at: null });
+  });
+
+  test('a dead letter that fails again stays one; one that is delivered is a success', async () => {
+    webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1 } });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, failing);
+    const event = stage.event();
+    stage.publish(event);
+    const dead = await untilIs(id, event.id, { status: 'dead_lettered' });
+    await webhooks.deliveries.retry(about(dead.id));
+    await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: dead.attempts_count + 1 });
+    stage.receivers.behave(URL_A, () => answer(200));
+    await webhooks.deliveries.retry(about(dead.id));
+    await untilIs(id, event.id, { status: 'succeeded' });
+    await eventually(() => expect(stage.topics.messages(DEAD_LETTERS_TOPIC)).toHaveLength(1));
+  });
+
+  test('a retry goes to enabled endpoints only', async () => {
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, failing);
+    const event = stage.event();
+    stage.publish(event);
+    const delivery = await untilIs(id, event.id, { status: 'retrying' });
+    await webhooks.endpoints.disable(on(id));
+    await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({ code: 'endpoint_not_enabled' });
+    await webhooks.endpoints.remove(on(id));
+    await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('a retry does not wait for a hold, nor behind what is due', async () => {
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    stage.receivers.behave(
+      URL_A,
+      first(1, () => answer(503, { 'retry-after': '3600' })),
+    );
+    const [one, two] = [stage.event(), stage.event()];
+    stage.publish(one);
+    const held = await untilIs(id, one.id, { status: 'retrying' });
+    stage.publish(two);
+    await untilIs(id, two.id, { status: 'pending' });
+    await webhooks.deliveries.retry(about(held.id));
+    await untilIs(id, one.id, { status: 'succeeded' });
+    expect(await stage.delivery(webhooks, id, two.id)).toMatchObject({ status: 'pending' });
+  });
+
+  test('discarding ends a delivery; a success cannot be discarded', async () => {
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, first(1, failing));
+    const [one, two] = [stage.event(), stage.event()];
+    stage.publish(one);
+    const delivery = await untilIs(id, one.id, { status: 'retrying' });
+    expect(await webhooks.deliveries.discard(about(delivery.id))).toMatchObject({ status: 'discarded' });
+    expect(await webhooks.deliveries.discard(about(delivery.id))).toMatchObject({ status: 'discarded' });
+    stage.publish(two);
+    const done = await untilIs(id, two.id, { status: 'succeeded' });
+    await expect(webhooks.deliveries.discard(about(done.id))).rejects.toMatchObject({ code: 'delivery_succeeded' });
+    stage.clockOffset = 4_000_000;
+    await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(3));
+    expect(await stage.delivery(webhooks, id, one.id)).toMatchObject({ status: 'discarded', attempts_count: 1 });
+  });
+
+  test('discarding during an attempt stands, unless it was delivered', async () => {
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    for (const [status, end] of [
+      [500, 'discarded'],
+      [200, 'succeeded'],
+    ] as const) {
+      let release: () => void = () => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      stage.receivers.behave(URL_A, async () => {
+        await released;
+        return answer(status);
+      });
+      const event = stage.event();
+      stage.publish(event);
+      const delivery = await untilIs(id, event.id, { status: 'pending' });
+      await eventually(() => expect(stage.receivers.at(URL_A).at(-1)?.body).toContain(event.id));
+      await webhooks.deliveries.discard(about(delivery.id));
+      release();
+      await untilIs(id, event.id, { status: end, attempts_count: 1, attempts: [{ status_code: status }] });
+    }
+  });
+
+  test('dead letters are replayed with a new schedule, or discarded, by id or by what they are', async () => {
+    webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1 } });
+    const a = await stage.endpoint(webhooks, URL_A);
+    const b = await stage.endpoint(webhooks, URL_B);
+    stage.receivers.behave(URL_A, failing);
+    stage.receivers.behave(URL_B, failing);
+    const events = Array.from({ length: 5 }, () => stage.event());
+    stage.publish(...events);
+    const dead = await eventually(async () => {
+      const found = await stage.deliveries(webhooks, { statuses: ['dead_lettered'] });
+      expect(found).toHaveLength(10);
+      return found;
+    });
+    stage.receivers.behave(URL_A, () => answer(200));
+    const command = { at: stage.now(), scopes: [SCOPE] };
+    const { deliveries } = webhooks;
+    expect(await deliveries.replayDeadLetters({ ...command, filter: { endpoint_id: a.id } })).toEqual({
+      matched: 5,
+      done: 5,
+    });
+    for (const event of events) await untilIs(a.id, event.id, { status: 'succeeded' });
+    const ids = dead.filter(({ endpoint_id }) => endpoint_id === b.id).map(({ id }) => id);
+    expect(await deliveries.discardDeadLetters({ ...command, ids: ids.slice(0, 2) })).toEqual({ matched: 2, done: 2 });
+    expect(await deliveries.discardDeadLetters({ ...command, filter: { event_type: 'none' } })).toEqual({
+      matched: 0,
+      done: 0,
+    });
+    const stranger = { ...SCOPE, workspace_id: 'wsp_two' };
+    expect(
+      await deliveries.discardDeadLetters({ ...command, scopes: [stranger], filter: { endpoint_id: b.id } }),
+    ).toEqual({
+      matched: 0,
+      done: 0,
+    });
+    await expect(deliveries.replayDeadLetters({ ...command, scopes: [stranger], ids })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await webhooks.endpoints.remove(on(b.id));
+    expect(await deliveries.replayDeadLetters({ ...command, filter: { endpoint_id: b.id } })).toEqual({
+      matched: 3,
+      done: 0,
+    });
+    expect(await stage.deliveries(webhooks, { endpoint_id: b.id, statuses: ['dead_lettered'] })).toHaveLength(3);
+  });
+});
+
+describe('the log', () => {
+  test('is listed newest first, page by page, by any filter', async () => {
+    webhooks = await stage.start({ policy: NEVER });
+    const a = await stage.endpoint(webhooks, URL_A);
+    const b = await stage.endpoint(webhooks, URL_B, { event_types: ['shipment.updated'] });
+    stage.receivers.behave(URL_B, failing);
+    const events = [];
+    for (let n = 0; n < 6; n += 1) {
+      stage.clockOffset += 1_000;
+      const event = stage.event({ type: n % 2 === 0 ? 'shipment.created' : 'shipment.updated' });
+      events.push(event);
+      stage.publish(event);
+      await untilIs(a.id, event.id, { status: 'succeeded' });
+      if (n % 2 === 1) await untilIs(b.id, event.id, { status: 'retrying' });
+    }
+    const list = async (filter: object) => {
+      const seen = [];
+      for (let after: readonly string[] | null = []; after !== null;) {
+        const resume: object = after.length === 0 ? {} : { after };
+        const page: Awaited<ReturnType<typeof webhooks.deliveries.list>> = await webhooks.deliveries.list({
+          scopes: [SCOPE],
+          filter,
+          limit: 2,
+          ...resume,
+        });
+        seen.push(...page.items);
+        after = page.next;
+      }
+      return seen;
+    };
+    const all = await list({});
+    expect(all).toHaveLength(9);
+    expect(all.map(({ created_at }) => created_at)).toEqual(
+      all
+        .map(({ created_at }) => created_at)
+        .toSorted()
+        .reverse(),
+    );
+    expect(await list({ endpoint_id: b.id })).toHaveLength(3);
+    expect(await list({ endpoint_id: b.id, statuses: ['succeeded'] })).toEqual([]);
+    expect(await list({ event_type: 'shipment.updated' })).toHaveLength(6);
+    expect(await list({ event_id: events[1]?.id })).toHaveLength(2);
+    expect(await list({ statuses: ['retrying', 'succeeded'] })).toHaveLength(9);
+    expect(await list({ since: events[4]?.created_at })).toHaveLength(3);
+    expect(await list({ until: events[0]?.created_at })).toHaveLength(1);
+    const stranger = { ...SCOPE, environment: 'test' as const };
+    for (const filter of [{}, { endpoint_id: a.id }, { event_id: events[0]?.id ?? '' }]) {
+      expect((await webhooks.deliveries.list({ scopes: [stranger], filter, limit: 9 })).items).toEqual([]);
+    }
+    await expect(webhooks.deliveries.get({ scopes: [stranger], delivery_id: all[0]?.id ?? '' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+});
