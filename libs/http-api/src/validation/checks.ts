@@ -27,10 +27,10 @@ const characters: Check = (value, param) => {
   if (value.length > MAX_TEXT && (value.length > 2 * MAX_TEXT || [...value].length > MAX_TEXT)) {
     return fault(param, 'too_long', `Must have at most ${MAX_TEXT} characters.`);
   }
-  return isSound(value) ? FINE : fault(param, 'invalid_value', `It ${UNSOUND}`);
+  return isSound(value) ? FINE : fault(param, 'invalid_value', UNSOUND);
 };
 
-const UNSOUND = 'must hold neither NUL nor half a surrogate pair.';
+const UNSOUND = 'Must hold neither NUL nor half a surrogate pair.';
 
 /** Not every engine stores what is not. */
 function isSound(value: string): boolean {
@@ -125,13 +125,13 @@ export const storable: Check = (value, param) => {
   if (!isObject(value)) return storableItem(value, param);
   return Object.entries(value).flatMap(([name, item]) => {
     const path = `${param}.${name.slice(0, 100)}`;
-    return isSound(name) ? storableItem(item, path) : fault(param, 'invalid_value', `Its names ${UNSOUND}`);
+    return isSound(name) ? storableItem(item, path) : fault(path, 'invalid_value', UNSOUND);
   });
 };
 
 const storableItem: Check = (value, param) => {
   if (typeof value === 'object' && value !== null) return fault(param, 'invalid_type', 'Must not be nested.');
-  return typeof value !== 'string' || isSound(value) ? FINE : fault(param, 'invalid_value', `It ${UNSOUND}`);
+  return typeof value !== 'string' || isSound(value) ? FINE : fault(param, 'invalid_value', UNSOUND);
 };
 
 /** A JSON object: neither null nor an array. */

@@ -16,6 +16,8 @@ export class MortalProcess {
   dead = false;
   /** Calls to the outside so far that change something there. */
   steps = 0;
+  /** Deliveries sent whose outcome it does not know to be stored; final once it is dead. */
+  private readonly doubtful = new Map<string, number>();
   private readonly held = new Set<() => Promise<void>>();
 
   /**
@@ -32,6 +34,10 @@ export class MortalProcess {
     this.dead = true;
     for (const release of this.held) void release();
     this.held.clear();
+  }
+
+  get unanswered(): number {
+    return [...this.doubtful.values()].reduce((sum, count) => sum + Math.max(0, count), 0);
   }
 
   documentStore(store: DocumentStore): DocumentStore {
@@ -62,7 +68,10 @@ export class MortalProcess {
 
   outbound(outbound: OutboundHttp): OutboundHttp {
     return {
-      post: (request) => this.step(() => outbound.post(request)),
+      post: (request) => {
+        if (!this.dead) this.doubt(request.headers['service-event-id'] ?? '', 1);
+        return this.step(() => outbound.post(request));
+      },
       refuses: (url) => outbound.refuses(url),
       close: () => outbound.close(),
     };
@@ -91,12 +100,20 @@ export class MortalProcess {
       find: (query) => this.look(() => collection.find(query)),
       count: (filter) => this.look(() => collection.count(filter)),
       insert: (document) => this.step(() => collection.insert(document)),
-      replace: (document, guard) => this.step(() => collection.replace(document, guard)),
+      replace: async (document, guard) => {
+        const done = await this.step(() => collection.replace(document, guard));
+        if (done && 'event_id' in document) this.doubt(String(document.event_id), -1);
+        return done;
+      },
       upsert: (document, guard) => this.step(() => collection.upsert(document, guard)),
       delete: (id, guard) => this.step(() => collection.delete(id, guard)),
       writeMany: (writes) => this.step(() => collection.writeMany(writes)),
       claim: (query, set) => this.step(() => collection.claim(query, set)),
     };
+  }
+
+  private doubt(eventId: string, change: number): void {
+    this.doubtful.set(eventId, (this.doubtful.get(eventId) ?? 0) + change);
   }
 
   private async look<T>(work: () => Promise<T>): Promise<T> {

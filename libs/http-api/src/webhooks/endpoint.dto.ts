@@ -1,0 +1,64 @@
+import { ApiSchema, PartialType } from '@nestjs/swagger';
+import { API_VERSIONS, EVENT_TYPES } from '@tracking/contracts';
+import type { JsonObject, JsonValue } from '@tracking/contracts';
+import type { FastifyRequest } from 'fastify';
+import { MAX_TEXT } from '../validation/checks.ts';
+import { Forwarded, Text } from '../validation/fields.ts';
+import { readBody } from '../validation/read-body.ts';
+
+/** What clients set; webhooks judge it, as only they know which URLs they may send to. */
+@ApiSchema({ name: 'WebhookEndpointFields' })
+export class EndpointDto {
+  @Forwarded(
+    { type: String, format: 'uri', maxLength: MAX_TEXT },
+    {
+      description: 'Where events are posted to: https, without credentials or a fragment. A new one is to be verified.',
+      example: 'https://tms.example.com/webhooks',
+      required: true,
+    },
+  )
+  url?: JsonValue;
+
+  @Forwarded(
+    { type: [String], enum: ['*', ...EVENT_TYPES], minItems: 1 },
+    { description: 'What it gets; `*` is the six standard types.', example: ['*'], required: true },
+  )
+  event_types?: JsonValue;
+
+  @Forwarded({ type: String, maxLength: MAX_TEXT, nullable: true }, { description: 'For people.' })
+  description?: JsonValue;
+
+  @Forwarded(
+    { type: String, enum: [...API_VERSIONS] },
+    { description: 'Version of the payloads; the newest when the endpoint is made, unless told.' },
+  )
+  api_version?: JsonValue;
+
+  @Forwarded(
+    { type: 'object', additionalProperties: { type: 'string', maxLength: MAX_TEXT }, maxProperties: 20 },
+    {
+      description: 'Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.',
+      example: { 'x-token': 'secret' },
+    },
+  )
+  headers?: JsonValue;
+
+  @Forwarded({ type: 'integer', minimum: 1, maximum: 100, default: 16 }, { description: 'Most attempts at once.' })
+  max_concurrency?: JsonValue;
+}
+
+/** What is left out stays as it is. */
+@ApiSchema({ name: 'WebhookEndpointChanges' })
+export class EndpointChangesDto extends PartialType(EndpointDto) {}
+
+/** The fields that a body sets, as they were sent. @throws RequestError */
+export function readEndpointFields(request: FastifyRequest): JsonObject {
+  const fields = Object.entries(readBody(EndpointDto, request)).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(fields) as JsonObject;
+}
+
+@ApiSchema({ name: 'WebhookEndpointTest' })
+export class TestEndpointDto {
+  @Text({ description: 'Type of the sandbox event.', example: 'milestone.recorded', required: true })
+  type!: string;
+}

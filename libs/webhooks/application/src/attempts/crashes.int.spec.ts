@@ -1,0 +1,92 @@
+import { jest } from '@jest/globals';
+import { eventually } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import { answer } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { SCOPE, Stage } from '../../test/stage.ts';
+
+jest.setTimeout(120_000);
+
+const URL_A = 'https://a.example.com/hook';
+const URL_B = 'https://b.example.com/hook';
+const POLICY: RetryPolicy = { firstMs: 5, factor: 1, capMs: 5, windowMs: 3_600_000 };
+const EVENTS = 3;
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await Stage.open();
+});
+afterEach(() => stage.close());
+
+/**
+ * Publishes events for two endpoints, one of which refuses each event at first, to a process that dies at the given call
+ * to the outside. Answers whether it lived to the end, and what arrived, by endpoint and event.
+ */
+async function run(dieAt: number, before: boolean) {
+  const workspace_id = `wsp_${dieAt}_${String(before)}`;
+  const scope = { ...SCOPE, workspace_id };
+  const setUp = await stage.start({ policy: POLICY });
+  const urls = [`${URL_A}/${workspace_id}`, `${URL_B}/${workspace_id}`];
+  const endpoints = [];
+  for (const url of urls) endpoints.push(await stage.endpoint(setUp, url, {}, scope));
+  await setUp.stop();
+  const refused = new Set<string>();
+  const accepted: string[] = [];
+  stage.receivers.behave(urls[0] ?? '', ({ headers }) => {
+    const id = headers['service-event-id'] ?? '';
+    if (!refused.has(id)) {
+      refused.add(id);
+      return answer(500);
+    }
+    accepted.push(`a ${id}`);
+    return answer(200);
+  });
+  stage.receivers.behave(urls[1] ?? '', ({ headers }) => {
+    accepted.push(`b ${headers['service-event-id'] ?? ''}`);
+    return answer(200);
+  });
+  const mortal = new MortalProcess(dieAt, before);
+  const first = await stage.start({ policy: POLICY }, mortal);
+  const events = Array.from({ length: EVENTS }, () => stage.event(scope));
+  stage.publish(...events);
+  const all = async (webhooks: typeof first) => {
+    const done = await stage.deliveries(webhooks, { statuses: ['succeeded'] }, scope);
+    expect(done).toHaveLength(2 * EVENTS);
+  };
+  await eventually(async () => {
+    if (!mortal.dead) await all(first);
+  });
+  const lived = !mortal.dead;
+  const inDoubt = mortal.unanswered;
+  if (lived) await first.stop();
+  const second = await stage.start({ policy: POLICY });
+  await eventually(() => all(second));
+  await eventually(async () =>
+    expect(
+      await second.deliveries.list({ scopes: [scope], filter: { statuses: ['pending', 'retrying'] }, limit: 9 }),
+    ).toMatchObject({ items: [] }),
+  );
+  await second.stop();
+  return { lived, accepted, inDoubt };
+}
+
+describe('a process that dies', () => {
+  test.each([
+    ['before', true],
+    ['after', false],
+  ])('right %s any of its calls loses nothing, and repeats only what was not stored', async (_, before) => {
+    let duplicates = 0;
+    for (let dieAt = 1; ; dieAt += 1) {
+      const { lived, accepted, inDoubt } = await run(dieAt, before);
+      const distinct = new Set(accepted).size;
+      expect({ dieAt, distinct }).toEqual({ dieAt, distinct: 2 * EVENTS });
+      // Attempts whose outcome the store had not taken when it died; everything else arrives once.
+      expect({ dieAt, repeated: accepted.length - distinct <= inDoubt }).toEqual({ dieAt, repeated: true });
+      duplicates += accepted.length - distinct;
+      if (lived) break;
+      expect(dieAt).toBeLessThan(200);
+    }
+    // The test would notice nothing if no death ever hit an attempt.
+    expect(duplicates).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,144 @@
+import { jest } from '@jest/globals';
+import { eventually } from '@tracking/testing';
+import { type RetryPolicy, shardOf } from '@tracking/webhooks-domain';
+import { type Behaviour, answer } from '../../test/fake-receivers.ts';
+import { SCOPE, Stage } from '../../test/stage.ts';
+
+jest.setTimeout(60_000);
+
+const POLICY: RetryPolicy = { firstMs: 20, factor: 1, capMs: 20, windowMs: 3_600_000 };
+const URLS = Array.from({ length: 6 }, (_, index) => `https://${index}.example.com/hook`);
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await Stage.open();
+});
+afterEach(() => stage.close());
+
+const slowly: Behaviour = async (request) => {
+  await new Promise((resolve) => setTimeout(resolve, 3));
+  return stage.receivers.good(request);
+};
+
+async function publishFor(ms: number): Promise<number> {
+  let events = 0;
+  for (const deadline = Date.now() + ms; Date.now() < deadline; events += 1) {
+    stage.publish(stage.event());
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  return events;
+}
+/** How often each (endpoint, event) arrived. */
+function arrivals(): readonly number[] {
+  const counts = new Map<string, number>();
+  for (const url of URLS) {
+    for (const { headers } of stage.receivers.at(url)) {
+      const key = `${url} ${headers['service-event-id'] ?? ''}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  return [...counts.values()];
+}
+
+describe('two processes', () => {
+  test('share the work: one attempts what the other recorded', async () => {
+    const owner = await stage.start({ policy: POLICY });
+    for (const url of URLS) await stage.endpoint(owner, url);
+    const other = await stage.start({ policy: POLICY });
+    expect(owner.metrics.value('webhook_shards_owned')).toBe(64);
+    expect(other.metrics.value('webhook_shards_owned')).toBe(0);
+    const events = await publishFor(300);
+    await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
+    expect(arrivals().every((times) => times === 1)).toBe(true);
+    expect(owner.metrics.value('webhook_deliveries_recorded_total')).toBeGreaterThan(0);
+    expect(other.metrics.value('webhook_deliveries_recorded_total')).toBeGreaterThan(0);
+    expect(other.metrics.value('webhook_attempts_total{outcome="success"}')).toBe(0);
+  });
+
+  test('obey what was asked of either', async () => {
+    const owner = await stage.start({ policy: { ...POLICY, firstMs: 3_600_000, capMs: 3_600_000 } });
+    const other = await stage.start({ policy: POLICY });
+    const { id } = await stage.endpoint(owner, URLS[0] ?? '');
+    const on = () => ({ ...stage.command(), endpoint_id: id });
+    stage.receivers.behave(URLS[0] ?? '', () => answer(500));
+    const event = stage.event();
+    stage.publish(event);
+    const delivery = await eventually(async () => {
+      const found = await stage.delivery(other, id, event.id);
+      expect(found.status).toBe('retrying');
+      return found;
+    });
+    await other.deliveries.retry({ ...stage.command(), delivery_id: delivery.id });
+    await eventually(async () =>
+      expect(await stage.delivery(other, id, event.id)).toMatchObject({ attempts_count: 2 }),
+    );
+    await other.endpoints.disable(on());
+    const late = stage.event({ created_at: delivery.created_at });
+    stage.publish(late);
+    await eventually(async () => expect(await stage.delivery(other, id, late.id)).toMatchObject({ status: 'pending' }));
+    const sandbox = await other.endpoints.test({ ...on(), type: 'shipment.created' });
+    await eventually(async () =>
+      expect(await other.deliveries.get({ scopes: [SCOPE], delivery_id: sandbox.id })).toMatchObject({
+        attempts_count: 1,
+      }),
+    );
+    expect(await stage.delivery(other, id, late.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
+    await other.endpoints.enable(on());
+    await eventually(async () => expect(await stage.delivery(other, id, late.id)).toMatchObject({ attempts_count: 1 }));
+    await other.endpoints.remove(on());
+    await eventually(async () =>
+      expect(await stage.delivery(owner, id, event.id)).toMatchObject({ status: 'discarded' }),
+    );
+  });
+
+  test('hand over without a loss or a repetition when one is stopped', async () => {
+    const first = await stage.start({ policy: POLICY });
+    for (const url of URLS) await stage.endpoint(first, url);
+    for (const url of URLS) stage.receivers.behave(url, slowly);
+    const second = await stage.start({ policy: POLICY });
+    const publishing = publishFor(600);
+    await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
+    await first.stop();
+    const events = await publishing;
+    await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length), { deadlineMs: 15_000 });
+    expect(second.metrics.value('webhook_shards_owned')).toBe(64);
+    await eventually(async () =>
+      expect(await stage.deliveries(second, { statuses: ['pending', 'retrying'] })).toEqual([]),
+    );
+    expect(arrivals().every((times) => times === 1)).toBe(true);
+  });
+
+  test('lose nothing when one is killed, and repeat only what it had under way', async () => {
+    const first = await stage.start({ policy: POLICY });
+    for (const url of URLS) await stage.endpoint(first, url);
+    for (const url of URLS) stage.receivers.behave(url, slowly);
+    const second = await stage.start({ policy: POLICY });
+    const publishing = publishFor(600);
+    await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
+    first.process.kill();
+    const inDoubt = first.process.unanswered;
+    const events = await publishing;
+    await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length), { deadlineMs: 15_000 });
+    await eventually(async () =>
+      expect(await stage.deliveries(second, { statuses: ['pending', 'retrying'] })).toEqual([]),
+    );
+    const repeated = arrivals().reduce((sum, times) => sum + times - 1, 0);
+    expect(repeated).toBeLessThanOrEqual(inDoubt);
+  });
+
+  test('of which one loses its shards never send more at once than an endpoint allows', async () => {
+    const first = await stage.start({ policy: POLICY });
+    const url = URLS[0] ?? '';
+    const { id } = await stage.endpoint(first, url, { max_concurrency: 2 });
+    stage.receivers.behave(url, slowly);
+    const second = await stage.start({ policy: POLICY });
+    const publishing = publishFor(400);
+    await eventually(() => expect(arrivals().length).toBeGreaterThan(20));
+    await first.stop();
+    const events = await publishing;
+    await eventually(() => expect(arrivals()).toHaveLength(events));
+    expect(stage.receivers.mostAtOnce.get(url)).toBe(2);
+    expect(shardOf(id)).toBeLessThan(64);
+    await second.stop();
+  });
+});

@@ -1,0 +1,222 @@
+import { jest } from '@jest/globals';
+import { Unavailable } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import { type Behaviour, answer, timedOut } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { type Running, SCOPE, Stage } from '../../test/stage.ts';
+
+jest.setTimeout(30_000);
+
+const URL_A = 'https://a.example.com/hook';
+const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, windowMs: 7_200_000 };
+const SOON: RetryPolicy = { firstMs: 50, factor: 1, capMs: 50, windowMs: 3_600_000 };
+
+let stage: Stage;
+let webhooks: Running;
+
+beforeEach(async () => {
+  stage = await Stage.open();
+});
+afterEach(() => stage.close());
+
+const after = (ms: number, result: ReturnType<Behaviour>) =>
+  new Promise<Awaited<typeof result>>((resolve) => setTimeout(() => resolve(result), ms));
+const count = async (statuses: readonly string[], endpoint_id?: string) => {
+  let all = 0;
+  for (let next: readonly string[] | null = []; next !== null;) {
+    const filter = { statuses, ...(endpoint_id === undefined ? {} : { endpoint_id }) } as object;
+    const resume: object = next.length === 0 ? {} : { after: next };
+    const page: Awaited<ReturnType<typeof webhooks.deliveries.list>> = await webhooks.deliveries.list({
+      scopes: [SCOPE],
+      filter,
+      limit: 500,
+      ...resume,
+    });
+    all += page.items.length;
+    next = page.next;
+  }
+  return all;
+};
+
+describe('endpoints that hang', () => {
+  test('do not keep a healthy one waiting, even when they could take every attempt', async () => {
+    webhooks = await stage.start({ policy: SOON, maxInFlight: 64 });
+    const hung = Array.from({ length: 20 }, (_, index) => `https://hung-${index}.example.com/`);
+    for (const url of hung) {
+      await stage.endpoint(webhooks, url);
+      stage.receivers.behave(url, () => after(2_000, timedOut));
+    }
+    const healthy = await stage.endpoint(webhooks, URL_A);
+    const lateness: number[] = [];
+    stage.receivers.behave(URL_A, ({ body, at }) => {
+      lateness.push(at - Date.parse((JSON.parse(body) as { created_at: string }).created_at));
+      return answer(200);
+    });
+    const deadline = Date.now() + 3_000;
+    let sent = 0;
+    while (Date.now() < deadline) {
+      stage.publish(stage.event());
+      sent += 1;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await eventually(async () => expect(await count(['succeeded'], healthy.id)).toBe(sent));
+    // Far from the two seconds that each hung attempt takes, on however busy a machine.
+    expect(lateness.toSorted((a, b) => a - b)[Math.floor(sent * 0.95)]).toBeLessThan(500);
+  });
+});
+
+describe('a workspace with very much to do', () => {
+  test('does not keep another one waiting', async () => {
+    webhooks = await stage.start({ maxInFlight: 4 });
+    const other = { ...SCOPE, workspace_id: 'wsp_two' };
+    const order: string[] = [];
+    for (const [scope, url] of [
+      [SCOPE, URL_A],
+      [SCOPE, 'https://b.example.com/'],
+      [other, 'https://c.example.com/'],
+    ] as const) {
+      await stage.endpoint(webhooks, url, {}, scope);
+      stage.receivers.behave(url, () => {
+        order.push(scope.workspace_id);
+        return after(1, answer(200));
+      });
+    }
+    stage.publish(
+      ...Array.from({ length: 200 }, () => stage.event()),
+      ...Array.from({ length: 20 }, () => stage.event(other)),
+    );
+    await eventually(() => expect(order).toHaveLength(420), { deadlineMs: 10_000 });
+    // In turn, one of the other workspace comes with each of the first: all are through by about the fortieth.
+    expect(order.lastIndexOf('wsp_two')).toBeLessThan(200);
+  });
+});
+
+describe('a large backlog', () => {
+  test('waits on disk, and is delivered in order of time with little of it in memory', async () => {
+    webhooks = await stage.start({ policy: NEVER, maxWaiting: 100 });
+    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 2 });
+    await webhooks.endpoints.change({ ...stage.command(), endpoint_id: id, fields: { url: `${URL_A}/2` } });
+    for (let n = 0; n < 20; n += 1) {
+      stage.clockOffset += 1;
+      stage.publish(...Array.from({ length: 100 }, () => stage.event()));
+    }
+    await eventually(async () => expect(await count(['pending'])).toBe(2_000));
+    let most = 0;
+    stage.receivers.behave(`${URL_A}/2`, (request) => {
+      most = Math.max(most, webhooks.metrics.value('webhook_waiting_in_memory'));
+      return after(1, stage.receivers.good(request));
+    });
+    await webhooks.endpoints.verify({ ...stage.command(), endpoint_id: id });
+    await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: id });
+    await eventually(async () => expect(await count(['succeeded'])).toBe(2_000), { deadlineMs: 20_000 });
+    expect(stage.receivers.at(`${URL_A}/2`)).toHaveLength(2_000);
+    expect(most).toBeLessThanOrEqual(128);
+    const times = stage.receivers
+      .at(`${URL_A}/2`)
+      .map(({ body }) => (JSON.parse(body) as { created_at: string }).created_at);
+    const outOfOrder = times.filter((time, index) => index >= 2 && time < (times[index - 2] ?? ''));
+    expect(outOfOrder).toEqual([]);
+  });
+
+  test('of failures is worked off by retries, none lost and none sent again', async () => {
+    webhooks = await stage.start({ policy: SOON, maxWaiting: 50 });
+    await stage.endpoint(webhooks, URL_A, { max_concurrency: 4 });
+    let failures = 500;
+    stage.receivers.behave(URL_A, () => ((failures -= 1) >= 0 ? answer(500) : answer(200)));
+    stage.publish(...Array.from({ length: 1_000 }, () => stage.event()));
+    await eventually(async () => expect(await count(['succeeded'])).toBe(1_000), { deadlineMs: 20_000 });
+    expect(stage.receivers.at(URL_A)).toHaveLength(1_500);
+  });
+});
+
+describe('an endpoint that failed every attempt for long and answers again', () => {
+  test('gets what waited at once, over a restart too, and nothing twice', async () => {
+    const settings = { policy: NEVER, recoveryAfterMs: 60_000 };
+    webhooks = await stage.start(settings);
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, () => answer(500));
+    stage.publish(...Array.from({ length: 300 }, () => stage.event()));
+    await eventually(async () => expect(await count(['retrying'])).toBe(300), { deadlineMs: 10_000 });
+    stage.clockOffset += 30_000;
+    const [one] = await stage.deliveries(webhooks);
+    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: one?.id ?? '' });
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(301));
+    await eventually(async () => expect((await stage.deliveries(webhooks))[0]?.attempts_count).toBe(2));
+    await webhooks.stop();
+    webhooks = await stage.start(settings);
+    stage.clockOffset += 60_000;
+    stage.receivers.behave(URL_A, () => answer(200));
+    stage.publish(stage.event());
+    await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
+    expect(stage.receivers.at(URL_A)).toHaveLength(602);
+    expect(stage.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
+  });
+
+  test('keeps its schedule when it failed for a short time only', async () => {
+    webhooks = await stage.start({ policy: NEVER });
+    await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, () => answer(500));
+    stage.publish(stage.event());
+    await eventually(async () => expect(await count(['retrying'])).toBe(1));
+    stage.receivers.behave(URL_A, () => answer(200));
+    stage.publish(stage.event());
+    await eventually(async () => expect(await count(['succeeded'])).toBe(1));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await count(['retrying'])).toBe(1);
+  });
+});
+
+describe('a document store that does not answer for a while', () => {
+  /** Fails every third call, and half of those after they had their effect. */
+  class Flaky extends MortalProcess {
+    private calls = 0;
+    override documentStore(store: Parameters<MortalProcess['documentStore']>[0]) {
+      return super.documentStore({
+        ...super.documentStore(store),
+        collection: async (spec) => {
+          const inner = await store.collection(spec);
+          const flaky = new Proxy(inner, {
+            get: (target, name) => {
+              const method = Reflect.get(target, name) as unknown;
+              if (typeof method !== 'function') return method;
+              return async (...given: readonly unknown[]) => {
+                this.calls += 1;
+                const fails = this.active && this.calls % 3 === 0;
+                if (fails && this.calls % 2 === 0) throw new Unavailable('document store', 'test');
+                const answer: unknown = await Reflect.apply(method, target, given);
+                if (fails) throw new Unavailable('document store', 'test');
+                return answer;
+              };
+            },
+          });
+          return flaky as never;
+        },
+      });
+    }
+    active = false;
+  }
+
+  test('loses nothing, and sends nothing twice', async () => {
+    const flaky = new Flaky();
+    webhooks = await stage.start({ policy: SOON }, flaky);
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    let n = 0;
+    stage.receivers.behave(URL_A, () => ((n += 1) % 5 === 0 ? answer(500) : answer(200)));
+    flaky.active = true;
+    for (let batch = 0; batch < 10; batch += 1) {
+      stage.publish(...Array.from({ length: 5 }, () => stage.event()));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await eventually(
+      () => expect(stage.receivers.at(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),
+      { deadlineMs: 20_000 },
+    );
+    flaky.active = false;
+    await eventually(async () => expect(await count(['succeeded'], id)).toBe(50), { deadlineMs: 20_000 });
+    const delivered = stage.receivers.at(URL_A);
+    for (const { attempts_count, event_id } of await stage.deliveries(webhooks)) {
+      expect(delivered.filter(({ headers }) => headers['service-event-id'] === event_id)).toHaveLength(attempts_count);
+    }
+  });
+});
