@@ -1,4 +1,8 @@
 export default {
-  projects: ['<rootDir>/apps/*/jest.config.mjs', '<rootDir>/libs/*/jest.config.mjs', '<rootDir>/libs/*/*/jest.config.mjs'],
+  projects: [
+    '<rootDir>/apps/*/jest.config.mjs',
+    '<rootDir>/libs/*/jest.config.mjs',
+    '<rootDir>/libs/*/*/jest.config.mjs',
+  ],
   passWithNoTests: false,
 };

@@ -24,6 +24,13 @@ describe('settings of the standalone server', () => {
     'MANAGEMENT_PORT',
     'TRUSTED_PROXIES',
     'LOG_LEVEL',
+    'WEBHOOKS_ALLOWED_CIDRS',
+    'WEBHOOKS_ALLOW_HTTP',
+    'WEBHOOKS_RETRY_FIRST',
+    'WEBHOOKS_RETRY_FACTOR',
+    'WEBHOOKS_RETRY_CAP',
+    'WEBHOOKS_RETRY_WINDOW',
+    'WEBHOOKS_TIMEOUT',
   ])('names %s when it is wrong', (name) => {
     expect(() => loadConfig({ [name]: '?' })).toThrow(ConfigError);
     expect(() => loadConfig({ [name]: '?' })).toThrow(new RegExp(`^${name}: `));

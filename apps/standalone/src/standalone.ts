@@ -2,11 +2,13 @@ import type { AddressInfo } from 'node:net';
 import { DirectCommandChannel, EmbeddedEngine } from '@tracking/embedded';
 import { createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
 import { Identity } from '@tracking/identity';
+import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
+import type { Logger } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
 import { Health, PrometheusMetrics, Shutdown, startManagementServer } from '@tracking/runtime';
 import { Shipments, serveShipments, shipmentsClient } from '@tracking/shipments';
-import type { Logger } from '@tracking/ports';
+import { WEBHOOK_TOPICS, Webhooks, serveWebhooks, webhooksClient } from '@tracking/webhooks';
 import type { StandaloneConfig } from './config.ts';
 import { derivedKey, secretsKey } from './secrets.ts';
 
@@ -30,14 +32,19 @@ export async function startStandalone(
   const metrics = new PrometheusMetrics('standalone');
   const health = new Health();
   const clock = () => new Date();
+  const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}`;
+  const baseUrl = config.baseUrl ?? `${local}:${config.port}`;
+  const appUrl = config.appUrl ?? baseUrl;
 
   // Engines
   const places = await loadPlaces({ file: config.placesFile });
   const engine = await EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
   shutdown.add('engine', () => engine.close());
-  const { eventStore, documentStore, leases, quota } = engine;
-  const channel = new DirectCommandChannel(logger);
+  const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const secrets = secretsKey(config.secretsKey, config.dataDir);
+  const channel = new DirectCommandChannel(logger);
+  const outbound = createOutboundHttp({ ...config.webhooks, metrics });
+  shutdown.add('outbound calls', () => outbound.close());
 
   // Features
   const identity = await Identity.open({ documentStore, clock, logger });
@@ -45,6 +52,21 @@ export async function startStandalone(
   serveShipments(channel, new Shipments({ eventStore, places, logger, metrics }));
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, clock, logger, metrics });
   shutdown.add('read models', () => readModels.stop());
+  await broker.ensureTopics(WEBHOOK_TOPICS);
+  const webhooks = await Webhooks.start({
+    documentStore,
+    broker,
+    leases,
+    outbound,
+    secretsKey: derivedKey(secrets, 'webhook secrets'),
+    clock,
+    random: Math.random,
+    logger,
+    metrics,
+    settings: { appUrl, timeoutMs: config.webhooks.timeoutMs, policy: config.webhooks },
+  });
+  shutdown.add('webhooks', () => webhooks.stop());
+  serveWebhooks(channel, webhooks);
 
   // Edges
   const report = () => {
@@ -65,11 +87,10 @@ export async function startStandalone(
     report,
   );
   shutdown.add('management', () => management.close());
-  const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}`;
-  const baseUrl = config.baseUrl ?? `${local}:${config.port}`;
   const api = await createHttpApi({
     shipments: shipmentsClient(channel, { deadlineMs: COMMAND_DEADLINE_MS }),
     readModels,
+    webhooks: webhooksClient(channel, config.webhooks.timeoutMs + COMMAND_DEADLINE_MS),
     authenticate: (key) => identity.authenticate(key),
     quota,
     places,
@@ -79,9 +100,9 @@ export async function startStandalone(
     health: report,
     settings: {
       baseUrl,
-      appUrl: config.appUrl ?? baseUrl,
+      appUrl,
       rateLimitPerMinute: config.rateLimitPerMinute,
-      trustedProxies: [...config.trustedProxies],
+      trustedProxies: config.trustedProxies,
       cursorSecret: derivedKey(secrets, 'cursors'),
     },
   });
@@ -90,11 +111,8 @@ export async function startStandalone(
     health.draining();
     await api.close();
   });
+  await readModels.ready;
   health.started();
   const { port } = api.getHttpServer().address() as AddressInfo;
-  return {
-    url: `${local}:${port}`,
-    managementUrl: `http://${config.managementHost}:${management.port}`,
-    shutdown,
-  };
+  return { url: `${local}:${port}`, managementUrl: `http://${config.managementHost}:${management.port}`, shutdown };
 }

@@ -43,3 +43,6 @@ export interface EventEnvelope {
 
 /** A message of the topic `shipment-events`, keyed by shipment id: the envelope without a payload version. */
 export type PublishedEvent = Omit<EventEnvelope, 'api_version' | 'sandbox'>;
+
+/** The topic of {@link PublishedEvent}s: what it is called, and how it is made where nothing else is asked for. */
+export const SHIPMENT_EVENTS_TOPIC = { name: 'shipment-events', partitions: 4, retentionMs: 7 * 86_400_000 } as const;

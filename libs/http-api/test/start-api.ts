@@ -1,16 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment, JsonObject, Role } from '@tracking/contracts';
+import { randomBytes } from 'node:crypto';
+import type { Environment, JsonObject, PublishedEvent, Role } from '@tracking/contracts';
 import { jest } from '@jest/globals';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { Identity } from '@tracking/identity';
+import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger, Metrics } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
 import { Shipments } from '@tracking/shipments';
+import { EVENTS_TOPIC, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { createHttpApi } from '../src/index.ts';
 import type { HttpApiDependencies, HttpApiSettings } from '../src/index.ts';
+import { GivenEvents } from './given-events.ts';
 
 // A busy machine is no failure.
 jest.setTimeout(60_000);
@@ -54,13 +58,28 @@ export async function startApi(options: StartOptions = {}) {
   const metrics = countingMetrics(counts);
   const clock = () => new Date();
   const engine = await EmbeddedEngine.open({ dataDir, logger, metrics });
-  const { eventStore, documentStore, leases, quota } = engine;
+  const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const identity = await Identity.open({ documentStore, clock, logger });
   const places = await loadPlaces();
   const project = options.project ?? true;
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });
   if (project) await readModels.ready;
-  const dependencies: HttpApiDependencies = {
+  await broker.ensureTopics([{ name: EVENTS_TOPIC, partitions: 1, retentionMs: 60_000 }, ...WEBHOOK_TOPICS]);
+  const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
+  const webhooks = await Webhooks.start({
+    documentStore,
+    broker,
+    leases,
+    outbound,
+    secretsKey: randomBytes(32),
+    clock,
+    random: Math.random,
+    logger,
+    metrics,
+    settings: { appUrl: 'https://app.example', pollMs: 10, drainMs: 1_000 },
+  });
+  const events = new GivenEvents();
+  const dependencies = {
     shipments: new Shipments({ eventStore, places, logger, metrics }),
     readModels,
     authenticate: (key) => identity.authenticate(key),
@@ -70,6 +89,8 @@ export async function startApi(options: StartOptions = {}) {
     logger,
     metrics,
     health: () => ({ status: 'ready', engines: { storage: 'ok' }, httpStatus: 200 }),
+    webhooks,
+    events,
     settings: {
       appUrl: 'https://app.example',
       baseUrl: 'https://api.example',
@@ -80,7 +101,7 @@ export async function startApi(options: StartOptions = {}) {
       ownWriteWaitMs: 60_000,
       ...options.settings,
     },
-  };
+  } satisfies HttpApiDependencies;
   const app = await createHttpApi({ ...dependencies, ...options.override?.(dependencies) });
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
@@ -121,10 +142,22 @@ export async function startApi(options: StartOptions = {}) {
     lines,
     counts,
     dependencies,
+    /** What `/v1/events` answers from. */
+    events,
+    /** Puts events where webhooks find them. */
+    publish: (...published: readonly PublishedEvent[]) =>
+      broker.publish(
+        EVENTS_TOPIC,
+        published.map((event) => ({ key: 'shipment', value: JSON.stringify(event), headers: {} })),
+      ),
+    /** Id of a workspace. */
+    workspace: async (name = 'default') => String((await identity.workspaces.find(name))?.id),
     /** Position of the last event stored: unchanged where nothing was written. */
     head: () => eventStore.head(),
     async stop() {
       await app.close();
+      await webhooks.stop();
+      await outbound.close();
       await readModels.stop();
       await identity.close();
       await engine.close();

@@ -1,3 +1,12 @@
+export {
+  type Announcement,
+  type EventReference,
+  type Snapshot,
+  announcementOf,
+  publicEvent,
+  publicEventId,
+  shipmentResource,
+} from './announcements.ts';
 export { type CheckedMilestone, checkMilestone } from './check-milestone.ts';
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 export type * from './commands.ts';
