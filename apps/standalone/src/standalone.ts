@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { DirectCommandChannel, EmbeddedEngine } from '@tracking/embedded';
 import { createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
 import { Identity } from '@tracking/identity';
@@ -52,7 +53,7 @@ export async function startStandalone(
   serveShipments(channel, new Shipments({ eventStore, places, logger, metrics }));
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, clock, logger, metrics });
   shutdown.add('read models', () => readModels.stop());
-  await broker.ensureTopics(WEBHOOK_TOPICS);
+  await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const webhooks = await Webhooks.start({
     documentStore,
     broker,

@@ -27,7 +27,12 @@ export interface CollectionSpec {
   readonly derived?: boolean;
 }
 
-/** A value (equal; for an array field: contains), or bounds. Conditions of one filter are and-ed. Top-level fields only. */
+/**
+ * A value (equal; for an array field: contains), or bounds. Conditions of one filter are and-ed. Top-level fields only.
+ * Values of different types are never equal, nor within each other's bounds; text is ordered by code points. `null` is a
+ * value: it is not equal to an absent field. `ne` also matches where the field is absent; for an array field: contains
+ * none such.
+ */
 export type Condition =
   | Scalar
   | { readonly in: readonly Scalar[] }
@@ -78,7 +83,11 @@ export interface Collection<T extends Document> {
   find(query: Query): Promise<readonly T[]>;
   count(filter: Filter): Promise<number>;
 
-  /** Stores the document unless its id exists; answers whether it did. @throws DuplicateKey */
+  /**
+   * Stores the document unless its id exists; answers whether it did. The id is looked at before any unique index, so
+   * that the same document sent again is no duplicate.
+   * @throws DuplicateKey
+   */
   insert(document: T): Promise<boolean>;
   /** Replaces the stored document of the same id if it exists and matches the guard; answers whether it did. @throws DuplicateKey */
   replace(document: T, guard?: Filter): Promise<boolean>;
@@ -103,7 +112,7 @@ export interface DocumentStore {
   collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>>;
   /** Names of the collections that begin with `prefix`. */
   collectionNames(prefix: string): Promise<readonly string[]>;
-  /** Drops it with everything in it; nothing happens where there is none. */
+  /** Drops it with everything in it; nothing happens where there is none. Collections in hand of that name are void. */
   dropCollection(name: string): Promise<void>;
   /** Lets writes under way finish, then releases the engine. */
   close(): Promise<void>;

@@ -6,6 +6,7 @@ import type { JsonObject } from '@tracking/contracts';
  */
 export type Position = string;
 
+/** Handed over with the append: not to be changed afterwards, for live readers may get the very object. */
 export interface NewEvent {
   /** UUID. The same id with the same expected revision is the same event, however often it is sent. */
   readonly id: string;
@@ -91,7 +92,7 @@ export interface EventStore {
 
   /**
    * All events of the matching streams in total order, first those stored, then those to come, each once per iteration,
-   * until `signal` aborts. A slow consumer delays only itself: at most a bounded buffer is held for it. Survives the
+   * until `signal` aborts. The first batch comes at once, empty where there is nothing to hand out. A slow consumer delays only itself: at most a bounded buffer is held for it. Survives the
    * loss of the engine: it goes on from where it was, for as long as the process lives.
    */
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch>;

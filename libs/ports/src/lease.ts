@@ -5,7 +5,7 @@
 export interface Lease {
   readonly name: string;
   readonly epoch: number;
-  /** Aborts when the lease can no longer be relied on: stop at once. */
+  /** Aborts when the lease can no longer be relied on, also by its release: stop at once. */
   readonly lost: AbortSignal;
   /** Hands it over now rather than after the time to live. Idempotent. */
   release(): Promise<void>;

@@ -1,5 +1,5 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 const SQLITE_BUSY = 5;
@@ -36,7 +36,7 @@ export interface DataFolder {
  * @throws DataFolderInUse
  */
 export function lockDataFolder(folder: string): DataFolder {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) syncFolder(dirname(folder));
   const storage = join(folder, 'storage.db');
   const lockFile = join(folder, 'lock');
   createPrivate(lockFile);
@@ -49,6 +49,13 @@ export function lockDataFolder(folder: string): DataFolder {
   }
   createPrivate(storage);
   return { storage, unlock: () => lock.close() };
+}
+
+/** So that a new folder is still there after a power cut; SQLite does the same for the files in it. */
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
 }
 
 /**

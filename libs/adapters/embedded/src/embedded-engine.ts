@@ -17,7 +17,7 @@ export interface EmbeddedLimits {
   readonly waitingReads?: number;
   /** Threads for lists, scans and old events; 2 by default. */
   readonly readerThreads?: number;
-  /** Newest events kept in memory for live readers, at least; up to twice as many. 5,000 by default. */
+  /** Newest events kept in memory for live readers, at least; up to twice as many. 2,000 by default. */
   readonly liveEvents?: number;
 }
 
@@ -51,7 +51,7 @@ export class EmbeddedEngine {
     const folder = lockDataFolder(dataDir);
     const writer = await openWriter(folder, dataDir, limits, logger, metrics);
     const database = openForReading(folder.storage);
-    const { readerThreads = 2, waitingReads = 1_000, liveEvents = 5_000 } = limits;
+    const { readerThreads = 2, waitingReads = 1_000, liveEvents = 2_000 } = limits;
     const readers = new SqliteReaders(folder.storage, { threads: readerThreads, waiting: waitingReads }, metrics);
     const tail = new LiveTail(writer.start.head, liveEvents);
     return new EmbeddedEngine(

@@ -186,5 +186,6 @@ function toPosition(number: number): Position {
 }
 
 function fromPosition(position: Position): number {
+  if (!/^[0-9a-f]{16}$/.test(position)) throw new TypeError(`not a position of this store: ${position}`);
   return Number.parseInt(position, 16);
 }

@@ -13,7 +13,8 @@ import type {
  * under way at that instant have had their effect or not, as `dieAt` says.
  */
 export class MortalProcess {
-  dead = false;
+  private readonly death = new AbortController();
+  private readonly died: Promise<never>;
   /** Calls to the outside so far that change something there. */
   steps = 0;
   /** Deliveries sent whose outcome it does not know to be stored; final once it is dead. */
@@ -27,11 +28,20 @@ export class MortalProcess {
   constructor(
     private readonly dieAt = Infinity,
     private readonly before = true,
-  ) {}
+  ) {
+    this.died = new Promise((_, reject) => {
+      this.death.signal.addEventListener('abort', () => reject(new Error('dead')));
+    });
+    this.died.catch(() => undefined);
+  }
+
+  get dead(): boolean {
+    return this.death.signal.aborted;
+  }
 
   /** As kill -9. What it held falls to others. */
   kill(): void {
-    this.dead = true;
+    this.death.abort();
     for (const release of this.held) void release();
     this.held.clear();
   }
@@ -54,13 +64,14 @@ export class MortalProcess {
     return {
       ensureTopics: (topics) => broker.ensureTopics(topics),
       publish: (topic, messages) => this.step(() => broker.publish(topic, messages)),
-      consume: (options, handler) =>
-        broker.consume(options, async (messages, fenced) => {
-          if (this.dead) throw new Error('dead');
-          await Promise.race([handler(messages, fenced), this.death()]);
+      consume: (options, handler) => {
+        const signal = AbortSignal.any([options.signal, this.death.signal]);
+        return broker.consume({ ...options, signal }, async (messages, fenced) => {
           // Its death may be that the offset is not committed.
-          await this.step(() => Promise.resolve());
-        }),
+          const work = handler(messages, fenced).then(() => this.step(() => Promise.resolve()));
+          await Promise.race([work, this.died]);
+        });
+      },
       lag: (topic, group) => broker.lag(topic, group),
       close: () => broker.close(),
     };
@@ -131,11 +142,6 @@ export class MortalProcess {
     const answer = await work();
     if (fatal) this.kill();
     return this.dead ? never() : answer;
-  }
-
-  private async death(): Promise<never> {
-    while (!this.dead) await new Promise((resolve) => setTimeout(resolve, 1));
-    throw new Error('dead');
   }
 }
 

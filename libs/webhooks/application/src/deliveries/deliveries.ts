@@ -65,8 +65,10 @@ export class Deliveries implements WebhookDeliveries {
       alive.set(endpoint_id, known);
       return known;
     };
+    // Each a millisecond after the one before: so their order is kept, and they do not all come at once.
+    let due = Date.parse(command.at);
     return this.changeDeadLetters(command, async (delivery) =>
-      (await goes(delivery)) ? replayed(delivery, command.at) : delivery,
+      (await goes(delivery)) ? replayed(delivery, new Date((due += 1)).toISOString()) : delivery,
     );
   }
 

@@ -55,7 +55,9 @@ function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'
   if (manual_at !== null) return { queue: expressQueue(endpoint_id), due_at: manual_at };
   if (!isScheduled(delivery) || next_attempt_at === null) return {};
   const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
-  return { queue, due_at: next_attempt_at };
+  // What was recorded at once is attempted in the order in which it happened.
+  const untried = delivery.attempts_count === 0 && delivery.event_created_at < next_attempt_at;
+  return { queue, due_at: untried ? delivery.event_created_at : next_attempt_at };
 }
 
 export function toDelivery(delivery: Delivery): WebhookDelivery {

@@ -1,0 +1,336 @@
+import { createHmac } from 'node:crypto';
+import type { JsonObject } from '@tracking/contracts';
+import { eventually, receivers } from '@tracking/testing';
+import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import type { ClientReceiver } from './client-endpoint.ts';
+import { startApi } from './start-api.ts';
+import type { Answer, Api } from './start-api.ts';
+
+let api: Api;
+let receiver: ClientReceiver;
+let key: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  receiver = await startClientReceiver();
+  key = await api.key('developer');
+});
+afterAll(async () => {
+  await api.stop();
+  await receiver.close();
+});
+
+const ENDPOINTS = '/v1/webhook_endpoints';
+const create = (fields: object = {}, by = key): Promise<Answer> =>
+  api.call('POST', ENDPOINTS, { key: by, json: { url: receiver.url, event_types: ['*'], ...fields } });
+const post = (endpoint: JsonObject, action: string, json?: unknown): Promise<Answer> =>
+  api.call('POST', `${ENDPOINTS}/${String(endpoint['id'])}/${action}`, {
+    key,
+    ...(json === undefined ? {} : { json }),
+  });
+const get = (endpoint: JsonObject): Promise<Answer> =>
+  api.call('GET', `${ENDPOINTS}/${String(endpoint['id'])}`, { key });
+const patch = (endpoint: JsonObject, json: unknown): Promise<Answer> =>
+  api.call('PATCH', `${ENDPOINTS}/${String(endpoint['id'])}`, { key, json });
+const faults = ({ body }: Answer): string[] =>
+  (body['error'] as { details: { param: string; code: string }[] }).details.map(
+    ({ param, code }) => `${param} ${code}`,
+  );
+
+describe('POST /v1/webhook_endpoints', () => {
+  it('answers the endpoint with its secret, which no other answer holds', async () => {
+    const { status, headers, body } = await create({ description: 'TMS', headers: { 'X-Token': 'hidden-value' } });
+    const { secret, ...endpoint } = body;
+    expect([status, headers.get('location')]).toEqual([201, `https://api.example${ENDPOINTS}/${String(body['id'])}`]);
+    expect(secret).toMatch(/^whsec_[\w-]{43}$/);
+    expect(endpoint).toEqual({
+      id: expect.stringMatching(/^whe_/),
+      url: receiver.url,
+      event_types: ['*'],
+      description: 'TMS',
+      api_version: '2026-11-01',
+      environment: 'live',
+      status: 'pending_verification',
+      disabled_reason: null,
+      last_verification: null,
+      headers: { 'x-token': '********' },
+      max_concurrency: 16,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
+    expect((await get(endpoint)).body).toEqual(endpoint);
+
+    const others = [
+      await get(endpoint),
+      await api.call('GET', ENDPOINTS, { key }),
+      await patch(endpoint, { description: 'other' }),
+      await post(endpoint, 'verify'),
+      await post(endpoint, 'enable'),
+      await post(endpoint, 'test', { type: 'shipment.created' }),
+      await create({ url: 'ftp://x', headers: { 'x-token': 'hidden-value', host: 'hidden-value' } }),
+    ];
+    const shown = others.map(({ text }) => text).join() + JSON.stringify(api.lines);
+    expect(shown).not.toContain(String(secret));
+    expect(shown).not.toContain('whsec_');
+    expect(shown).not.toContain('hidden-value');
+  });
+
+  it('answers every field that the description of the resource names, and no other', async () => {
+    const { body } = await create();
+    const document = (await api.call('GET', '/openapi.json')).body;
+    const { schemas } = document['components'] as { schemas: Record<string, { properties: JsonObject }> };
+    expect(Object.keys(body).sort()).toEqual(Object.keys(schemas['WebhookEndpointCreated']?.properties ?? {}).sort());
+  });
+
+  it('sends nothing', async () => {
+    const quiet = await startClientReceiver();
+    await create({ url: quiet.url });
+    expect(quiet.requests).toEqual([]);
+    await quiet.close();
+  });
+
+  it('names every faulty field at once', async () => {
+    const answer = await create({
+      url: 'http://203.0.113.7/hook',
+      event_types: ['*', 'shipment.exploded'],
+      description: 5,
+      api_version: '2020-01-01',
+      headers: { 'Content-Length': '1', ok: 'fine', 'x y': 'z', 'x-new-line': 'a\r\nb' },
+      max_concurrency: 0,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body['error']).toMatchObject({ type: 'invalid_request', code: 'validation_failed', param: 'url' });
+    expect(faults(answer)).toEqual([
+      'url invalid_value',
+      'event_types[1] invalid_value',
+      'description invalid_type',
+      'api_version invalid_value',
+      'headers.Content-Length invalid_value',
+      'headers.x y invalid_value',
+      'headers.x-new-line invalid_value',
+      'max_concurrency invalid_value',
+    ]);
+    expect(faults(await api.call('POST', ENDPOINTS, { key, json: {} }))).toEqual([
+      'url required',
+      'event_types required',
+    ]);
+  });
+
+  it.each([
+    ['without TLS', 'http://receiver.example/'],
+    ['of another scheme', 'ftp://receiver.example/'],
+    ['with credentials', 'https://me:secret@receiver.example/'],
+    ['with a fragment', 'https://receiver.example/#part'],
+    ['of a private address', 'https://10.0.0.1/'],
+    ['of a private address in disguise', 'https://0x0a000001/'],
+    ['of the metadata service', 'https://169.254.169.254/latest/'],
+    ['of this machine in IPv6', 'https://[::1]/'],
+    ['mapped into IPv6', 'https://[::ffff:10.0.0.1]/'],
+    ['of an unusual port', 'https://receiver.example:25/'],
+    ['that is relative', '/hook'],
+    ['that is no URL', 'receiver'],
+    ['that is empty', ''],
+  ])('refuses a URL %s', async (_what, url) => {
+    const answer = await create({ url });
+    expect([answer.status, faults(answer)]).toEqual([400, ['url invalid_value']]);
+    expect(answer.text).not.toContain('me:secret');
+  });
+
+  it('refuses unknown fields where the client wants that', async () => {
+    const json = { url: receiver.url, event_types: ['*'], colour: 'red' };
+    expect((await create({ colour: 'red' })).status).toBe(201);
+    const strict = await api.call('POST', ENDPOINTS, { key, json, headers: { prefer: 'handling=strict' } });
+    expect([strict.status, faults(strict)]).toEqual([400, ['colour unknown_field']]);
+  });
+
+  it('refuses more than 50 in a workspace and environment', async () => {
+    const full = await api.key('developer', 'test', 'full');
+    const all = await Promise.all(Array.from({ length: 55 }, () => create({}, full)));
+    expect(all.filter(({ status }) => status === 201)).toHaveLength(50);
+    const refused = all.find(({ status }) => status !== 201);
+    expect([refused?.status, refused?.body['error']]).toEqual([
+      400,
+      expect.objectContaining({ code: 'limit_exceeded' }),
+    ]);
+    expect((await create({}, await api.key('developer', 'live', 'full'))).status).toBe(201);
+  });
+});
+
+describe('GET /v1/webhook_endpoints', () => {
+  it('lists those of the environment, the oldest first, in pages', async () => {
+    const reader = await api.key('developer', 'test', 'listed');
+    const ids: unknown[] = [];
+    for (let i = 0; i < 3; i++) ids.push((await create({ description: String(i) }, reader)).body['id']);
+    const first = await api.call('GET', `${ENDPOINTS}?limit=2`, { key: reader });
+    const cursor = String(first.body['next_cursor']);
+    const second = await api.call('GET', `${ENDPOINTS}?limit=2&cursor=${cursor}`, { key: reader });
+    const page = ({ body }: Answer) => (body['data'] as JsonObject[]).map(({ id }) => id);
+    expect([page(first), first.body['has_more']]).toEqual([ids.slice(0, 2), true]);
+    expect([page(second), second.body['has_more'], second.body['next_cursor']]).toEqual([ids.slice(2), false, null]);
+    const elsewhere = await api.call('GET', `${ENDPOINTS}?cursor=${cursor}`, { key });
+    expect(elsewhere.body['error']).toMatchObject({ code: 'invalid_cursor' });
+    const live = await api.call('GET', ENDPOINTS, { key: await api.key('developer', 'live', 'listed') });
+    expect(live.body).toEqual({ data: [], next_cursor: null, has_more: false });
+  });
+});
+
+describe('a webhook endpoint', () => {
+  it('is verified, enabled, sent to, disabled and deleted', async () => {
+    const { body: created } = await create();
+    const early = await post(created, 'enable');
+    expect([early.status, early.body['error']]).toEqual([
+      409,
+      expect.objectContaining({ type: 'conflict', code: 'endpoint_not_verified' }),
+    ]);
+    expect((await post(created, 'test', { type: 'shipment.created' })).body['error']).toMatchObject({
+      code: 'endpoint_not_verified',
+    });
+
+    const verified = await post(created, 'verify');
+    expect([verified.status, verified.body]).toEqual([
+      200,
+      expect.objectContaining({
+        status: 'verified',
+        last_verification: { at: expect.any(String), ok: true, error: null },
+      }),
+    ]);
+    const enabled = await post(created, 'enable');
+    expect([enabled.status, enabled.body['status']]).toEqual([200, 'enabled']);
+    const disabled = await post(created, 'disable');
+    expect([disabled.status, disabled.body]).toEqual([
+      200,
+      expect.objectContaining({ status: 'disabled', disabled_reason: 'manual' }),
+    ]);
+
+    const deleted = await api.call('DELETE', `${ENDPOINTS}/${String(created['id'])}`, { key });
+    expect([deleted.status, deleted.body]).toEqual([200, { id: created['id'], deleted: true }]);
+    for (const gone of [await get(created), await patch(created, {}), await post(created, 'verify')]) {
+      expect([gone.status, gone.body['error']]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
+    }
+  });
+
+  it('tells why a challenge failed', async () => {
+    const broken = await startClientReceiver();
+    const { body: created } = await create({ url: broken.url });
+    await broken.close();
+    const { status, body } = await post(created, 'verify');
+    expect([status, body['status'], body['last_verification']]).toEqual([
+      200,
+      'pending_verification',
+      { at: expect.any(String), ok: false, error: { code: 'connection_refused', message: expect.any(String) } },
+    ]);
+  });
+
+  it('is to be verified again with another URL, and keeps what is not changed', async () => {
+    const endpoint = await enabledEndpoint(api, key, receiver.url, { headers: { 'x-token': 'first' } });
+    const changed = await patch(endpoint, {
+      url: `${receiver.url}?new`,
+      headers: { 'x-token': '********', 'x-b': '2' },
+    });
+    expect([changed.status, changed.body]).toEqual([
+      200,
+      expect.objectContaining({
+        url: `${receiver.url}?new`,
+        status: 'pending_verification',
+        event_types: ['*'],
+        headers: { 'x-token': '********', 'x-b': '********' },
+      }),
+    ]);
+    expect((await get(endpoint)).body).toEqual(changed.body);
+    await post(endpoint, 'verify');
+    expect(receiver.requests.at(-1)?.headers).toMatchObject({ 'x-token': 'first', 'x-b': '2' });
+    expect(faults(await patch(endpoint, { url: null, event_types: [] }))).toEqual([
+      'url invalid_type',
+      'event_types required',
+    ]);
+  });
+
+  it('gets a signed sandbox event, which is kept like any delivery', async () => {
+    const endpoint = await enabledEndpoint(api, key, receiver.url, { event_types: ['shipment.created'] });
+    const { status, body } = await post(endpoint, 'test', { type: 'milestone.recorded' });
+    expect([status, body]).toEqual([
+      202,
+      expect.objectContaining({ endpoint_id: endpoint['id'], event_type: 'milestone.recorded', sandbox: true }),
+    ]);
+    const delivered = await eventually(async () => {
+      const { body: detail } = await api.call('GET', `/v1/webhook_deliveries/${String(body['id'])}`, { key });
+      expect(detail).toMatchObject({ status: 'succeeded', attempts_count: 1, payload: { sandbox: true } });
+      return detail;
+    });
+    const sent = receiver.deliveries().find(({ headers }) => headers['service-event-id'] === delivered['event_id']);
+    const [, timestamp, signature] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(sent?.headers['service-signature'] ?? '') ?? [];
+    const hmac = createHmac('sha256', String(endpoint['secret']))
+      .update(`${timestamp}.`)
+      .update(sent?.body ?? '');
+    expect(signature).toBe(hmac.digest('hex'));
+    expect(JSON.parse(String(sent?.body))).toEqual(delivered['payload']);
+  });
+
+  it.each([
+    [{}],
+    [{ type: null }],
+    [{ type: 5 }],
+    [{ type: 'shipment.exploded' }],
+    [{ type: 'endpoint.verification' }],
+  ])('gets no sandbox event of %j', async (json) => {
+    const { body: created } = await create();
+    const answer = await post(created, 'test', json);
+    expect(answer.status).toBe(400);
+    expect(faults(answer)).toEqual([expect.stringMatching(/^type /)]);
+  });
+
+  it('is asked for without a body, whatever the request says that its body is', async () => {
+    const { body: created } = await create();
+    const headers = { 'content-type': 'application/json' };
+    const path = `${ENDPOINTS}/${String(created['id'])}`;
+    for (const [method, action] of [
+      ['POST', '/verify'],
+      ['POST', '/enable'],
+      ['DELETE', ''],
+    ] as const) {
+      expect((await api.call(method, path + action, { key, headers })).status).toBe(200);
+    }
+  });
+});
+
+describe('another workspace’s or environment’s endpoint', () => {
+  it('does not exist', async () => {
+    const endpoint = await enabledEndpoint(api, key, receiver.url);
+    const path = `${ENDPOINTS}/${String(endpoint['id'])}`;
+    const routes: readonly (readonly [string, string, unknown?])[] = [
+      ['GET', path],
+      ['PATCH', path, { description: 'mine' }],
+      ['DELETE', path],
+      ['POST', `${path}/verify`],
+      ['POST', `${path}/enable`],
+      ['POST', `${path}/disable`],
+      ['POST', `${path}/test`, { type: 'shipment.created' }],
+    ];
+    for (const stranger of [await api.key('admin', 'test'), await api.key('admin', 'live', 'strangers')]) {
+      for (const [method, route, json] of routes) {
+        const answer = await api.call(method, route, { key: stranger, ...(json === undefined ? {} : { json }) });
+        expect([method, route, answer.status]).toEqual([method, route, 404]);
+      }
+      const list = await api.call('GET', `${ENDPOINTS}?limit=200`, { key: stranger });
+      expect(list.text).not.toContain(String(endpoint['id']));
+    }
+    expect((await get(endpoint)).body).toMatchObject({ status: 'enabled', description: null });
+  });
+});
+
+describe('a hostile receiver', () => {
+  it('fails its challenge, and the API goes on', async () => {
+    for (const behaviour of [receivers.gzipBomb(16), receivers.redirects('http://127.0.0.1:1/'), receivers.resets()]) {
+      const hostile = await startClientReceiver();
+      const { body: created } = await create({ url: hostile.url });
+      hostile.behaveAlways(behaviour);
+      const { status, body } = await post(created, 'verify');
+      expect([status, body['status']]).toEqual([200, 'pending_verification']);
+      await hostile.close();
+    }
+  });
+});
+
+it('no request was answered 500', () => {
+  expect(api.lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
