@@ -10,7 +10,7 @@ const PORTS = ['CNSHA', 'NLRTM', 'DEHAM', 'USLAX', 'SGSIN', 'BRSSZ'];
 
 let serial = 0;
 /** A shipment as a transport management system sends it: about 600 bytes, every one another. */
-function shipment(): LoadRequest {
+export function shipment(): LoadRequest {
   serial += 1;
   const body = {
     external_id: `PO-${serial}`,

@@ -23,7 +23,7 @@ export interface LoadRequest {
 /** Keeps `connections` requests under way for `seconds`, each made by `next`. */
 export async function drive(
   server: Server,
-  options: { connections: number; seconds: number; key?: string; amount?: number },
+  options: { connections: number; seconds: number; key?: string; amount?: number; rate?: number },
   next: () => LoadRequest,
 ): Promise<Figures> {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
@@ -33,6 +33,7 @@ export async function drive(
     url: server.url,
     connections: options.connections,
     ...(options.amount === undefined ? { duration: options.seconds } : { amount: options.amount }),
+    ...(options.rate !== undefined && { overallRate: options.rate }),
     headers,
     requests: [{ setupRequest: (request) => Object.assign(request, next()) }],
   });

@@ -76,6 +76,10 @@ export const startStandalone = (dataDir: string, env: Record<string, string> = {
     ...env,
   });
 
+/** A receiver of webhooks that counts, and the baseline that only signs and sends. */
+export const startReceiver = (): Promise<Server> => start('bench/dist/receiver-server.js', '/stats', {});
+export const startSender = (): Promise<Server> => start('bench/dist/sender-server.js', '/', {});
+
 /** A bare Nest + Fastify route with the same request form and validation, which then does nothing. */
 export const startBaseline = (): Promise<Server> => start('bench/dist/baseline-server.js', '/ready', {});
 

@@ -188,7 +188,7 @@ describe.each([
   const text = JSON.stringify(valid);
   const bodies: readonly (readonly [string, Call, number, string])[] = [
     ['not there', {}, 400, 'validation_failed'],
-    ['empty', { raw: '' }, 400, 'malformed_json'],
+    ['empty', { raw: '' }, 400, 'validation_failed'],
     ['cut off', { raw: text.slice(0, -1) }, 400, 'malformed_json'],
     ['two documents', { raw: text + text }, 400, 'malformed_json'],
     ['single quotes', { raw: text.replaceAll('"', "'") }, 400, 'malformed_json'],

@@ -117,7 +117,6 @@ describe('POST /v1/webhook_endpoints', () => {
   });
 
   it.each([
-    ['without TLS', 'http://receiver.example/'],
     ['of another scheme', 'ftp://receiver.example/'],
     ['with credentials', 'https://me:secret@receiver.example/'],
     ['with a fragment', 'https://receiver.example/#part'],

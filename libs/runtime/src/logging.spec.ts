@@ -6,7 +6,7 @@ describe('createLogger', () => {
     const destination = new PassThrough();
     const logger = await createLogger({ level: 'info', service: 'standalone', destination });
     logger.info(
-      { request: { authorization: 'Bearer sk_live_1' }, a: { b: { secret: 'whsec_1' } }, key: 'sk_test_2' },
+      { request: { authorization: 'Bearer sk_live_1' }, endpoint: { secret: 'whsec_1' }, key: 'sk_test_2' },
       'hello',
     );
     logger.debug({}, 'not at this level');

@@ -4,9 +4,9 @@ import { pino } from 'pino';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Field names whose values never reach a line, wherever they stand up to three levels deep. */
+/** Field names whose values never reach a line, at the top or one level below. A net under those who never log any. */
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'key', 'token', 'cookie'];
-const REDACTED = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
+const REDACTED = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
 /** JSON lines on standard output; readable ones when that is a terminal. */
 export async function createLogger(options: {

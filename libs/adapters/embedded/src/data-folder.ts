@@ -53,6 +53,8 @@ export function lockDataFolder(folder: string): DataFolder {
 
 /** So that a new folder is still there after a power cut; SQLite does the same for the files in it. */
 function syncFolder(folder: string): void {
+  // Windows opens no folders.
+  if (process.platform === 'win32') return;
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);
   closeSync(descriptor);

@@ -19,6 +19,11 @@ export interface EmbeddedLimits {
   readonly readerThreads?: number;
   /** Newest events kept in memory for live readers, at least; up to twice as many. 2,000 by default. */
   readonly liveEvents?: number;
+  /**
+   * At what size the log is put into the file; 64 MiB by default, 16 times SQLite's: each time costs two synchronisations
+   * with the disk, but a page that changed often meanwhile is written once.
+   */
+  readonly logBytes?: number;
 }
 
 export interface EmbeddedOptions {
@@ -96,12 +101,12 @@ export class EmbeddedEngine {
 async function openWriter(
   folder: DataFolder,
   dataDir: string,
-  { waitingWrites = 20_000 }: EmbeddedLimits,
+  { waitingWrites = 20_000, logBytes = 64 * 2 ** 20 }: EmbeddedLimits,
   logger: Logger,
   metrics: Metrics,
 ): Promise<SqliteWriter> {
   try {
-    return await SqliteWriter.open(folder.storage, waitingWrites, logger, metrics);
+    return await SqliteWriter.open(folder.storage, { waiting: waitingWrites, logBytes }, logger, metrics);
   } catch (error) {
     folder.unlock();
     throw error instanceof NewerSchema ? new DataFolderTooNew(dataDir, error.message) : error;

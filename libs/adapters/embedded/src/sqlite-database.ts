@@ -3,6 +3,8 @@ import type { Sql, SqlValue } from './storage-protocol.ts';
 
 /** Of the tables below. Files of a later version are refused. */
 const SCHEMA_VERSION = 1;
+/** SQLite's own default. */
+const PAGE_BYTES = 4_096;
 /** Marks the file as ours (`file` and `PRAGMA application_id` show it): "frtk". */
 const APPLICATION_ID = 0x6672746b;
 /** SQLite result codes (https://sqlite.org/rescode.html). */
@@ -15,8 +17,11 @@ export class NewerSchema extends Error {
   override readonly name = 'NewerSchema';
 }
 
-/** The only connection that writes. Makes the tables, and counts the start. */
-export function openForWriting(file: string): { database: Database; incarnation: number } {
+/**
+ * The only connection that writes. Makes the tables, and counts the start.
+ * @param logBytes at what size the log is put into the file
+ */
+export function openForWriting(file: string, logBytes: number): { database: Database; incarnation: number } {
   const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
   const version = Number(database.value('PRAGMA user_version'));
   if (version > SCHEMA_VERSION) {
@@ -26,9 +31,8 @@ export function openForWriting(file: string): { database: Database; incarnation:
   if (database.value('PRAGMA journal_mode = WAL') !== 'wal') throw new Error('its file system cannot share memory');
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA cache_size = -32000');
-  // The log goes into the file after 64 MiB rather than 4: pages that changed often meanwhile go once.
-  database.run('PRAGMA wal_autocheckpoint = 16000');
-  database.run('PRAGMA journal_size_limit = 67108864');
+  database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(logBytes / PAGE_BYTES)}`);
+  database.run(`PRAGMA journal_size_limit = ${logBytes}`);
   if (version < SCHEMA_VERSION) createSchema(database);
   database.run('UPDATE engine SET incarnation = incarnation + 1');
   return { database, incarnation: Number(database.value('SELECT incarnation FROM engine')) };

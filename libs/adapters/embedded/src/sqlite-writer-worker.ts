@@ -98,9 +98,9 @@ class WriterThread {
 
 const port = parentPort;
 function start(): void {
-  const { file } = workerData as { readonly file: string };
+  const { file, logBytes } = workerData as { readonly file: string; readonly logBytes: number };
   try {
-    const { database, incarnation } = openForWriting(file);
+    const { database, incarnation } = openForWriting(file, logBytes);
     const thread = new WriterThread(database);
     port?.on('message', (batch: Batch | null) => {
       if (batch !== null) return port.postMessage(thread.commit(batch));

@@ -16,6 +16,13 @@ export const ENGINE = 'storage';
 /** Most events and documents in one transaction: bounds how long the next ones wait. */
 const MOST_ITEMS_IN_BATCH = 2_000;
 
+export interface WriterLimits {
+  /** Most events and documents that may wait. */
+  readonly waiting: number;
+  /** At what size the log is put into the file. */
+  readonly logBytes: number;
+}
+
 interface Waiting {
   readonly operation: Operation;
   readonly items: number;
@@ -66,17 +73,14 @@ export class SqliteWriter {
     });
   }
 
-  /**
-   * @param limit most events and documents that may wait
-   * @throws NewerSchema
-   */
-  static async open(file: string, limit: number, logger: Logger, metrics: Metrics): Promise<SqliteWriter> {
-    const worker = startThread('sqlite-writer-worker', { file });
+  /** @throws NewerSchema */
+  static async open(file: string, limits: WriterLimits, logger: Logger, metrics: Metrics): Promise<SqliteWriter> {
+    const worker = startThread('sqlite-writer-worker', { file, logBytes: limits.logBytes });
     const start = await new Promise<WriterStart>((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
     });
-    if (start.kind === 'ready') return new SqliteWriter(worker, start, limit, logger, metrics);
+    if (start.kind === 'ready') return new SqliteWriter(worker, start, limits.waiting, logger, metrics);
     await worker.terminate();
     throw start.kind === 'newer_schema' ? new NewerSchema(start.message) : new Unavailable(ENGINE, start.message);
   }

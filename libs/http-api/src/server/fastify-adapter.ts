@@ -55,6 +55,11 @@ function acceptJsonOnly(fastify: FastifyInstance): void {
       done(new RequestError('unsupported_media_type', 'Send the body without a Content-Encoding.'));
       return;
     }
+    // Said of requests without a body too: many clients send the header always.
+    if (body.length === 0) {
+      done(null, undefined);
+      return;
+    }
     if (!isUtf8(body)) {
       done(new RequestError('malformed_json', 'The body is not UTF-8.'));
       return;

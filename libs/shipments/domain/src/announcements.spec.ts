@@ -25,7 +25,9 @@ function announced(events: readonly ShipmentEvent[]): PublishedEvent[] {
 /** What the last command of the story announces. */
 function told(story: Story): PublishedEvent[] {
   const last = story.events.at(-1)?.metadata.command_id;
-  const own = story.events.filter(({ metadata }) => metadata.command_id === last).map(({ revision }) => `evt_${revision}`);
+  const own = story.events
+    .filter(({ metadata }) => metadata.command_id === last)
+    .map(({ revision }) => `evt_${revision}`);
   return announced(story.events).filter(({ id }) => own.includes(id));
 }
 const typesTold = (story: Story) => told(story).map(({ type }) => type);
@@ -64,8 +66,9 @@ describe('what is announced', () => {
         changes: { house_bill: { from: null, to: 'HB-1' }, eta: { from: day(20), to: day(22) } },
       },
     });
+    const before = story.events.length;
     story.upsert({ house_bill: 'HB-1' });
-    expect(story.events.at(-1)?.metadata.command_id).not.toMatch(/3$/);
+    expect(story.events).toHaveLength(before);
   });
 
   it('nothing of what an upsert only remembers', () => {
@@ -189,7 +192,8 @@ describe('what is announced', () => {
   });
 });
 
-describe('golden files of public events', () => {
+describe('golden file of public events', () => {
+  // Lines are only ever added, for new versions of stored events: what was published is never published otherwise.
   it('stored events of every version are announced as the same bytes as ever', () => {
     const folder = new URL('./golden/', import.meta.url);
     const stored = readdirSync(folder)
@@ -198,7 +202,11 @@ describe('golden files of public events', () => {
       .sort((a, b) => a.revision - b.revision)
       .map(({ type, data, ...rest }) => ({ ...upcast(type, data), ...rest }));
     const lines = announced(stored).map((event) => JSON.stringify(event));
-    expect(lines).toEqual(readFileSync(new URL('../test/announced.jsonl', import.meta.url), 'utf8').trim().split('\n'));
+    expect(lines).toEqual(
+      readFileSync(new URL('../test/announced.jsonl', import.meta.url), 'utf8')
+        .trim()
+        .split('\n'),
+    );
   });
 });
 

@@ -1,0 +1,55 @@
+import { createServer } from 'node:http';
+
+/**
+ * Counts what it is sent. `/ok/…` answers 204 at once, `/hang/…` never; both answer the challenge. `GET /stats` tells what
+ * came since the last `POST /reset`: deliveries, different (endpoint, event) pairs, and how long after `created_at`.
+ */
+let deliveries = 0;
+let seen = new Set<string>();
+let latencies: number[] = [];
+let last = 0;
+
+const quantile = (sorted: readonly number[], q: number) => sorted[Math.floor(sorted.length * q)] ?? 0;
+
+const server = createServer((request, response) => {
+  const path = request.url ?? '/';
+  if (path === '/stats') {
+    const sorted = latencies.toSorted((a, b) => a - b);
+    response.end(
+      JSON.stringify({
+        deliveries,
+        different: seen.size,
+        p50: quantile(sorted, 0.5),
+        p99: quantile(sorted, 0.99),
+        last,
+      }),
+    );
+    return;
+  }
+  if (path === '/reset') {
+    [deliveries, seen, latencies, last] = [0, new Set(), [], 0];
+    response.end();
+    return;
+  }
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const type = request.headers['service-event-type'];
+    const body = Buffer.concat(chunks).toString('utf8');
+    if (type === 'endpoint.verification') {
+      response.end((JSON.parse(body) as { data: { challenge: string } }).data.challenge);
+      return;
+    }
+    if (path.startsWith('/hang/')) return;
+    response.writeHead(204).end();
+    last = Date.now();
+    deliveries += 1;
+    seen.add(`${path} ${String(request.headers['service-event-id'])}`);
+    // The envelope begins with id, type and created_at: no need to parse what can be large.
+    const created = /"created_at":"([^"]+)"/.exec(body)?.[1];
+    if (created !== undefined) latencies.push(last - Date.parse(created));
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(Number(process.env['PORT']), '127.0.0.1');
+process.once('SIGTERM', () => process.exit(0));

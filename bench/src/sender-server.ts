@@ -1,0 +1,43 @@
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import { createOutboundHttp } from '@tracking/outbound-http';
+
+/**
+ * The baseline of the webhook measurements: only signs and POSTs, with the same client and the same number of attempts at
+ * once, from memory. `GET /send?url=…&count=…&concurrency=…` answers when all were answered.
+ */
+const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
+const key = 'whsec_baseline';
+const data = JSON.stringify({
+  id: 'evt_x',
+  type: 'shipment.created',
+  created_at: new Date().toISOString(),
+  data: { text: 'x'.repeat(1_500) },
+});
+
+async function send(url: string, id: number): Promise<void> {
+  const t = Math.floor(Date.now() / 1_000);
+  const signature = createHmac('sha256', key).update(`${t}.${data}`).digest('hex');
+  const headers = {
+    'Content-Type': 'application/json',
+    'Service-Signature': `t=${t},v1=${signature}`,
+    'Service-Event-Id': `evt_${id}`,
+    'Service-Event-Type': 'shipment.created',
+  };
+  const result = await outbound.post({ url, headers, body: data, timeoutMs: 10_000 });
+  if (result.kind !== 'response' || result.statusCode !== 204) throw new Error(JSON.stringify(result));
+}
+
+createServer((request, response) => {
+  const parameters = new URL(request.url ?? '/', 'http://localhost').searchParams;
+  const url = parameters.get('url');
+  if (url === null) return void response.end();
+  let next = 0;
+  const count = Number(parameters.get('count'));
+  const worker = async () => {
+    while (next < count) await send(url, (next += 1));
+  };
+  const workers = Array.from({ length: Number(parameters.get('concurrency')) }, worker);
+  void Promise.all(workers).then(() => response.end('done'));
+}).listen(Number(process.env['PORT']), '127.0.0.1');
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,107 @@
+import type { Collection, CollectionSpec, Document, Position } from '@tracking/ports';
+import { persistently } from './persistently.ts';
+
+/** How far one partition of one generation of a subscriber is. */
+export interface CheckpointDocument extends Document {
+  readonly subscriber: string;
+  readonly generation: number;
+  readonly partition: string;
+  /** Everything up to here is done. */
+  readonly position: Position | null;
+  /** Whether everything that there was has once been done. */
+  readonly complete: boolean;
+  /** Of the lease under which it was written. */
+  readonly epoch: number;
+}
+
+/** Derived: one that is lost with the latest work costs that work again, nothing else. */
+export const CHECKPOINTS: CollectionSpec = {
+  name: 'subscription_checkpoints',
+  indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
+  derived: true,
+};
+
+/** A newer holder of the lease has taken the checkpoint over. */
+export class Superseded extends Error {
+  override readonly name = 'Superseded';
+}
+
+/**
+ * The checkpoint in the hands of one lease holder. From `claim` on every older holder's moves are refused, and so are
+ * this one's once a newer one has claimed. Moves are written behind the work, one at a time, the newest position only:
+ * a checkpoint that lags costs repeated work after a crash, nothing else.
+ */
+export class Checkpoint {
+  private wanted: CheckpointDocument | undefined;
+  private writing: Promise<void> | undefined;
+  private readonly lost = new AbortController();
+
+  private constructor(
+    private readonly documents: Collection<CheckpointDocument>,
+    private document: CheckpointDocument,
+    private readonly signal: AbortSignal,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  /**
+   * @param signal ends the patience with an engine that does not answer
+   * @throws Superseded, Unavailable
+   */
+  static async claim(
+    documents: Collection<CheckpointDocument>,
+    of: Pick<CheckpointDocument, 'subscriber' | 'generation' | 'partition' | 'epoch'>,
+    signal: AbortSignal,
+    failed: (error: unknown) => void,
+  ): Promise<Checkpoint> {
+    const id = `${of.subscriber}/${of.generation}/${of.partition}`;
+    await documents.insert({ id, ...of, position: null, complete: false });
+    const claimed = await documents.claim({ filter: { id, epoch: { lte: of.epoch } } }, { epoch: of.epoch });
+    if (!claimed) throw new Superseded(`${id}: epoch ${of.epoch} is not the newest`);
+    return new Checkpoint(documents, claimed, signal, failed);
+  }
+
+  get position(): Position | undefined {
+    return (this.wanted ?? this.document).position ?? undefined;
+  }
+
+  get complete(): boolean {
+    return (this.wanted ?? this.document).complete;
+  }
+
+  /** Aborts when a move was refused: a newer holder is at work. */
+  get superseded(): AbortSignal {
+    return this.lost.signal;
+  }
+
+  /**
+   * Call it only when everything up to the position is done.
+   * @returns resolves when this move or a later one is written, or all are given up; need not be awaited
+   */
+  move(position: Position | undefined, complete: boolean): Promise<void> {
+    if (this.lost.signal.aborted) return Promise.resolve();
+    this.wanted = { ...this.document, position: position ?? null, complete };
+    this.writing ??= this.write().finally(() => (this.writing = undefined));
+    return this.writing;
+  }
+
+  /** All moves are written or given up. */
+  async flush(): Promise<void> {
+    await this.writing;
+  }
+
+  private async write(): Promise<void> {
+    while (this.wanted) {
+      const next = this.wanted;
+      try {
+        const write = () => this.documents.replace(next, { epoch: { lte: next.epoch } });
+        if (!(await persistently(write, this.signal, this.failed))) this.lost.abort();
+      } catch {
+        // The engine is away and the work ends: whoever comes next repeats what was done since the checkpoint.
+        return;
+      }
+      if (this.lost.signal.aborted) return;
+      this.document = next;
+      if (this.wanted === next) this.wanted = undefined;
+    }
+  }
+}

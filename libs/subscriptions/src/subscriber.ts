@@ -1,0 +1,60 @@
+import type { Position, StoredEvent } from '@tracking/ports';
+
+/** Who goes through all events, each once. Names its leases, its checkpoints and what it parks. */
+export interface Subscriber {
+  /** `[a-z_]+`; as operators know it. */
+  readonly name: string;
+  /** Another generation begins again at the first event. */
+  readonly generation: number;
+}
+
+/**
+ * A share of all streams, handled by one process at a time. The key names its checkpoint: other prefixes are another
+ * partition, which starts from the beginning.
+ */
+export interface Partition {
+  readonly key: string;
+  readonly streamPrefixes: readonly string[];
+}
+
+export function partition(streamPrefixes: readonly string[]): Partition {
+  return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
+}
+
+/** An event that could not be handled: by a fault of the code, not of an engine. */
+export interface Failure {
+  readonly event: StoredEvent;
+  readonly error: unknown;
+}
+
+/** What a subscriber does with events, for as long as it holds a partition. */
+export interface Work {
+  /**
+   * Resolves when everything is done for these events, so that a checkpoint may pass them; answers the first failure of
+   * each stream, whose later events it left out. Events are in order, each stream's after what it was given before; the
+   * same ones may come again.
+   * @param signal aborts when the partition is no longer in these hands
+   * @throws Unavailable; is then given the same events again
+   */
+  handle(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly Failure[]>;
+}
+
+/** Told as it happens, in this process. */
+export interface SubscriptionListener {
+  /** The partition is handled here from now on; everything up to the position is done. */
+  held(partition: string, position: Position | undefined): void;
+  /** Everything up to the position is done. */
+  advanced(partition: string, position: Position): void;
+  /** For the first time everything that there was is done, and the checkpoint says so. */
+  completed(partition: string): void;
+  /** Whoever handles the partition now, it is not this process. */
+  released(partition: string): void;
+}
+
+/** What operators see, by names of the subscriber's own. */
+export interface SubscriptionMetrics {
+  /** @param seconds from a batch in hand to everything done */
+  handled(events: number, seconds: number): void;
+  /** An attempt is repeated because an engine failed. */
+  failed(): void;
+}
