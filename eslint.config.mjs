@@ -7,12 +7,23 @@ const boundaries = [
   { sourceTag: 'layer:contracts', onlyDependOnLibsWithTags: ['layer:contracts'] },
   { sourceTag: 'layer:ports', onlyDependOnLibsWithTags: ['layer:contracts'] },
   { sourceTag: 'layer:domain', onlyDependOnLibsWithTags: ['layer:contracts'], allowedExternalImports: ['fast-check'] },
+  {
+    sourceTag: 'layer:subscriptions',
+    onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+  },
   { sourceTag: 'layer:runtime', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
   { sourceTag: 'layer:testing', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
   { sourceTag: 'layer:adapter', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports', 'layer:testing'] },
   {
     allSourceTags: ['layer:feature', 'scope:shipments'],
-    onlyDependOnLibsWithTags: ['scope:shipments', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+    onlyDependOnLibsWithTags: [
+      'scope:shipments',
+      'layer:subscriptions',
+      'layer:contracts',
+      'layer:ports',
+      'layer:testing',
+      'layer:adapter',
+    ],
   },
   {
     allSourceTags: ['layer:feature', 'scope:webhooks'],
@@ -23,6 +34,7 @@ const boundaries = [
     onlyDependOnLibsWithTags: [
       'scope:read-models',
       'layer:domain',
+      'layer:subscriptions',
       'layer:contracts',
       'layer:ports',
       'layer:testing',

@@ -138,8 +138,11 @@ describe('the command line tool', () => {
       [['keys', 'list', '--workspace', 'nowhere'], 'There is no workspace nowhere.'],
       [['keys', 'revoke', 'key_none'], 'No such key in this workspace.'],
       [['keys', 'revoke', '../workspaces'], 'No such key in this workspace.'],
-      [['read-models', 'rebuild', 'nothing'], 'no read model is called nothing: there are shipments, milestones'],
-      [['parked', 'retry', 'none'], 'No such parked shipment.'],
+      [
+        ['read-models', 'rebuild', 'nothing'],
+        'no read model is called nothing: there are shipments, milestones, published_events',
+      ],
+      [['parked', 'retry', 'none'], 'No such parked shipment or message.'],
     ])('%j fails in one line', async (line, message) => {
       expect(await cli(...line)).toEqual({ code: 1, out: '', err: `error: ${message}\n` });
     });
@@ -149,9 +152,20 @@ describe('the command line tool', () => {
       expect(before.data).toEqual([
         expect.objectContaining({ name: 'shipments', generation: 1, caught_up: true, building: null, parked: 0 }),
         expect.objectContaining({ name: 'milestones', generation: 1, caught_up: true, building: null, parked: 0 }),
+        expect.objectContaining({
+          name: 'published_events',
+          generation: 1,
+          caught_up: true,
+          building: null,
+          parked: 0,
+        }),
       ]);
       const { data } = await json<{ data: ReadModelStatus[] }>('read-models', 'rebuild');
-      expect(data.map(({ name, generation }) => `${name} ${generation}`)).toEqual(['shipments 2', 'milestones 2']);
+      expect(data.map(({ name, generation }) => `${name} ${generation}`)).toEqual([
+        'shipments 2',
+        'milestones 2',
+        'published_events 2',
+      ]);
       const { out } = await cli('read-models', 'list');
       expect(out).toMatch(/^NAME +GENERATION +BUILDING +CAUGHT UP +PARKED\nshipments +2 +- +yes +0\nmilestones +2 /);
     });

@@ -21,6 +21,11 @@ describe('loadConfig', () => {
     expect(loadConfig({ DATA_DIR: deep }).socketPath.startsWith(join(tmpdir(), 'tracking-'))).toBe(true);
   });
 
+  it('takes an API key for what goes through the public API', () => {
+    expect(loadConfig({ API_KEY: 'sk_test_x' }).apiKey).toBe('sk_test_x');
+    expect(loadConfig({ API_KEY: '' }).apiKey).toBeUndefined();
+  });
+
   it('starts the standalone server where none runs', () => {
     expect(loadConfig({}).serviceMain).toMatch(/apps\/standalone\/dist\/main\.js$/);
   });

@@ -10,6 +10,8 @@ export interface CliConfig {
   /** The standalone server; with `--administration` it serves the administration socket alone. */
   readonly serviceMain: string;
   readonly serviceEnvironment: NodeJS.ProcessEnv;
+  /** For what goes through the public API. */
+  readonly apiKey: string | undefined;
 }
 
 /** Settings of the command line tool: those of the server that it looks for. */
@@ -20,5 +22,6 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
     socketPath: administrationSocketPath(dataDir, tmpdir()),
     serviceMain: fileURLToPath(new URL('../../standalone/dist/main.js', import.meta.url)),
     serviceEnvironment: { ...env, DATA_DIR: dataDir },
+    apiKey: env['API_KEY'] || undefined,
   };
 }

@@ -8,9 +8,14 @@ export interface Invocation {
   /** Name of the workspace. */
   readonly workspace: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** The positional argument; empty where there is none. */
+  /** The positional arguments. */
+  readonly operands: readonly string[];
+  /** The first of them; empty where there is none. */
   readonly operand: string;
   readonly signal: AbortSignal;
 }
+type Action = (...args: unknown[]) => Promise<void>;
 /** Makes a commander action of a command. */
-export type Runner = (command: (invocation: Invocation) => Promise<void>) => (...args: unknown[]) => Promise<void>;
+export type Runner = (command: (invocation: Invocation) => Promise<void>) => Action;
+/** The same of one that needs no service on the data folder. */
+export type LoneRunner = (command: (invocation: Omit<Invocation, 'client'>) => Promise<void>) => Action;

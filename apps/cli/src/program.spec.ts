@@ -39,6 +39,17 @@ describe('the command line', () => {
       'Allowed choices are viewer, operator, feed, developer, admin',
     ],
     [['workspaces', 'create'], "required option '--name <name>' not specified"],
+    [['deliveries'], 'no command given'],
+    [['deliveries', 'show'], "missing required argument 'id'"],
+    [['deliveries', 'show', 'dlv_a', 'dlv_b'], 'too many arguments'],
+    [['deliveries', 'list', '--limit', 'many'], 'Expected a whole number from 1 on.'],
+    [['deliveries', 'list', '--limit', '0'], 'Expected a whole number from 1 on.'],
+    [['deliveries', 'list', '--environment', 'prod'], 'Allowed choices are live, test'],
+    [['deliveries', 'list', '--event-type', 'shipment.exploded'], 'Allowed choices are shipment.created'],
+    [['dead-letters', 'list', '--status', 'pending'], "unknown option '--status'"],
+    [['dead-letters', 'replay', '--all'], "unknown option '--all'"],
+    [['listen', '--port', '65536'], 'Expected a port.'],
+    [['listen', 'here'], 'too many arguments'],
   ])('%j is answered in one line, with exit code 2', async (line, message) => {
     const { code, out, err } = await run(config, line);
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -46,7 +57,13 @@ describe('the command line', () => {
     expect(err).toMatch(/^error: [^\n]+\n$/);
   });
 
-  it.each([[['--help']], [['keys', '--help']], [['keys', 'create', '--help']]])('%j explains', async (line) => {
+  it.each([
+    [['--help']],
+    [['keys', '--help']],
+    [['keys', 'create', '--help']],
+    [['dead-letters', 'replay', '--help']],
+    [['listen', '--help']],
+  ])('%j explains', async (line) => {
     const { code, out, err } = await run(config, line);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('Usage:');

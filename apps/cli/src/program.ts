@@ -1,10 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import type { CliConfig } from './config.ts';
-import type { Invocation, Runner } from './invocation.ts';
+import type { Invocation, LoneRunner, Runner } from './invocation.ts';
+import { addDeadLetterCommands } from './dead-letter-commands.ts';
+import { addDeliveryCommands } from './delivery-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addListenCommand } from './listen-command.ts';
 import { Printer, printable } from './output.ts';
 import type { Output } from './output.ts';
-import { addParkedCommands, addReadModelCommands } from './read-model-commands.ts';
+import { addParkedCommands } from './parked-commands.ts';
+import { addReadModelCommands } from './read-model-commands.ts';
 import { withService } from './running-service.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
@@ -22,17 +26,23 @@ export async function runCli(
   config: CliConfig,
   { out, err, signal }: { readonly out: Output; readonly err: Output; readonly signal: AbortSignal },
 ): Promise<number> {
+  const invoked = (parameters: readonly unknown[]): Omit<Invocation, 'client'> => {
+    const { operands, options } = parametersOf(parameters);
+    const print = new Printer(out, options['json'] === true);
+    return { print, workspace: String(options['workspace']), options, operands, operand: operands[0] ?? '', signal };
+  };
   const run: Runner =
     (command) =>
-    (...parameters) => {
-      const { operand, options } = parametersOf(parameters);
-      const workspace = String(options['workspace']);
-      const print = new Printer(out, options['json'] === true);
-      return withService(config, signal, (client) => command({ client, print, workspace, options, operand, signal }));
-    };
+    (...parameters) =>
+      withService(config, signal, (client) => command({ client, ...invoked(parameters) }));
+  const runAlone: LoneRunner =
+    (command) =>
+    (...parameters) =>
+      command(invoked(parameters));
   const fail = (message: string) => err.write(`${printable(message.trim())}\n`);
   try {
-    await program(run, out, fail).parseAsync([...args], { from: 'user' });
+    const root = program({ run, runAlone }, config, out, fail);
+    await root.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -47,12 +57,20 @@ export async function runCli(
   }
 }
 
-function program(run: Runner, out: Output, fail: (message: string) => void): Command {
+function program(
+  { run, runAlone }: { readonly run: Runner; readonly runAlone: LoneRunner },
+  { apiKey }: CliConfig,
+  out: Output,
+  fail: (message: string) => void,
+): Command {
   const root = new Command('cli').description('operates the shipment tracking service on DATA_DIR (./data by default)');
   addKeyCommands(root.command('keys').description('API keys'), run);
   addWorkspaceCommands(root.command('workspaces').description('workspaces'), run);
   addReadModelCommands(root.command('read-models').description('what queries are answered from'), run);
-  addParkedCommands(root.command('parked').description('shipments that a read model could not follow'), run);
+  addParkedCommands(root.command('parked').description('what could not be handled and was put aside'), run);
+  addDeliveryCommands(root.command('deliveries').description('deliveries to webhook endpoints'), run);
+  addDeadLetterCommands(root.command('dead-letters').description('deliveries that failed for good'), run);
+  addListenCommand(root.command('listen'), runAlone, apiKey);
   for (const command of allOf(root)) {
     command
       .exitOverride()
@@ -68,9 +86,9 @@ function allOf(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(allOf)];
 }
 
-/** Commander hands over the operands, then the options, then the command. */
-function parametersOf(parameters: readonly unknown[]): Pick<Invocation, 'operand' | 'options'> {
+/** Commander hands over the operands, each or in a list, then the options, then the command. */
+function parametersOf(parameters: readonly unknown[]): Pick<Invocation, 'operands' | 'options'> {
   const [options] = parameters.slice(-2) as [Readonly<Record<string, unknown>>];
-  const operand = parameters.length > 2 ? String(parameters[0] ?? '') : '';
-  return { operand, options };
+  const operands = parameters.slice(0, -2).flat();
+  return { operands: operands.filter((operand) => operand !== undefined).map(String), options };
 }

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ParkedRetry, ParkedShipment, ReadModelStatus } from '@tracking/contracts';
+import type { ReadModelStatus } from '@tracking/contracts';
 import type { Command } from 'commander';
 import type { AdministrationClient } from './administration-client.ts';
-import { CliError } from './cli-error.ts';
 import type { Runner } from './invocation.ts';
 import type { Column } from './output.ts';
 
@@ -15,16 +14,6 @@ const READ_MODEL_COLUMNS: readonly Column<ReadModelStatus>[] = [
   ['CAUGHT UP', ({ caught_up }) => (caught_up ? 'yes' : 'no')],
   ['PARKED', ({ parked }) => parked],
 ];
-const PARKED_COLUMNS: readonly Column<ParkedShipment>[] = [
-  ['ID', ({ id }) => id],
-  ['READ MODEL', ({ read_model }) => read_model],
-  ['REVISION', ({ revision }) => revision],
-  ['EVENT', ({ event_type }) => event_type],
-  ['SINCE', ({ parked_at }) => parked_at],
-  ['ATTEMPTS', ({ attempts }) => attempts],
-  ['ERROR', ({ error }) => error],
-];
-
 export function addReadModelCommands(readModels: Command, run: Runner): void {
   readModels
     .command('list')
@@ -43,28 +32,6 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
           wanted.set(name, (await client.post<{ generation: number }>(path)).generation);
         }
         print.list(await rebuilt(client, wanted, signal), READ_MODEL_COLUMNS);
-      }),
-    );
-}
-
-export function addParkedCommands(parked: Command, run: Runner): void {
-  parked
-    .command('list')
-    .description('list shipments of all workspaces that wait because an event could not be applied')
-    .action(
-      run(async ({ client, print }) => {
-        print.list((await client.get<{ data: ParkedShipment[] }>('/parked')).data, PARKED_COLUMNS);
-      }),
-    );
-  parked
-    .command('retry')
-    .argument('<id>', 'as listed')
-    .description('try to apply the events of a parked shipment again')
-    .action(
-      run(async ({ client, print, operand }) => {
-        const retried = await client.post<ParkedRetry>(`/parked/${encodeURIComponent(operand)}/retry`);
-        print.one(retried, ({ id, outcome }) => `${id} ${outcome}`);
-        if (retried.outcome === 'parked') throw new CliError(`${operand} could not be applied: see parked list`);
       }),
     );
 }

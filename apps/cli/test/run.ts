@@ -25,7 +25,7 @@ export async function run(
 }
 
 /** Tries until `attempt` no longer throws; what the last one threw, after ten seconds. */
-export async function eventually(attempt: () => Promise<unknown>): Promise<void> {
+export async function eventually(attempt: () => unknown): Promise<void> {
   for (const deadline = performance.now() + 10_000; ; await setTimeout(10)) {
     try {
       await attempt();

@@ -11,8 +11,7 @@ function giveUp(error: unknown): never {
     error instanceof ConfigError ||
     error instanceof DataFolderInUse ||
     error instanceof DataFolderTooNew ||
-    error instanceof PlacesFileError ||
-    (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE');
+    error instanceof PlacesFileError;
   process.stderr.write(`${theirs ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
 }
@@ -21,7 +20,7 @@ try {
   const config = loadConfig();
   const administration = process.argv.includes('--administration');
   const logger = await createLogger({ level: administration ? 'silent' : config.logLevel, service: 'standalone' });
-  const { url, managementUrl, shutdown } = await startStandalone(
+  const { url, managementUrl, ready, shutdown } = await startStandalone(
     config,
     logger,
     administration ? 'administration' : 'server',
@@ -29,6 +28,11 @@ try {
   shutdown.onSignals();
   // Whoever started it for its own use is gone when this input ends.
   if (administration) process.stdin.once('end', () => void shutdown.run().then(() => process.exit(0))).resume();
+  await ready;
+  if (config.webhooks.allowedCidrs.length > 0) {
+    const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };
+    logger.warn(where, 'webhook receivers on these addresses are allowed: for development');
+  }
   if (url !== undefined) {
     const where = { url, docs: `${url}/docs`, management_url: managementUrl, data_dir: config.dataDir };
     const firstKey = 'npm run --silent cli -- keys create --name my-first-key --environment test --role operator';

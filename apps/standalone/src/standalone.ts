@@ -5,10 +5,10 @@ import { createAdministrationApi, createHttpApi, listenOnSocket } from '@trackin
 import { Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
-import type { Logger } from '@tracking/ports';
-import { ReadModels } from '@tracking/read-models';
-import { Health, PrometheusMetrics, Shutdown, startManagementServer } from '@tracking/runtime';
-import { Shipments, serveShipments, shipmentsClient } from '@tracking/shipments';
+import type { Logger, Position } from '@tracking/ports';
+import { PublishedEvents, ReadModels } from '@tracking/read-models';
+import { Health, PrometheusMetrics, Shutdown, blaming, startManagementServer } from '@tracking/runtime';
+import { Publisher, Shipments, eventBodies, serveShipments, shipmentsClient } from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks, serveWebhooks, webhooksClient } from '@tracking/webhooks';
 import type { StandaloneConfig } from './config.ts';
 import { derivedKey, secretsKey } from './secrets.ts';
@@ -20,6 +20,8 @@ export interface Standalone {
   /** Where the API is; undefined without HTTP. */
   readonly url: string | undefined;
   readonly managementUrl: string | undefined;
+  /** When the read models have caught up for the first time. */
+  readonly ready: Promise<void>;
   readonly shutdown: Shutdown;
 }
 
@@ -33,13 +35,13 @@ export async function startStandalone(
   const metrics = new PrometheusMetrics('standalone');
   const health = new Health();
   const clock = () => new Date();
-  const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}`;
-  const baseUrl = config.baseUrl ?? `${local}:${config.port}`;
+  const baseUrl = config.baseUrl ?? addressOf(config.host, config.port);
   const appUrl = config.appUrl ?? baseUrl;
 
   // Engines
   const places = await loadPlaces({ file: config.placesFile });
-  const engine = await EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
+  const opening = EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
+  const engine = await blaming(`DATA_DIR ${config.dataDir}`, opening);
   shutdown.add('engine', () => engine.close());
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const secrets = secretsKey(config.secretsKey, config.dataDir);
@@ -68,30 +70,36 @@ export async function startStandalone(
   });
   shutdown.add('webhooks', () => webhooks.stop());
   serveWebhooks(channel, webhooks);
+  const readModelsReached = async (position: Position, timeoutMs: number) => {
+    const models = ['shipments', 'milestones', 'published_events'] as const;
+    const reached = models.map((model) => readModels.progress.reached(model, position, timeoutMs));
+    return (await Promise.all(reached)).every(Boolean);
+  };
+  const storage = { eventStore, documentStore, broker, leases };
+  const publisher = Publisher.start({ ...storage, clock, logger, metrics, readModelsReached, appUrl });
+  shutdown.add('publisher', () => publisher.stop());
 
   // Edges
   const report = () => {
     health.engine('storage', engine.failure);
     return health.report();
   };
-  const administration = await createAdministrationApi({ identity, readModels, logger });
+  const administration = await createAdministrationApi({ identity, readModels, webhooks, logger });
   await listenOnSocket(administration, config.dataDir);
   shutdown.add('administration', () => administration.close());
   if (mode === 'administration') {
-    health.started();
-    return { url: undefined, managementUrl: undefined, shutdown };
+    return { url: undefined, managementUrl: undefined, ready: Promise.resolve(), shutdown };
   }
 
-  const management = await startManagementServer(
-    { host: config.managementHost, port: config.managementPort },
-    metrics,
-    report,
-  );
+  const { managementHost, managementPort } = config;
+  const managing = startManagementServer({ host: managementHost, port: managementPort }, metrics, report);
+  const management = await blaming('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
   shutdown.add('management', () => management.close());
   const api = await createHttpApi({
     shipments: shipmentsClient(channel, { deadlineMs: COMMAND_DEADLINE_MS }),
     readModels,
     webhooks: webhooksClient(channel, config.webhooks.timeoutMs + COMMAND_DEADLINE_MS),
+    events: new PublishedEvents(readModels, eventBodies({ eventStore, appUrl })),
     authenticate: (key) => identity.authenticate(key),
     quota,
     places,
@@ -107,13 +115,21 @@ export async function startStandalone(
       cursorSecret: derivedKey(secrets, 'cursors'),
     },
   });
-  await api.listen(config.port, config.host);
+  // Not by Nest, which would log what is thrown anyway.
+  await blaming('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }));
   shutdown.add('api', async () => {
     health.draining();
     await api.close();
   });
-  await readModels.ready;
-  health.started();
   const { port } = api.getHttpServer().address() as AddressInfo;
-  return { url: `${local}:${port}`, managementUrl: `http://${config.managementHost}:${management.port}`, shutdown };
+  return {
+    url: addressOf(config.host, port),
+    managementUrl: addressOf(managementHost, management.port),
+    ready: readModels.ready.then(() => health.started()),
+    shutdown,
+  };
+}
+
+function addressOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

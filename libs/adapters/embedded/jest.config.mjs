@@ -1,3 +1,4 @@
 import { project } from '../../../jest.preset.mjs';
 
-export default project('embedded', import.meta.url);
+// Processes are started, killed and traced here: on a busy machine that takes its time.
+export default { ...project('embedded', import.meta.url), testTimeout: 60_000 };

@@ -22,10 +22,8 @@ export interface HttpApiDependencies {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly health: () => HealthReport;
-  /** Without it there are no routes of webhooks. */
-  readonly webhooks?: Pick<WebhooksApi, 'endpoints' | 'deliveries'>;
-  /** Without it there are no routes of events. */
-  readonly events?: EventsService;
+  readonly webhooks: Pick<WebhooksApi, 'endpoints' | 'deliveries'>;
+  readonly events: EventsService;
   readonly settings: HttpApiSettings;
 }
 

@@ -30,8 +30,9 @@ export class HttpApiModule {
         ShipmentsController,
         MilestonesController,
         MilestoneCodesController,
-        ...(events ? [EventsController] : []),
-        ...(webhooks ? [WebhookEndpointsController, WebhookDeliveriesController] : []),
+        EventsController,
+        WebhookEndpointsController,
+        WebhookDeliveriesController,
         HealthController,
       ],
       providers: [

@@ -2,4 +2,3 @@ export * from './administration/index.ts';
 export { createHttpApi } from './create-http-api.ts';
 export type { HttpApiDependencies, HttpApiSettings } from './dependencies.ts';
 export { readShipmentFields } from './shipments/read-shipment-fields.ts';
-export type { EventFilter, EventListQuery, EventsService } from './events/events-service.ts';

@@ -22,7 +22,25 @@ const ROUTES = [
   ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones', 'shipments:read'],
   ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones', 'milestones:write'],
   ['GET', '/v1/milestone_codes', 'shipments:read'],
+  ['GET', '/v1/events', 'shipments:read'],
+  ['GET', '/v1/events/evt_a', 'shipments:read'],
+  ['POST', '/v1/webhook_endpoints', 'webhooks:manage'],
+  ['GET', '/v1/webhook_endpoints', 'webhooks:manage'],
+  ['GET', '/v1/webhook_endpoints/whe_a', 'webhooks:manage'],
+  ['PATCH', '/v1/webhook_endpoints/whe_a', 'webhooks:manage'],
+  ['DELETE', '/v1/webhook_endpoints/whe_a', 'webhooks:manage'],
+  ['POST', '/v1/webhook_endpoints/whe_a/verify', 'webhooks:manage'],
+  ['POST', '/v1/webhook_endpoints/whe_a/enable', 'webhooks:manage'],
+  ['POST', '/v1/webhook_endpoints/whe_a/disable', 'webhooks:manage'],
+  ['POST', '/v1/webhook_endpoints/whe_a/test', 'webhooks:manage'],
+  ['GET', '/v1/webhook_deliveries', 'webhooks:manage'],
+  ['GET', '/v1/webhook_deliveries/dlv_a', 'webhooks:manage'],
+  ['POST', '/v1/webhook_deliveries/dlv_a/retry', 'webhooks:manage'],
+  ['POST', '/v1/webhook_deliveries/dlv_a/discard', 'webhooks:manage'],
 ] as const;
+
+/** Those of health. */
+const OPEN_ROUTES = 2;
 
 describe('authentication', () => {
   it.each(ROUTES)('%s %s is not answered without a key', async (method, path) => {
@@ -344,10 +362,11 @@ describe('documentation', () => {
     expect(body['servers']).toEqual([{ url: 'https://api.example' }]);
     const paths = body['paths'] as Record<string, Record<string, { security?: unknown; responses: JsonObject }>>;
     for (const [method, path] of ROUTES) {
-      const operation = paths[path.replace('shp_aaaaaaaaaaaaaaaaaaaaaaaaaa', '{id}')]?.[method.toLowerCase()];
+      const operation = paths[path.replace(/(shp|evt|whe|dlv)_a+/, '{id}')]?.[method.toLowerCase()];
       expect(operation?.security).toEqual([{ bearer: [] }]);
       expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(['401', '403', '429', '503']));
     }
+    expect(Object.values(paths).flatMap(Object.keys)).toHaveLength(ROUTES.length + OPEN_ROUTES);
     const text = JSON.stringify(body);
     expect(text).not.toContain('"nullable"');
     const names = new Set(Object.keys((body['components'] as { schemas: JsonObject }).schemas));
@@ -386,6 +405,14 @@ describe('observation', () => {
     await api.call('GET', '/wp-login.php');
     expect(api.counts.get('http_requests_total{method="GET",route="none",status="404"}')).toBeGreaterThan(0);
     expect([...api.counts.keys()].join()).not.toContain('wp-login');
+  });
+
+  it('keeps what belongs to webhook endpoints out of the log', async () => {
+    const json = { url: 'https://tms.example/SECRET-URL', event_types: ['*'], headers: { 'x-token': 'SECRET-HEADER' } };
+    const { body } = await api.call('POST', '/v1/webhook_endpoints', { key: await api.key('developer'), json });
+    const logged = JSON.stringify(api.lines);
+    expect(logged).not.toContain('SECRET');
+    expect(logged).not.toContain(String(body['secret']));
   });
 
   it('believes X-Forwarded-For of trusted proxies only', async () => {

@@ -1,20 +1,31 @@
 import { ERROR_CODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
 import fc from 'fast-check';
+import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Answer, Api, Call } from './start-api.ts';
 
 let api: Api;
 let key: string;
 let milestones: string;
+let receiver: ClientReceiver;
+let endpoint: string;
+let tested: string;
 
 beforeAll(async () => {
   api = await startApi();
   key = await api.key('admin');
   const { body } = await api.call('POST', '/v1/shipments', { key, json: { external_id: 'TARGET', mode: 'ocean' } });
   milestones = `/v1/shipments/${String(body['id'])}/milestones`;
+  receiver = await startClientReceiver();
+  endpoint = `/v1/webhook_endpoints/${String((await enabledEndpoint(api, key, receiver.url))['id'])}`;
+  tested = `/v1/webhook_endpoints/${String((await enabledEndpoint(api, key, receiver.url))['id'])}`;
 });
-afterAll(() => api.stop());
+afterAll(async () => {
+  await api.stop();
+  await receiver.close();
+});
 
 const SHIPMENT = {
   external_id: 'H-1',
@@ -61,6 +72,28 @@ const MILESTONE = {
   timezone: 'Asia/Shanghai',
 };
 
+const ENDPOINT = {
+  url: 'https://tms.example.com/webhooks',
+  event_types: ['*', 'document.uploaded'],
+  description: 'TMS',
+  api_version: '2026-11-01',
+  headers: { 'x-token': 'secret' },
+  max_concurrency: 4,
+};
+
+/** What no field for a whole number takes. */
+const NO_COUNT: readonly (readonly [string, JsonValue])[] = [
+  ['a string', '4'],
+  ['a fraction', 1.5],
+  ['negative', -1],
+  ['zero', 0],
+  ['too much', 101],
+  ['huge', 1e308],
+  ['a boolean', true],
+  ['null', null],
+  ['an array', [4]],
+  ['an object', { a: 4 }],
+];
 /** What no string field takes. */
 const NO_TEXT: readonly (readonly [string, JsonValue])[] = [
   ['a number', 5],
@@ -90,7 +123,9 @@ const NO_FORMAT: readonly (readonly [string, JsonValue])[] = [
   ['a name of JavaScript', '__proto__'],
 ];
 const FORMATTED =
-  /^(mode|load_type|carrier_scac|origin_port|destination_port|etd|eta|container_numbers\[0\]|legs\[0\]\.(mode|carrier_scac|origin_port|destination_port|etd|eta)|code|occurred_at|source|reason_code|classifier|container_number|timezone)$/;
+  /^(mode|load_type|carrier_scac|origin_port|destination_port|etd|eta|container_numbers\[0\]|legs\[0\]\.(mode|carrier_scac|origin_port|destination_port|etd|eta)|code|occurred_at|source|reason_code|classifier|container_number|timezone|url|event_types\[\d\]|api_version|type)$/;
+/** Text that may be blank. */
+const FREE = /^(metadata\..*|description)$/;
 
 interface Mutation {
   readonly param: string;
@@ -106,8 +141,10 @@ function mutations(body: JsonObject): Mutation[] {
       for (const [what, other] of values) found.push({ param, what, body: put(other) });
     };
     if (typeof value === 'string') {
-      wrong(param.startsWith('metadata.') ? NO_TEXT.filter(([what]) => what !== 'blank' && what !== 'empty') : NO_TEXT);
+      wrong(FREE.test(param) ? NO_TEXT.filter(([what]) => what !== 'blank' && what !== 'empty') : NO_TEXT);
       if (FORMATTED.test(param)) wrong(NO_FORMAT);
+    } else if (typeof value === 'number') {
+      wrong(NO_COUNT);
     } else if (Array.isArray(value)) {
       wrong([...NO_OBJECT, ['an object', { 0: value[0] as JsonValue }]]);
       value.forEach((item: JsonValue, index) =>
@@ -141,10 +178,21 @@ function expectError(answer: Answer, statuses: readonly number[] = [400]): { par
   return { param: error.param, params: error.details.map(({ param }) => String(param)) };
 }
 
-async function refused(call: Promise<Answer>, statuses?: readonly number[]): Promise<ReturnType<typeof expectError>> {
-  const before = await api.head();
-  const found = expectError(await call, statuses);
-  expect(await api.head()).toBe(before);
+/** Changes with everything that any of these requests could write. */
+async function written(): Promise<unknown> {
+  const [endpoints, deliveries] = await Promise.all([
+    api.call('GET', '/v1/webhook_endpoints', { key }),
+    api.call('GET', '/v1/webhook_deliveries?event_type=milestone.recorded', { key }),
+  ]);
+  // Not their status: what was accepted before is sent meanwhile.
+  const recorded = (deliveries.body['data'] as JsonObject[]).map(({ id }) => id);
+  return [await api.head(), endpoints.body, recorded];
+}
+
+async function refused(call: () => Promise<Answer>): Promise<ReturnType<typeof expectError>> {
+  const before = await written();
+  const found = expectError(await call());
+  expect(await written()).toEqual(before);
   return found;
 }
 
@@ -159,29 +207,32 @@ describe('a valid request', () => {
 });
 
 describe.each([
-  ['POST /v1/shipments', () => '/v1/shipments', SHIPMENT],
-  ['POST /v1/shipments/{id}/milestones', () => milestones, MILESTONE],
-])('%s', (_route, path, valid) => {
+  ['POST', '/v1/shipments', () => '/v1/shipments', SHIPMENT],
+  ['POST', '/v1/shipments/{id}/milestones', () => milestones, MILESTONE],
+  ['POST', '/v1/webhook_endpoints', () => '/v1/webhook_endpoints', ENDPOINT],
+  ['PATCH', '/v1/webhook_endpoints/{id}', () => endpoint, ENDPOINT],
+  ['POST', '/v1/webhook_endpoints/{id}/test', () => `${tested}/test`, { type: 'milestone.recorded' }],
+])('%s %s', (method, _route, path, valid) => {
   it.each([...Map.groupBy(mutations(valid), ({ param }) => param)])(
     'names %s when it is wrong',
     async (param, wrong) => {
-      const before = await api.head();
+      const before = await written();
       await Promise.all(
         wrong.map(async ({ what, body }) => {
-          const { params } = expectError(await api.call('POST', path(), { key, json: body }));
+          const { params } = expectError(await api.call(method, path(), { key, json: body }));
           const named = params.map((name) =>
             /^[[.]/.test(name.slice(param.length)) ? name.slice(0, param.length) : name,
           );
           expect({ what, named: [...new Set(named)] }).toEqual({ what, named: [param] });
         }),
       );
-      expect(await api.head()).toBe(before);
+      expect(await written()).toEqual(before);
     },
   );
 
   it('names all of them at once', async () => {
-    const broken = Object.fromEntries(Object.keys(valid).map((name) => [name, 5]));
-    const { params } = await refused(api.call('POST', path(), { key, json: broken }));
+    const broken = Object.fromEntries(Object.keys(valid).map((name) => [name, 0.5]));
+    const { params } = await refused(() => api.call(method, path(), { key, json: broken }));
     expect(params.sort()).toEqual(Object.keys(valid).sort());
   });
 
@@ -237,11 +288,11 @@ describe.each([
     ['compression', { raw: text, headers: { 'content-encoding': 'gzip' } }, 415, 'unsupported_media_type'],
   ];
   it.each(bodies)('answers a body that is %s', async (_what, call, status, code) => {
-    const before = await api.head();
-    const answer = await api.call('POST', path(), { key, ...call });
+    const before = await written();
+    const answer = await api.call(method, path(), { key, ...call });
     expectError(answer, [status]);
     expect(answer.body['error']).toMatchObject({ code });
-    expect(await api.head()).toBe(before);
+    expect(await written()).toEqual(before);
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
@@ -255,8 +306,8 @@ describe.each([
       { raw: ' '.repeat(1_000_000) + text },
     ]) {
       const raw = call.raw.replace('"container_number":"CSQU3054383"', '"container_number":null');
-      const answer = await api.call('POST', path(), { key, ...call, raw });
-      expect([200, 201]).toContain(answer.status);
+      const answer = await api.call(method, path(), { key, ...call, raw });
+      expect([200, 201, 202]).toContain(answer.status);
     }
   });
 });
@@ -269,12 +320,34 @@ describe('limits', () => {
     ['references', Array.from({ length: 51 }, () => ({ type: 'a', value: 'b' }))],
     ['metadata', Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`n${i}`, 'x']))],
   ])('refuses too many %s', async (param, value) => {
-    const call = api.call('POST', '/v1/shipments', {
-      key,
-      json: { external_id: 'LIMIT', [param]: value as JsonValue },
-    });
+    const call = () =>
+      api.call('POST', '/v1/shipments', { key, json: { external_id: 'LIMIT', [param]: value as JsonValue } });
     expect(await refused(call)).toEqual({ param, params: [param] });
-    expect((await call).body['error']).toMatchObject({ code: 'limit_exceeded' });
+    expect((await call()).body['error']).toMatchObject({ code: 'limit_exceeded' });
+  });
+});
+
+describe('limits of webhook endpoints', () => {
+  it.each([
+    ['event_types', Array.from({ length: 50_000 }, () => 'shipment.created')],
+    ['headers', Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`x-${i}`, 'x']))],
+    ['url', `https://tms.example.com/${'x'.repeat(100_000)}`],
+    ['description', 'x'.repeat(100_000)],
+  ])('refuse too much in %s', async (param, value) => {
+    for (const [method, path] of [
+      ['POST', '/v1/webhook_endpoints'],
+      ['PATCH', endpoint],
+    ] as const) {
+      const call = () => api.call(method, path, { key, json: { ...ENDPOINT, [param]: value as JsonValue } });
+      expect(await refused(call)).toEqual({ param, params: [param] });
+    }
+  });
+
+  it('answer little to much', async () => {
+    const names = { ['n'.repeat(50_000)]: 'x', ['x\0'.repeat(20_000)]: 'x' };
+    const answer = await api.call('POST', '/v1/webhook_endpoints', { key, json: { ...ENDPOINT, headers: names } });
+    expect(answer.status).toBe(400);
+    expect(answer.text.length).toBeLessThan(5_000);
   });
 });
 
@@ -308,6 +381,43 @@ describe('queries', () => {
     const answer = await api.call('GET', `/v1/shipments?${query}`, { key });
     if (param === null) expect(answer.status).toBe(200);
     else expect(expectError(answer).params).toContain(param);
+  });
+
+  it.each([
+    ['/v1/webhook_endpoints', 'limit=0', 'limit'],
+    ['/v1/webhook_endpoints', 'cursor=x', 'cursor'],
+    ['/v1/webhook_deliveries', 'limit=201', 'limit'],
+    ['/v1/webhook_deliveries', 'status=flying', 'status'],
+    ['/v1/webhook_deliveries', 'status=pending&status=retrying', 'status'],
+    ['/v1/webhook_deliveries', 'status=__proto__', 'status'],
+    ['/v1/webhook_deliveries', 'event_type=*', 'event_type'],
+    ['/v1/webhook_deliveries', 'event_type=shipment.created,shipment.updated', 'event_type'],
+    ['/v1/webhook_deliveries', 'endpoint_id=', 'endpoint_id'],
+    ['/v1/webhook_deliveries', 'endpoint_id=evt_1', 'endpoint_id'],
+    ['/v1/webhook_deliveries', 'endpoint_id=whe_%00', 'endpoint_id'],
+    ['/v1/webhook_deliveries', `endpoint_id=whe_${'a'.repeat(5_000)}`, 'endpoint_id'],
+    ['/v1/webhook_deliveries', 'event_id=%27%3B--', 'event_id'],
+    ['/v1/webhook_deliveries', 'event_id=evt_a&event_id=evt_b', 'event_id'],
+    ['/v1/webhook_deliveries', 'cursor=eyJhIjoxfQ', 'cursor'],
+    ['/v1/events', 'limit=1e2', 'limit'],
+    ['/v1/events', 'type=shipment.exploded', 'type'],
+    ['/v1/events', 'type=', 'type'],
+    ['/v1/events', 'shipment_id=x', 'shipment_id'],
+    ['/v1/events', 'since=yesterday', 'since'],
+    ['/v1/events', 'since=2026-11-21T09:30:00', 'since'],
+    ['/v1/events', 'until=2026-02-30T00:00:00Z', 'until'],
+    ['/v1/events', 'until=2026-11-21T09:30:00Z&until=2026-11-22T09:30:00Z', 'until'],
+    ['/v1/events', 'after=shp_a', 'after'],
+    ['/v1/events', 'after=evt_%00', 'after'],
+    ['/v1/events', 'cursor=AAAA', 'cursor'],
+  ])('GET %s?%s names %s', async (path, query, param) => {
+    expect(expectError(await api.call('GET', `${path}?${query}`, { key })).params).toEqual([param]);
+  });
+
+  it('names every faulty parameter at once', async () => {
+    const query = 'type=x&shipment_id=x&since=x&until=x&after=x&limit=x';
+    const { params } = expectError(await api.call('GET', `/v1/events?${query}`, { key }));
+    expect(params.sort()).toEqual(['after', 'limit', 'shipment_id', 'since', 'type', 'until']);
   });
 
   it.each(['%', '%zz', '&&&==', '__proto__=1', 'constructor[prototype][x]=1', 'a'.repeat(5_000), '?', '=&=', '%F0%9F'])(
@@ -355,9 +465,23 @@ describe('ids', () => {
     '%F0%9F%9A%A2',
     'x'.repeat(99),
     'x'.repeat(4_000),
-  ])('GET /v1/shipments/%s: 404', async (id) => {
+  ])('%s: 404', async (id) => {
     for (const path of [`/v1/shipments/${id}`, `/v1/shipments/${id}/milestones`]) {
       expectError(await api.call('GET', path, { key }), [404]);
+    }
+    for (const list of ['/v1/webhook_endpoints', '/v1/webhook_deliveries', '/v1/events']) {
+      expectError(await api.call('GET', `${list}/${id}`, { key }), [404]);
+    }
+    for (const action of [
+      'webhook_endpoints/ID/verify',
+      'webhook_deliveries/ID/retry',
+      'webhook_deliveries/ID/discard',
+    ]) {
+      expectError(await api.call('POST', `/v1/${action.replace('ID', () => id)}`, { key }), [404]);
+    }
+    for (const method of ['DELETE', 'PATCH']) {
+      const json = method === 'PATCH' ? { json: {} } : {};
+      expectError(await api.call(method, `/v1/webhook_endpoints/${id}`, { key, ...json }), [404]);
     }
   });
 });
@@ -387,6 +511,22 @@ describe('anything', () => {
         expect(await api.head()).toBe(before);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('that is JSON makes a webhook endpoint or is refused in the error form', async () => {
+    const fields = fc.record(
+      Object.fromEntries(
+        Object.entries(ENDPOINT).map(([name, value]) => [name, fc.oneof(fc.constant(value), document)]),
+      ),
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(fields, async (json) => {
+        const answer = await api.call('POST', '/v1/webhook_endpoints', { key, raw: JSON.stringify(json) });
+        if (answer.status !== 201) expectError(answer);
+      }),
+      { numRuns: 200 },
     );
   });
 

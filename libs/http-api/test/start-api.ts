@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
+import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, JsonObject, PublishedEvent, Role } from '@tracking/contracts';
 import { jest } from '@jest/globals';
 import { EmbeddedEngine } from '@tracking/embedded';
@@ -9,12 +10,11 @@ import { Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger, Metrics } from '@tracking/ports';
-import { ReadModels } from '@tracking/read-models';
-import { Shipments } from '@tracking/shipments';
-import { EVENTS_TOPIC, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
+import { PublishedEvents, ReadModels } from '@tracking/read-models';
+import { Shipments, eventBodies } from '@tracking/shipments';
+import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { createHttpApi } from '../src/index.ts';
 import type { HttpApiDependencies, HttpApiSettings } from '../src/index.ts';
-import { GivenEvents } from './given-events.ts';
 
 // A busy machine is no failure.
 jest.setTimeout(60_000);
@@ -46,7 +46,7 @@ export interface StartOptions {
   readonly settings?: Partial<HttpApiSettings>;
   /** False: nothing is ever projected, as if the projections were down. */
   readonly project?: boolean;
-  readonly override?: (dependencies: HttpApiDependencies) => Partial<HttpApiDependencies>;
+  readonly override?: (dependencies: Required<HttpApiDependencies>) => Partial<HttpApiDependencies>;
 }
 
 /** The API over the embedded engines, listening on a port of its own, with a fresh data folder. */
@@ -64,7 +64,7 @@ export async function startApi(options: StartOptions = {}) {
   const project = options.project ?? true;
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });
   if (project) await readModels.ready;
-  await broker.ensureTopics([{ name: EVENTS_TOPIC, partitions: 1, retentionMs: 60_000 }, ...WEBHOOK_TOPICS]);
+  await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
   const webhooks = await Webhooks.start({
     documentStore,
@@ -78,7 +78,7 @@ export async function startApi(options: StartOptions = {}) {
     metrics,
     settings: { appUrl: 'https://app.example', pollMs: 10, drainMs: 1_000 },
   });
-  const events = new GivenEvents();
+  const events = new PublishedEvents(readModels, eventBodies({ eventStore, appUrl: 'https://app.example' }));
   const dependencies = {
     shipments: new Shipments({ eventStore, places, logger, metrics }),
     readModels,
@@ -118,36 +118,18 @@ export async function startApi(options: StartOptions = {}) {
     return created.key;
   };
 
-  const call = async (method: string, path: string, { key, headers, json, raw }: Call = {}): Promise<Answer> => {
-    const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
-    const response = await fetch(`${url}${path}`, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body }),
-    });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
-  };
-
   return {
     url,
-    call,
+    call: caller(url),
+    identity,
     key,
     lines,
     counts,
     dependencies,
-    /** What `/v1/events` answers from. */
-    events,
     /** Puts events where webhooks find them. */
     publish: (...published: readonly PublishedEvent[]) =>
       broker.publish(
-        EVENTS_TOPIC,
+        SHIPMENT_EVENTS_TOPIC.name,
         published.map((event) => ({ key: 'shipment', value: JSON.stringify(event), headers: {} })),
       ),
     /** Id of a workspace. */
@@ -166,6 +148,26 @@ export async function startApi(options: StartOptions = {}) {
   };
 }
 export type Api = Awaited<ReturnType<typeof startApi>>;
+
+/** Makes calls of the server at the URL. */
+export function caller(url: string) {
+  return async (method: string, path: string, { key, headers, json, raw }: Call = {}): Promise<Answer> => {
+    const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+    const response = await fetch(`${url}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+  };
+}
 
 function recordingLogger(lines: Line[]): Logger {
   const log = (level: string) => (fields: object, message: string) => {

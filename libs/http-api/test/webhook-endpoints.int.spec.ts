@@ -280,14 +280,15 @@ describe('a webhook endpoint', () => {
 
   it('is asked for without a body, whatever the request says that its body is', async () => {
     const { body: created } = await create();
-    const headers = { 'content-type': 'application/json' };
     const path = `${ENDPOINTS}/${String(created['id'])}`;
-    for (const [method, action] of [
-      ['POST', '/verify'],
-      ['POST', '/enable'],
-      ['DELETE', ''],
+    for (const [method, action, type] of [
+      ['POST', '/verify', 'application/json'],
+      ['POST', '/enable', 'application/x-www-form-urlencoded'],
+      ['POST', '/disable', ';;;'],
+      ['DELETE', '', 'application/json'],
     ] as const) {
-      expect((await api.call(method, path + action, { key, headers })).status).toBe(200);
+      const answer = await api.call(method, path + action, { key, headers: { 'content-type': type } });
+      expect([action, answer.status]).toEqual([action, 200]);
     }
   });
 });

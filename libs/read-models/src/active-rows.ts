@@ -1,12 +1,11 @@
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Position } from '@tracking/ports';
+import { CHECKPOINTS, type CheckpointDocument, type Partition } from '@tracking/subscriptions';
 import type { Collections } from './collections.ts';
 import type { Generations, GenerationsDocument } from './generations.ts';
 import { Progress } from './progress.ts';
-import { CHECKPOINTS } from './projection/checkpoint.ts';
-import type { CheckpointDocument } from './projection/checkpoint.ts';
 import { rowsOf } from './read-model.ts';
-import type { Partition, ReadModel, Row } from './read-model.ts';
+import type { ReadModel, Row } from './read-model.ts';
 
 /** A pointer as old as this is looked up again behind the query that finds it so. */
 const STALE_MS = 1_000;
@@ -63,7 +62,7 @@ export class ActiveRows<R extends Row> {
   /** Of all living generations. @throws Unavailable */
   async checkpoints(): Promise<readonly CheckpointDocument[]> {
     const documents = await this.parts.collections.open<CheckpointDocument>(CHECKPOINTS);
-    return documents.find({ filter: { read_model: this.model.name }, limit: CHECKPOINTS_AT_MOST });
+    return documents.find({ filter: { subscriber: this.model.name }, limit: CHECKPOINTS_AT_MOST });
   }
 
   /** Whether every partition of the generation has once held everything that there was. @throws Unavailable */

@@ -1,7 +1,6 @@
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
+import { CHECKPOINTS, PARKED } from '@tracking/subscriptions';
 import type { Collections } from './collections.ts';
-import { CHECKPOINTS } from './projection/checkpoint.ts';
-import { PARKED } from './projection/parked-streams.ts';
 import { generationOf } from './read-model.ts';
 import type { ReadModel } from './read-model.ts';
 
@@ -72,7 +71,7 @@ export class Generations {
     }
     for (const spec of [CHECKPOINTS, PARKED]) {
       const documents = await this.collections.open<Document>(spec);
-      const filter = { read_model: model.name, generation: { lt: oldest } };
+      const filter = { subscriber: model.name, generation: { lt: oldest } };
       for (let found = await documents.find({ filter, limit: PAGE }); found.length > 0;) {
         await documents.writeMany(found.map(({ id }) => ({ kind: 'delete', id })));
         found = await documents.find({ filter, limit: PAGE });

@@ -1,12 +1,13 @@
-import type { Clock, EventStore, Leases, Logger, Position } from '@tracking/ports';
+import type { Clock, EventStore, Leases, Logger } from '@tracking/ports';
+import { type Partition, RecentlyUsed, Subscription, type Work, describe } from '@tracking/subscriptions';
 import type { ActiveRows } from './active-rows.ts';
 import type { Collections } from './collections.ts';
 import type { Generations, GenerationsDocument } from './generations.ts';
-import { PARKED, describe } from './projection/parked-streams.ts';
-import type { ParkedStream } from './projection/parked-streams.ts';
-import { PartitionRunner } from './projection/partition-runner.ts';
+import { BatchProjector } from './projection/batch-projector.ts';
 import type { ProjectionMetrics } from './projection/projection-metrics.ts';
-import type { Partition, Row } from './read-model.ts';
+import { StreamScopes } from './projection/stream-scopes.ts';
+import { rowsOf } from './read-model.ts';
+import type { Row } from './read-model.ts';
 
 export interface LifecycleParts {
   readonly partitions: readonly Partition[];
@@ -17,7 +18,7 @@ export interface LifecycleParts {
   readonly logger: Logger;
   readonly metrics: ProjectionMetrics;
   readonly clock: Clock;
-  /** Rows that each partition's runner keeps in memory. */
+  /** Ordinary rows that are kept in memory for each partition. */
   readonly cachedRows: number;
   /** How long a replaced generation is projected on. */
   readonly graceMs: number;
@@ -26,22 +27,20 @@ export interface LifecycleParts {
 /** What another process asked for is noticed within this time. */
 const STEP_MS = 1_000;
 const STEPS_PER_SWEEP = 60;
-const RETRIES_AT_ONCE = 100;
 
 /**
  * The projecting of one read model in one process. Each step looks at the pointer and does what is due: starts and stops
- * runners, swaps, drops. Any number of processes step side by side, since every change is a guarded write, and after a
+ * projecting generations, swaps, drops. Any number of processes step side by side, since every change is a guarded write, and after a
  * crash the next step goes on from what is stored.
  */
 export class Lifecycle {
-  private readonly runners = new Map<number, readonly PartitionRunner[]>();
+  private readonly projections = new Map<number, Subscription>();
   private readonly replaced = new Map<number, number>();
   private timer: NodeJS.Timeout | undefined;
   private stepping: Promise<void> | undefined;
   private again = false;
   private steps = 0;
   private sweptVersion = 0;
-  private retrying: Promise<unknown> | undefined;
   private stopped = false;
   private isReady = false;
   private readonly ready = Promise.withResolvers<void>();
@@ -71,7 +70,12 @@ export class Lifecycle {
     this.stopped = true;
     clearInterval(this.timer);
     await this.stepping;
-    await Promise.all([...this.runners.keys()].map((generation) => this.stopRunners(generation)));
+    await Promise.all([...this.projections.keys()].map((generation) => this.stopProjecting(generation)));
+  }
+
+  /** Parked streams of which another attempt was asked for are tried now. */
+  retryParked(): void {
+    for (const projection of this.projections.values()) projection.nudge();
   }
 
   private async stepWhileAsked(): Promise<void> {
@@ -93,14 +97,13 @@ export class Lifecycle {
   private async step(): Promise<void> {
     const now = await this.active.refresh();
     const living = [now.active, now.building, now.retiring].filter((generation) => generation !== null);
-    for (const generation of living) if (!this.runners.has(generation)) this.startRunners(generation);
-    for (const generation of [...this.runners.keys()]) {
-      if (!living.includes(generation)) await this.stopRunners(generation);
+    for (const generation of living) if (!this.projections.has(generation)) this.startProjecting(generation);
+    for (const generation of [...this.projections.keys()]) {
+      if (!living.includes(generation)) await this.stopProjecting(generation);
     }
     await this.swapIfDue(now);
     await this.retireIfDue(now);
     await this.sweepIfDue(now);
-    await this.retryParked();
     if (!this.isReady && (await this.active.isComplete(now.active))) {
       this.isReady = true;
       this.ready.resolve();
@@ -137,53 +140,46 @@ export class Lifecycle {
     this.sweptVersion = now.version;
   }
 
-  /** Those that were asked for; the runner that holds the stream does it, behind the step. */
-  private async retryParked(): Promise<void> {
-    if (this.retrying) return;
-    const documents = await this.parts.collections.open<ParkedStream>(PARKED);
-    const filter = { read_model: this.active.model.name, retry: true };
-    const asked = await documents.find({ filter, limit: RETRIES_AT_ONCE });
-    if (asked.length === 0) return;
-    const runners = [...this.runners].flatMap(([generation, ofGeneration]) => {
-      const theirs = asked.filter((document) => document.generation === generation);
-      return ofGeneration.map((runner) => runner.retry(theirs));
-    });
-    this.retrying = Promise.all(runners).finally(() => (this.retrying = undefined));
-  }
-
   private measure(): void {
+    const { metrics } = this.parts;
     const labels = { read_model: this.active.model.name };
-    const queried = this.runners.get(this.active.progress.generation ?? 0) ?? [];
-    this.parts.metrics.lag.set(Math.max(0, ...queried.map((runner) => runner.lagMs())) / 1_000, labels);
-    const parked = [...this.runners.values()].flat().map((runner) => runner.parkedCount());
-    this.parts.metrics.parked.set(
-      parked.reduce((sum, count) => sum + count, 0),
-      labels,
-    );
+    const queried = this.projections.get(this.active.progress.generation ?? 0);
+    metrics.lag.set((queried?.lagMs() ?? 0) / 1_000, labels);
+    const parked = [...this.projections.values()].reduce((sum, projection) => sum + projection.parkedCount(), 0);
+    metrics.parked.set(parked, labels);
   }
 
-  private startRunners(generation: number): void {
-    const { partitions } = this.parts;
+  private startProjecting(generation: number): void {
+    const { metrics, collections } = this.parts;
     const { model, progress } = this.active;
-    const runners = partitions.map((partition) => {
-      const { key } = partition;
-      return new PartitionRunner(
-        { ...this.parts, model, generation, partition },
-        {
-          held: (position: Position | undefined) => progress.held(generation, key, position),
-          advanced: (position: Position) => progress.advanced(generation, key, position),
-          released: () => progress.released(generation, key),
-          completed: () => this.nudge(),
-        },
-      );
+    const projection = new Subscription({
+      ...this.parts,
+      documentStore: collections.store,
+      subscriber: { name: model.name, generation },
+      begin: () => this.projector(generation),
+      metrics: metrics.of(model.name),
+      listener: {
+        held: (partition, position) => progress.held(generation, partition, position),
+        advanced: (partition, position) => progress.advanced(generation, partition, position),
+        released: (partition) => progress.released(generation, partition),
+        completed: () => this.nudge(),
+      },
     });
-    this.runners.set(generation, runners);
-    for (const runner of runners) runner.start();
+    this.projections.set(generation, projection);
+    projection.start();
   }
 
-  private async stopRunners(generation: number): Promise<void> {
-    const runners = this.runners.get(generation) ?? [];
-    this.runners.delete(generation);
-    await Promise.all(runners.map((runner) => runner.stop()));
+  private async projector(generation: number): Promise<Work> {
+    const { collections, eventStore, cachedRows } = this.parts;
+    const { model } = this.active;
+    const rows = await collections.open<Row>(rowsOf(model, generation));
+    const cache = new RecentlyUsed<Row>(cachedRows, (row) => model.weight?.(row) ?? 1);
+    return new BatchProjector({ model, rows, cache, scopes: new StreamScopes(eventStore) });
+  }
+
+  private async stopProjecting(generation: number): Promise<void> {
+    const projection = this.projections.get(generation);
+    this.projections.delete(generation);
+    await projection?.stop();
   }
 }

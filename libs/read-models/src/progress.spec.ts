@@ -1,6 +1,6 @@
 import { Busy } from '@tracking/ports';
+import type { CheckpointDocument } from '@tracking/subscriptions';
 import { Progress } from './progress.ts';
-import type { CheckpointDocument } from './projection/checkpoint.ts';
 
 const NOW = 0;
 const LONG = 5_000;
@@ -18,7 +18,7 @@ function local(partitions: readonly string[], generations: readonly number[] = [
 function checkpoint(generation: number, partition: string, position: string): CheckpointDocument {
   return {
     id: `${generation}${partition}`,
-    read_model: 'm',
+    subscriber: 'm',
     generation,
     partition,
     position,

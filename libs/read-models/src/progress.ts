@@ -1,7 +1,7 @@
 import { Busy } from '@tracking/ports';
 import type { Position } from '@tracking/ports';
+import type { CheckpointDocument } from '@tracking/subscriptions';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CheckpointDocument } from './projection/checkpoint.ts';
 
 const POLL_MS = 15;
 

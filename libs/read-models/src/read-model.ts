@@ -25,6 +25,8 @@ export interface Row extends Document {
 
 /** An event as projections see it: in its newest version, with its place. */
 export interface ProjectedEvent {
+  /** UUID of the stored event. */
+  readonly id: string;
   readonly stream: string;
   readonly position: Position;
   /** The stream's, from its first event; undefined in models that do not ask for it. */
@@ -63,17 +65,4 @@ export function rowsOf(model: ReadModel, generation: number): CollectionSpec {
 export function generationOf(model: ReadModel, collectionName: string): number | undefined {
   const [name, generation] = collectionName.split('.g');
   return name === model.name && /^\d+$/.test(generation ?? '') ? Number(generation) : undefined;
-}
-
-/**
- * A share of all streams, projected by one runner at a time. The key names its checkpoint: other prefixes are another
- * partition, which starts from the beginning.
- */
-export interface Partition {
-  readonly key: string;
-  readonly streamPrefixes: readonly string[];
-}
-
-export function partition(streamPrefixes: readonly string[]): Partition {
-  return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
 }

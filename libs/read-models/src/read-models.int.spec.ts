@@ -1,3 +1,4 @@
+import { CHECKPOINTS } from '@tracking/subscriptions';
 import { RecordedMetrics } from '@tracking/testing';
 import { ACME, OTHER, token } from '../test/shipment-events.ts';
 import { dyingAt, randomFrom, troubled } from '../test/troubled-store.ts';
@@ -51,6 +52,7 @@ describe('read models over the embedded engines', () => {
     ).toEqual([
       ['shipments', 1, null, true, 0],
       ['milestones', 1, null, true, 0],
+      ['published_events', 1, null, true, 0],
     ]);
     const position = await world.writer.create(1);
     expect(await models.progress.reached('milestones', position, WAIT)).toBe(true);
@@ -174,11 +176,15 @@ describe('read models over the embedded engines', () => {
       const names = () => world.engine.documentStore.collectionNames('shipments.');
       await until(async () => (await names()).join() === 'shipments.g2');
       const checkpoints = await world.engine.documentStore.collection<{ id: string }>({
-        name: 'checkpoints',
+        name: CHECKPOINTS.name,
         indexes: [],
       });
       const left = await checkpoints.find({ filter: {}, sort: { fields: ['id'] }, limit: 10 });
-      expect(left.map(({ id }) => id)).toEqual(['milestones/1/shipment-', 'shipments/2/shipment-']);
+      expect(left.map(({ id }) => id)).toEqual([
+        'milestones/1/shipment-',
+        'published_events/1/shipment-',
+        'shipments/2/shipment-',
+      ]);
     });
 
     it('asked for twice is one', async () => {

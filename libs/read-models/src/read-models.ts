@@ -1,4 +1,6 @@
 import type { Clock, DocumentStore, EventStore, Leases, Logger, Metrics, Position } from '@tracking/ports';
+import type * as subscriptions from '@tracking/subscriptions';
+import { Parked, type RetryOutcome, describe, partition, persistently } from '@tracking/subscriptions';
 import { ActiveRows } from './active-rows.ts';
 import { Collections } from './collections.ts';
 import { digest } from './digest.ts';
@@ -7,13 +9,9 @@ import { Generations } from './generations.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { MilestoneQueries } from './milestones/milestone-queries.ts';
 import { milestonesModel } from './milestones/milestone-rows.ts';
-import { Parked } from './parked.ts';
-import type { RetryOutcome } from './parked.ts';
-import { describe } from './projection/parked-streams.ts';
-import type { ParkedStream } from './projection/parked-streams.ts';
-import { persistently } from './projection/persistently.ts';
 import { ProjectionMetrics } from './projection/projection-metrics.ts';
-import { partition } from './read-model.ts';
+import { EventQueries } from './published-events/event-queries.ts';
+import { publishedEventsModel } from './published-events/published-event-rows.ts';
 import type { Row } from './read-model.ts';
 import { ShipmentQueries } from './shipments/shipment-queries.ts';
 import { shipmentsModel } from './shipments/shipment-rows.ts';
@@ -40,7 +38,7 @@ export interface ReadModelsOptions {
   readonly maxWaiters?: number;
 }
 
-const NAMES = ['shipments', 'milestones'] as const;
+const NAMES = ['shipments', 'milestones', 'published_events'] as const;
 export type ReadModelName = (typeof NAMES)[number];
 
 export interface ReadModelState {
@@ -62,6 +60,11 @@ export class UnknownReadModel extends Error {
   override readonly name = 'UnknownReadModel';
 }
 
+/** A stream that waits behind an event that could not be applied, and for which read model. */
+export interface ParkedStream extends Omit<subscriptions.ParkedStream, 'subscriber'> {
+  readonly read_model: string;
+}
+
 /** How far the read models are. */
 export interface ReadModelProgress {
   /**
@@ -77,6 +80,7 @@ export interface ReadModelProgress {
 export class ReadModels {
   readonly shipments: ShipmentQueries;
   readonly milestones: MilestoneQueries;
+  readonly events: EventQueries;
   readonly progress: ReadModelProgress;
   /** Resolves when queries are answered from rows that once held everything there was. */
   readonly ready: Promise<void>;
@@ -94,16 +98,18 @@ export class ReadModels {
     const queried = { partitions, collections, generations, maxWaiters, graceMs };
     const shipments = new ActiveRows(shipmentsModel, queried);
     const milestones = new ActiveRows(milestonesModel, queried);
+    const published_events = new ActiveRows(publishedEventsModel, queried);
 
     this.generations = generations;
-    this.active = { shipments, milestones };
+    this.active = { shipments, milestones, published_events };
     this.shipments = new ShipmentQueries(shipments);
     this.milestones = new MilestoneQueries(milestones);
+    this.events = new EventQueries(published_events);
     this.progress = {
       reached: (model, position, timeoutMs) => this.active[model].progress.reached(position, timeoutMs),
       position: (model) => this.active[model].progress.currentPosition(),
     };
-    this.parkedStreams = new Parked(collections, (name) => this.lifecycles.get(name)?.nudge());
+    this.parkedStreams = new Parked(options.documentStore, (name) => this.lifecycles.get(name)?.retryParked());
     if (project) {
       const cachedRows = Math.ceil((options.cachedRows ?? 10_000) / partitions.length);
       const parts = { ...options, partitions, collections, generations, graceMs, cachedRows };
@@ -127,6 +133,16 @@ export class ReadModels {
   }
 
   /**
+   * Whether all read models hold everything up to the position, now or within the time: whoever is told of it then can
+   * read it.
+   * @throws Busy when too many wait already
+   */
+  async allReached(position: Position, timeoutMs: number): Promise<boolean> {
+    const all = await Promise.all(NAMES.map((name) => this.progress.reached(name, position, timeoutMs)));
+    return all.every(Boolean);
+  }
+
+  /**
    * Has the next generation made from the first event on, while the present one is queried on; it becomes the queried
    * one by itself. Where one is being made already, nothing more happens. Survives every crash.
    * @returns the generation being made, as soon as it is sure to be
@@ -145,9 +161,14 @@ export class ReadModels {
     return Promise.all(NAMES.map((name) => this.state(name, head)));
   }
 
-  /** Streams that wait behind an event that could not be applied. @throws Unavailable */
-  parked(): Promise<readonly ParkedStream[]> {
-    return this.parkedStreams.list();
+  /**
+   * Streams that wait behind an event that could not be applied. One list for operators, whichever process they wait in:
+   * those of the publisher are among them.
+   * @throws Unavailable
+   */
+  async parked(): Promise<readonly ParkedStream[]> {
+    const parked = await this.parkedStreams.list();
+    return parked.map(({ subscriber, ...rest }) => ({ read_model: subscriber, ...rest }));
   }
 
   /** @param id of one of `parked()` @throws Unavailable */

@@ -29,27 +29,26 @@ export async function startReceiver(
   const seen = new Set<string>();
   let secret: string | undefined;
   const server = createServer((request, response) => {
-    void readBody(request).then(
-      (body) => {
-        const event = JSON.parse(body.toString('utf8')) as EventEnvelope | Challenge;
-        const header = request.headers['service-signature'];
-        const verdict = secret === undefined ? 'valid' : verifySignature(String(header), body, secret, Date.now());
-        if (verdict !== 'valid') {
-          response.writeHead(400, { 'Content-Type': 'text/plain' }).end(verdict);
-        } else if (event.type === 'endpoint.verification') {
-          response.writeHead(200, { 'Content-Type': 'text/plain' }).end(event.data.challenge);
-          return;
-        } else {
-          response.writeHead(204).end();
-        }
-        const delivery = event as EventEnvelope;
-        const repeated = seen.has(delivery.id);
-        if (verdict === 'valid') seen.add(delivery.id);
-        received({ event: delivery, verdict, repeated, receivedAt: new Date() });
-      },
+    void answer(request).then(
+      ({ status, text }) => response.writeHead(status, { 'Content-Type': 'text/plain' }).end(text),
       () => response.writeHead(400).end(),
     );
   });
+
+  async function answer(request: IncomingMessage): Promise<{ status: number; text: string }> {
+    const body = await readBody(request);
+    const header = request.headers['service-signature'];
+    const verdict = secret === undefined ? 'valid' : verifySignature(String(header), body, secret, Date.now());
+    const event = JSON.parse(body.toString('utf8')) as EventEnvelope | Challenge;
+    if (event.type === 'endpoint.verification' && verdict === 'valid')
+      return { status: 200, text: event.data.challenge };
+    const delivery = event as EventEnvelope;
+    const repeated = seen.has(delivery.id);
+    if (verdict === 'valid') seen.add(delivery.id);
+    received({ event: delivery, verdict, repeated, receivedAt: new Date() });
+    return verdict === 'valid' ? { status: 200, text: 'ok' } : { status: 400, text: verdict };
+  }
+
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port ?? 0, '127.0.0.1', resolve);

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, ConfigReader } from './config.ts';
+import { Unavailable } from '@tracking/ports';
+import { ConfigError, ConfigReader, blaming } from './config.ts';
 
 const read = (env: Record<string, string>) => new ConfigReader(env);
 
@@ -55,5 +57,20 @@ describe('ConfigReader', () => {
   it('reads lists of CIDRs and drops a trailing slash of addresses', () => {
     expect(read({ X: '10.0.0.0/8, ::1 ,127.0.0.1/32' }).cidrs('X')).toEqual(['10.0.0.0/8', '::1', '127.0.0.1/32']);
     expect(read({ X: 'https://a.example/app/' }).url('X', 'http://b')).toBe('https://a.example/app');
+  });
+});
+
+describe('blaming', () => {
+  it('tells what the machine or an engine refuses as a fault of the setting', async () => {
+    const missing = readFile(join(tmpdir(), 'no', 'such', 'file'));
+    await expect(blaming('DATA_DIR', missing)).rejects.toThrow(ConfigError);
+    await expect(blaming('DATA_DIR', missing)).rejects.toThrow(/^DATA_DIR: ENOENT/);
+    const broken = Promise.reject(new Unavailable('storage', 'file is not a database'));
+    await expect(blaming('DATA_DIR', broken)).rejects.toThrow(/^DATA_DIR: storage: file is not a database$/);
+  });
+
+  it('lets results and faults of our own pass', async () => {
+    await expect(blaming('PORT', Promise.resolve(1))).resolves.toBe(1);
+    await expect(blaming('PORT', Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
   });
 });

@@ -17,10 +17,16 @@ export async function startManagementServer(
       );
       return;
     }
-    const report = health();
-    const status = path === '/health/live' ? 200 : path === '/health/ready' ? report.httpStatus : 404;
-    const body = status === 404 ? { error: 'not found' } : { status: report.status, engines: report.engines };
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    const answer = (status: number, body: object) =>
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    if (path === '/health/live') {
+      answer(200, { status: 'live' });
+    } else if (path === '/health/ready') {
+      const { httpStatus, ...report } = health();
+      answer(httpStatus, report);
+    } else {
+      answer(404, { error: 'not found' });
+    }
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

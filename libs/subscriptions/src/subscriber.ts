@@ -33,10 +33,10 @@ export interface Work {
    * Resolves when everything is done for these events, so that a checkpoint may pass them; answers the first failure of
    * each stream, whose later events it left out. Events are in order, each stream's after what it was given before; the
    * same ones may come again.
-   * @param signal aborts when the partition is no longer in these hands
+   * @param ending aborts when the process stops or the partition is lost: finish, but wait for nothing
    * @throws Unavailable; is then given the same events again
    */
-  handle(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly Failure[]>;
+  handle(events: readonly StoredEvent[], ending: AbortSignal): Promise<readonly Failure[]>;
 }
 
 /** Told as it happens, in this process. */

@@ -126,6 +126,24 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
       }
     });
 
+    it('forget what a document was before', async () => {
+      const values: readonly Thing['rank'][] = [1, '1', true, false, null, undefined, 2];
+      for (const [index, rank] of values.entries()) {
+        const words = index % 2 === 0 ? ['new'] : ['newer', 'else'];
+        await things.upsert(rank === undefined ? { id: 'z', words } : { id: 'z', words, rank });
+        const all = await Promise.all(
+          values.map((value) => things.find({ filter: { id: 'z', rank: value ?? null }, limit: 5 })),
+        );
+        const found = values.filter((value, at) => value !== undefined && all[at]?.length === 1);
+        expect(found).toEqual(rank === undefined ? [] : [rank]);
+        expect(await things.count({ words: 'new' })).toBe(1 - (index % 2));
+        expect(await things.count({ words: 'else' })).toBe(index % 2);
+      }
+      await things.delete('z');
+      await things.insert({ id: 'z' });
+      expect(await things.count({ words: 'new' })).toBe(0);
+    });
+
     it('see every write that was answered before', async () => {
       for (let version = 0; version < 30; version += 1) {
         await things.upsert({ id: 'z', owner: `o${version}`, version, words: [`w${version}`] });

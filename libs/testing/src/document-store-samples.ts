@@ -9,6 +9,7 @@ export interface Thing {
   readonly rank?: number | string | boolean | null;
   readonly made_at?: string;
   readonly words?: readonly string[];
+  readonly aliases?: readonly string[];
   readonly open?: boolean;
   readonly version?: number;
   readonly note?: string | null;
@@ -23,6 +24,7 @@ export function thingsSpec(overrides: Partial<CollectionSpec> = {}): CollectionS
       { name: 'by_owner', fields: ['owner', 'made_at', 'id'] },
       { name: 'by_rank', fields: ['rank'] },
       { name: 'by_code', fields: ['owner', 'code'], unique: true },
+      { name: 'by_alias', fields: ['owner', 'aliases'], arrayField: 'aliases', unique: true },
       { name: 'by_word', fields: ['owner', 'words', 'made_at'], arrayField: 'words' },
     ],
     ...overrides,

@@ -133,6 +133,16 @@ export function documentStoreConformance(name: string, subject: Subject<Document
         await expectDuplicate(things.insert({ id: 'f', owner: 'o', code: null }), spec.name, 'by_code');
       });
 
+      it('of arrays refuse a second document with one of the elements, and leave nothing of it', async () => {
+        await things.insert({ id: 'a', owner: 'o', aliases: ['x', 'y', 'x'] });
+        await expectDuplicate(things.insert({ id: 'b', owner: 'o', aliases: ['z', 'y'] }), spec.name, 'by_alias');
+        expect(await things.get('b')).toBeUndefined();
+        expect(await things.insert({ id: 'c', owner: 'o', aliases: ['z'] })).toBe(true);
+        await expectDuplicate(things.upsert({ id: 'c', owner: 'o', aliases: ['v', 'x'] }), spec.name, 'by_alias');
+        expect(await things.get('c')).toEqual({ id: 'c', owner: 'o', aliases: ['z'] });
+        expect(await things.find({ filter: { aliases: 'v' }, limit: 10 })).toEqual([]);
+      });
+
       it('give a key free that is no longer used', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
         await things.upsert({ id: 'a', owner: 'o' });

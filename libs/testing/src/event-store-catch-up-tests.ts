@@ -85,6 +85,12 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
       const { events } = await follow(store, { prefixes: [`${prefix}a`, `${prefix}c1`] }, caughtUp);
       const names = ['a1', 'ab1', 'c1', 'a2'].map((name) => prefix + name);
       expect(events.map(({ stream }) => stream)).toEqual([...names, ...names]);
+      const live = follow(store, { prefixes: [prefix], after: await store.head() }, count(1));
+      await store.append(`x${prefix}a`, 'no_stream', newEvents(1));
+      await store.append(`${prefix}z`, 'no_stream', newEvents(1));
+      expect((await live).events.map(({ stream }) => stream)).toEqual([`${prefix}z`]);
+      const within = await follow(store, { prefixes: [prefix] }, caughtUp);
+      expect(within.events).toHaveLength(11);
       const none = await follow(store, { prefixes: [] }, caughtUp);
       expect(none.events).toEqual([]);
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BatchHandler, Message, MessageBroker, ReceivedMessage } from '@tracking/ports';
-import { eventually } from './eventually.ts';
+import { eventually as eventuallyWithin } from './eventually.ts';
 import { itWhere, NO_CRASH, type Subject } from './subject.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,6 +28,7 @@ export function messageBrokerConformance(name: string, subject: Subject<MessageB
       await Promise.all(consuming);
     });
 
+    const eventually = (attempt: () => void | Promise<void>) => eventuallyWithin(attempt, subject);
     const message = (key: string, n: number): Message => ({
       key,
       value: JSON.stringify({ n, text: 'Ærøskøbing 港 🚢' }),
@@ -123,10 +124,14 @@ export function messageBrokerConformance(name: string, subject: Subject<MessageB
     it('lets a slow partition hold up no other', async () => {
       let release = (): void => {};
       const held = new Promise<void>((resolve) => (release = resolve));
-      const received = collect(group, consumers.signal, (messages) =>
-        messages.some((one) => one.key === 'slow') ? held : Promise.resolve(),
-      );
+      let isHeld = false;
+      const received = collect(group, consumers.signal, async (messages) => {
+        if (!messages.some((one) => one.key === 'slow')) return;
+        isHeld = true;
+        await held;
+      });
       await broker.publish(topic, [message('slow', 0)]);
+      await eventually(() => expect(isHeld).toBe(true));
       const keys = Array.from({ length: 40 }, (_, n) => `key-${n}`);
       await broker.publish(
         topic,

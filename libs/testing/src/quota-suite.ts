@@ -128,6 +128,17 @@ export function quotaConformance(name: string, subjectAt: (clock: Clock) => Quot
       expect((await quota.take(key, 10)).admitted).toBe(true);
     });
 
+    it.each([1, 2, 17, 30, 45, 59, 60, 61, 62, 90, 121, 150, 3_600])(
+      'admits no more when set back by %d s',
+      async (seconds) => {
+        await take(10, 10);
+        now -= seconds * 1_000;
+        expect(await take(10, 10)).toBe(0);
+        now += 50_000;
+        expect(await take(10, 10)).toBe(0);
+      },
+    );
+
     itWhere(subject.another !== undefined, 'is shared with other processes', ONE_PROCESS, async () => {
       const other = (await subject.another?.()) ?? quota;
       const admitted = (await take(60, 100)) + (await take(100, 100, other)) + (await take(100, 100));

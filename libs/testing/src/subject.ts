@@ -3,6 +3,8 @@
  * need not be empty, and closes it at the end.
  */
 export interface Subject<P> {
+  /** How long what becomes true in its own time may take on this engine, in milliseconds; 5,000 by default. */
+  readonly deadlineMs?: number;
   open(): Promise<P>;
   /** Closes what was opened last, and opens the same data again. */
   reopen(): Promise<P>;

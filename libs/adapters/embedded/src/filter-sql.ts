@@ -3,6 +3,7 @@ import { column, ID, quoted, type ArrayTable, type CollectionLayout } from './co
 import { ENCODED_ELEMENT, encodeValue, typeBounds } from './encoded-values.ts';
 import type { Sql, SqlValue } from './storage-protocol.ts';
 
+type Bounds = Extract<Condition, { readonly gt?: Scalar }>;
 const FIELD = /^[A-Za-z0-9_]+$/;
 
 /** SQL text under construction, its values in the order of its `?`. */
@@ -83,20 +84,27 @@ function addCondition(sql: SqlBuilder, key: string, condition: Condition): void 
   else addBounds(sql, key, condition);
 }
 
-/** Values of one type only are compared with each other: the bound that is not given is the end of the type. */
-function addBounds(sql: SqlBuilder, key: string, bounds: Extract<Condition, { gt?: Scalar }>): void {
-  const lower = bounds.gt ?? bounds.gte;
-  const upper = bounds.lt ?? bounds.lte;
-  const parts = new SqlBuilder();
-  const part = (text: string, ...values: SqlValue[]) => parts.add(parts.text === '' ? text : ` AND ${text}`, ...values);
-  if (bounds.gt !== undefined) part(`${key} > ?`, encodeValue(bounds.gt));
-  if (bounds.gte !== undefined) part(`${key} >= ?`, encodeValue(bounds.gte));
-  if (bounds.lt !== undefined) part(`${key} < ?`, encodeValue(bounds.lt));
-  if (bounds.lte !== undefined) part(`${key} <= ?`, encodeValue(bounds.lte));
-  if (lower !== undefined && upper === undefined) part(`${key} < ${typeBounds(encodeValue(lower)).below}`);
-  const from = upper === undefined ? undefined : typeBounds(encodeValue(upper)).from;
-  if (lower === undefined && from !== undefined) part(`${key} >= ${from}`);
-  sql.add(parts.text === '' ? 'TRUE' : `(${parts.text})`, ...parts.values);
+/** Values of one type only are compared with each other: a bound without its counterpart reaches to the end of its type. */
+function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: Bounds): void {
+  const bound = (value: Scalar | undefined, comparison: string, counterparts: readonly (Scalar | undefined)[]) => {
+    if (value === undefined) return;
+    const encoded = encodeValue(value);
+    sql.add(` AND ${key} ${comparison} ?`, encoded);
+    if (counterparts.some((other) => other !== undefined && typeOf(other) === typeOf(value))) return;
+    const { from, below } = typeBounds(encoded);
+    if (comparison.startsWith('>')) sql.add(` AND ${key} < ${below}`);
+    else if (from !== undefined) sql.add(` AND ${key} >= ${from}`);
+  };
+  sql.add('(TRUE');
+  bound(gt, '>', [lt, lte]);
+  bound(gte, '>=', [lt, lte]);
+  bound(lt, '<', [gt, gte]);
+  bound(lte, '<=', [gt, gte]);
+  sql.add(')');
+}
+
+function typeOf(value: Scalar): string {
+  return value === null ? 'null' : typeof value;
 }
 
 /** The index of this array of which the filter pins the most fields. */

@@ -185,7 +185,7 @@ describe('administration API', () => {
   it('lists read models and has them rebuilt', async () => {
     const { body } = await call('GET', '/administration/read_models');
     const { data } = body as { data: { name: string; generation: number }[] };
-    expect(data.map(({ name }) => name)).toEqual(['shipments', 'milestones']);
+    expect(data.map(({ name }) => name)).toEqual(expect.arrayContaining(['shipments', 'milestones']));
     expect(data[0]).toEqual({
       name: 'shipments',
       generation: 1,

@@ -8,9 +8,12 @@ import { notFound } from '../errors/request-error.ts';
 import { createFastifyAdapter } from '../server/fastify-adapter.ts';
 import { nestLogger } from '../server/nest-logger.ts';
 import { Routes } from '../server/routes.ts';
+import { DeliveriesController } from './deliveries.controller.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { KeysController } from './keys.controller.ts';
+import { OperatedDeliveries } from './operated-deliveries.ts';
+import { ParkedController } from './parked.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
 
@@ -33,7 +36,7 @@ class AdministrationModule {}
 export async function createAdministrationApi(
   dependencies: AdministrationDependencies,
 ): Promise<NestFastifyApplication> {
-  const { logger } = dependencies;
+  const { logger, identity, webhooks, clock } = dependencies;
   const routes = new Routes();
   const errors = new ErrorFilter({
     logger,
@@ -50,8 +53,18 @@ export async function createAdministrationApi(
   });
   const module = {
     module: AdministrationModule,
-    controllers: [StatusController, WorkspacesController, KeysController, ReadModelsController],
-    providers: [{ provide: ADMINISTRATION, useValue: dependencies }],
+    controllers: [
+      StatusController,
+      WorkspacesController,
+      KeysController,
+      ReadModelsController,
+      ParkedController,
+      ...(webhooks ? [DeliveriesController] : []),
+    ],
+    providers: [
+      { provide: ADMINISTRATION, useValue: dependencies },
+      { provide: OperatedDeliveries, useValue: webhooks && new OperatedDeliveries(identity, webhooks, clock) },
+    ],
   };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: nestLogger(logger),

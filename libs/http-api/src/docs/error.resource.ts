@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
+import { ERROR_CODES } from '@tracking/contracts';
 import type * as wire from '@tracking/contracts';
-import { ANSWERED_CODES } from '../errors/answered-codes.ts';
 import { Shown } from './shown.ts';
 
 @ApiSchema({ name: 'FieldError' })
@@ -15,9 +15,9 @@ class FieldErrorResource implements wire.FieldError {
 
 @ApiSchema({ name: 'ErrorDetail' })
 class ErrorDetailResource {
-  @Shown(String, 'Kind of error.', { enum: [...new Set(Object.values(ANSWERED_CODES))] })
+  @Shown(String, 'Kind of error.', { enum: [...new Set(Object.values(ERROR_CODES))] })
   readonly type!: wire.ErrorType;
-  @Shown(String, 'Stable code, see /docs/errors.', { enum: Object.keys(ANSWERED_CODES) })
+  @Shown(String, 'Stable code, see /docs/errors.', { enum: Object.keys(ERROR_CODES) })
   readonly code!: wire.ErrorCode;
   @Shown(String, 'What is wrong, for people.')
   readonly message!: string;

@@ -1,5 +1,5 @@
-import { ANSWERED_CODES } from '../errors/answered-codes.ts';
-import type { AnsweredCode } from '../errors/answered-codes.ts';
+import { ERROR_CODES } from '@tracking/contracts';
+import type { ErrorCode } from '@tracking/contracts';
 import { statusOf } from '../errors/error-status.ts';
 
 export const DOCS_PAGE = `<!doctype html>
@@ -31,7 +31,7 @@ show();
 `;
 
 /** What each code means; one missing does not compile. */
-const MEANINGS: Readonly<Record<AnsweredCode, string>> = {
+const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   validation_failed: 'The request is not valid; details names every faulty field.',
   malformed_json: 'The body is not a JSON document in UTF-8.',
   body_too_large: 'The body is larger than the path accepts.',
@@ -59,9 +59,9 @@ const MEANINGS: Readonly<Record<AnsweredCode, string>> = {
   internal_error: 'Something went wrong on our side; the request id finds it in our logs.',
 };
 
-const ROWS = (Object.keys(ANSWERED_CODES) as AnsweredCode[]).map(
+const ROWS = (Object.keys(ERROR_CODES) as ErrorCode[]).map(
   (code) =>
-    `<tr id="${code}"><td><code>${code}</code></td><td>${statusOf(code)}</td><td>${ANSWERED_CODES[code]}</td><td>${MEANINGS[code]}</td></tr>`,
+    `<tr id="${code}"><td><code>${code}</code></td><td>${statusOf(code)}</td><td>${ERROR_CODES[code]}</td><td>${MEANINGS[code]}</td></tr>`,
 );
 
 export const ERRORS_PAGE = `<!doctype html>

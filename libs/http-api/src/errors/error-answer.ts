@@ -1,8 +1,7 @@
 import { HttpException } from '@nestjs/common';
-import { DomainError } from '@tracking/contracts';
+import { DomainError, ERROR_CODES } from '@tracking/contracts';
 import type { ErrorBody, ErrorCode, FieldError } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
-import { ANSWERED_CODES } from './answered-codes.ts';
 import { statusOf } from './error-status.ts';
 import { RequestError } from './request-error.ts';
 
@@ -59,7 +58,7 @@ function answer(
 export function errorBody(error: ErrorAnswer, requestId: string): ErrorBody {
   return {
     error: {
-      type: ANSWERED_CODES[error.code],
+      type: ERROR_CODES[error.code],
       code: error.code,
       message: error.message,
       param: error.details[0]?.param ?? null,

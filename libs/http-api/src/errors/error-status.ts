@@ -1,6 +1,5 @@
-import type { ErrorType } from '@tracking/contracts';
-import { ANSWERED_CODES } from './answered-codes.ts';
-import type { AnsweredCode } from './answered-codes.ts';
+import { ERROR_CODES } from '@tracking/contracts';
+import type { ErrorCode, ErrorType } from '@tracking/contracts';
 
 const BY_TYPE: Readonly<Record<ErrorType, number>> = {
   invalid_request: 400,
@@ -13,7 +12,7 @@ const BY_TYPE: Readonly<Record<ErrorType, number>> = {
 };
 
 /** Codes whose HTTP status is narrower than their type's. */
-const BY_CODE: Readonly<Partial<Record<AnsweredCode, number>>> = {
+const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   method_not_allowed: 405,
   precondition_failed: 412,
   body_too_large: 413,
@@ -24,6 +23,6 @@ const BY_CODE: Readonly<Partial<Record<AnsweredCode, number>>> = {
 };
 
 /** The HTTP status that an error code is answered with. */
-export function statusOf(code: AnsweredCode): number {
-  return BY_CODE[code] ?? BY_TYPE[ANSWERED_CODES[code]];
+export function statusOf(code: ErrorCode): number {
+  return BY_CODE[code] ?? BY_TYPE[ERROR_CODES[code]];
 }

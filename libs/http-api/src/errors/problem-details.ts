@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { ANSWERED_CODES } from './answered-codes.ts';
+import { ERROR_CODES } from '@tracking/contracts';
 import type { ErrorAnswer } from './error-answer.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -11,7 +11,7 @@ export function problemDetails(error: ErrorAnswer, requestId: string, docsUrl: s
     title: STATUS_CODES[error.status] ?? 'Error',
     status: error.status,
     detail: error.message,
-    error_type: ANSWERED_CODES[error.code],
+    error_type: ERROR_CODES[error.code],
     code: error.code,
     param: error.details[0]?.param ?? null,
     details: error.details,

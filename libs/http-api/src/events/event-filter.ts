@@ -1,10 +1,10 @@
 import { EVENT_TYPES } from '@tracking/contracts';
+import type { EventListQuery } from '@tracking/read-models';
 import { parseTimestamp } from '../validation/timestamp.ts';
-import type { EventFilter } from './events-service.ts';
 import type { ListEventsDto } from './list-events.dto.ts';
 
 /** Each filter in one form, so that a cursor fits however the client spells it. */
-export function eventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventFilter {
+export function eventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
   const [from, to] = [since && parseTimestamp(since), until && parseTimestamp(until)];
   const named = type?.split(',');
   return {

@@ -40,7 +40,7 @@ export class EventsController {
     const filter = eventFilter(query);
     return page(
       query,
-      { list: 'events', scope, filter: { ...filter }, sort: 'created_at' },
+      { list: 'events', scope, filter: { ...filter }, sort: 'published' },
       this.cursors,
       async (limit, after) => {
         await this.allOwnAreThere(request);

@@ -34,6 +34,7 @@ export function createFastifyAdapter(
   });
   const fastify: FastifyInstance = adapter.getInstance();
   fastify.decorateRequest('principal', null);
+  forgetTypeOfNothing(fastify);
   acceptJsonOnly(fastify);
   hangUpWhenClosing(fastify);
   return adapter;
@@ -42,6 +43,15 @@ export function createFastifyAdapter(
 /** Always our own: an id that a client chose could be made to collide with another's in the logs. */
 function newRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
+}
+
+/** What a client calls a body that it does not send is no reason to refuse: many send the header always. */
+function forgetTypeOfNothing(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', ({ headers }, _reply, done) => {
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+    if (length === '0' && encoding === undefined) delete headers['content-type'];
+    done();
+  });
 }
 
 /** One parser, for `application/json`; every other media type is answered 415 by Fastify. */
@@ -53,11 +63,6 @@ function acceptJsonOnly(fastify: FastifyInstance): void {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
       done(new RequestError('unsupported_media_type', 'Send the body without a Content-Encoding.'));
-      return;
-    }
-    // Said of requests without a body too: many clients send the header always.
-    if (body.length === 0) {
-      done(null, undefined);
       return;
     }
     if (!isUtf8(body)) {

@@ -43,7 +43,7 @@ export class EndpointDto {
   )
   headers?: JsonValue;
 
-  @Forwarded({ type: 'integer', minimum: 1, maximum: 100, default: 16 }, { description: 'Most attempts at once.' })
+  @Forwarded({ type: 'integer', minimum: 1, maximum: 100 }, { description: 'Most attempts at once; 16 unless told.' })
   max_concurrency?: JsonValue;
 }
 

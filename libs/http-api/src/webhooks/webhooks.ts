@@ -6,7 +6,7 @@ import { commandContext } from '../server/request.ts';
 
 /** Under which {@link WebhooksService} is injected. */
 export const WEBHOOKS = Symbol('WebhooksService');
-export type WebhooksService = NonNullable<HttpApiDependencies['webhooks']>;
+export type WebhooksService = HttpApiDependencies['webhooks'];
 
 /** What every command to webhooks carries, made once per request. */
 export function webhookCommand(request: FastifyRequest, clock: Clock): WebhookCommand {

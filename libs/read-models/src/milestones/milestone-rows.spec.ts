@@ -9,7 +9,7 @@ const last = { containers: [] };
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
   const stored = { ...newEvent({ type, data }), stream, revision, position: String(revision) };
-  return { stream, position: stored.position, scope: ACME, event: decode(stored) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME, event: decode(stored) };
 }
 const estimate = (id: string) => milestone(1, id, { classifier: 'estimated' });
 const first = event(1, 'milestone.recorded.v1', { milestone: estimate('a'), supersedes: [], last });

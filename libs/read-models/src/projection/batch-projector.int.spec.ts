@@ -1,4 +1,5 @@
 import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
+import { RecentlyUsed } from '@tracking/subscriptions';
 import { ACME, token } from '../../test/shipment-events.ts';
 import { World } from '../../test/world.ts';
 import { milestonesModel } from '../milestones/milestone-rows.ts';
@@ -6,9 +7,6 @@ import { rowsOf } from '../read-model.ts';
 import type { ReadModel, Row } from '../read-model.ts';
 import { shipmentsModel } from '../shipments/shipment-rows.ts';
 import { BatchProjector } from './batch-projector.ts';
-import { PARKED, ParkedStreams } from './parked-streams.ts';
-import type { ParkedStream } from './parked-streams.ts';
-import { RowCache } from './row-cache.ts';
 import { StreamScopes } from './stream-scopes.ts';
 
 describe('projecting a batch', () => {
@@ -25,17 +23,11 @@ describe('projecting a batch', () => {
     model: ReadModel = shipmentsModel,
     eventStore: EventStore = world.engine.eventStore,
   ): Promise<BatchProjector> {
-    const of = { read_model: model.name, generation: 1, partition: 'p' };
-    const parked = await ParkedStreams.load(await world.engine.documentStore.collection<ParkedStream>(PARKED), of);
     return new BatchProjector({
       model,
-      generation: 1,
-      partition: 'p',
       rows: await world.engine.documentStore.collection<Row>(rowsOf(model, 1)),
-      cache: new RowCache(100, () => 1),
-      parked,
+      cache: new RecentlyUsed(100),
       scopes: new StreamScopes(eventStore),
-      clock: () => new Date(),
     });
   }
 
@@ -48,28 +40,28 @@ describe('projecting a batch', () => {
   const stored = () => rows.get(`shp_${token(1)}`);
 
   it('writes each row once, as it is after all its events', async () => {
-    await (await projector()).project(await history());
+    await (await projector()).handle(await history());
     expect(await stored()).toMatchObject({ revision: 2, record: { house_bill: 'HB-2', version: 3 } });
   });
 
   it('never takes a row back, however late an older holder writes', async () => {
     const events = await history();
     const [older, newer] = [await projector(), await projector()];
-    await older.project(events.slice(0, 1));
-    await newer.project(events);
+    await older.handle(events.slice(0, 1));
+    await newer.handle(events);
     const after = await stored();
-    await older.project(events.slice(1, 2));
+    await older.handle(events.slice(1, 2));
     expect(await stored()).toEqual(after);
-    await older.project(events.slice(2));
+    await older.handle(events.slice(2));
     expect(await stored()).toEqual(after);
   });
 
   it('goes on from rows that are ahead of the checkpoint', async () => {
     const events = await history();
-    await (await projector()).project(events);
+    await (await projector()).handle(events);
     await world.writer.change(1, { house_bill: 'HB-3' });
     const [last] = (await world.engine.eventStore.read(world.writer.stream(1))).slice(-1);
-    await (await projector()).project([...events, ...(last ? [last] : [])]);
+    await (await projector()).handle([...events, ...(last ? [last] : [])]);
     expect(await stored()).toMatchObject({ revision: 3, record: { house_bill: 'HB-3' } });
   });
 
@@ -91,7 +83,7 @@ describe('projecting a batch', () => {
       close: () => eventStore.close(),
     };
     const milestones = await projector(milestonesModel, counted);
-    for (const event of events) await milestones.project([event]);
+    for (const event of events) await milestones.handle([event]);
     expect(reads).toBe(1);
     const found = await world.engine.documentStore.collection<Row>(rowsOf(milestonesModel, 1));
     expect(await found.find({ filter: { ...ACME }, limit: 9 })).toHaveLength(2);

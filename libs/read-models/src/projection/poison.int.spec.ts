@@ -1,3 +1,4 @@
+import { Parked, partition } from '@tracking/subscriptions';
 import { noMetrics } from '@tracking/testing';
 import { Writer, token } from '../../test/shipment-events.ts';
 import { World, until } from '../../test/world.ts';
@@ -5,8 +6,6 @@ import { ActiveRows } from '../active-rows.ts';
 import { Collections } from '../collections.ts';
 import { Generations } from '../generations.ts';
 import { Lifecycle } from '../lifecycle.ts';
-import { Parked } from '../parked.ts';
-import { partition } from '../read-model.ts';
 import type { ReadModel, Row } from '../read-model.ts';
 import { ProjectionMetrics } from './projection-metrics.ts';
 
@@ -59,7 +58,7 @@ describe('an event that cannot be applied', () => {
     });
     void lifecycle.start();
     stops.push(() => lifecycle.stop());
-    const parked = new Parked(collections, () => lifecycle.nudge());
+    const parked = new Parked(world.engine.documentStore, () => lifecycle.retryParked());
     const revisions = async (n: number) => (await (await active.rows()).get(world.writer.stream(n)))?.revisions;
     const shown = (position: string) => active.progress.reached(position, 5_000);
     return { lifecycle, parked, revisions, shown };
@@ -77,7 +76,7 @@ describe('an event that cannot be applied', () => {
     expect([await revisions(1), await revisions(2), await revisions(3)]).toEqual([[0], [0, 1, 2], [0]]);
     expect(await parked.list()).toEqual([
       expect.objectContaining({
-        read_model: 'seen',
+        subscriber: 'seen',
         generation: 1,
         stream: world.writer.stream(1),
         revision: 1,
@@ -159,17 +158,16 @@ describe('an event that cannot be applied', () => {
     await world.writer.create(1);
     await world.writer.append(1, { type: 'shipment.teleported.v1', data: { secret: 'do not tell' } });
     const position = await world.writer.create(2);
-    await models.progress.reached('shipments', position, 5_000);
-    await models.progress.reached('milestones', position, 5_000);
+    expect(await models.allReached(position, 5_000)).toBe(true);
     const parked = await models.parked();
     expect(parked.map(({ id, error }) => [id, error])).toEqual(
-      ['milestones', 'shipments'].map((name) => [
+      ['milestones', 'published_events', 'shipments'].map((name) => [
         `${name}.1.shipment-${token(1)}`,
         'UnknownEventType: no such event of a shipment: shipment.teleported.v1',
       ]),
     );
     expect(JSON.stringify(parked)).not.toContain('do not tell');
-    expect((await models.list()).map((each) => each.parked)).toEqual([1, 1]);
+    expect((await models.list()).map((each) => each.parked)).toEqual([1, 1, 1]);
     expect(await models.retryParked(parked[0]?.id ?? '')).toBe('parked');
     expect(await models.retryParked('nothing')).toBe('not_found');
   });

@@ -1,13 +1,13 @@
 import type { Counter, Gauge, Histogram, Metrics } from '@tracking/ports';
+import type { SubscriptionMetrics } from '@tracking/subscriptions';
 
-/** What operators see of the projections of this process. */
+/** What operators see of the projections of this process, by `read_model`. */
 export class ProjectionMetrics {
-  /** By `read_model`. */
-  readonly projected: Counter;
   readonly lag: Gauge;
   readonly parked: Gauge;
-  readonly batch: Histogram;
-  readonly failures: Counter;
+  private readonly projected: Counter;
+  private readonly batch: Histogram;
+  private readonly failures: Counter;
 
   constructor(metrics: Metrics) {
     const labels = ['read_model'];
@@ -20,5 +20,16 @@ export class ProjectionMetrics {
     this.parked = metrics.gauge('read_model_parked_streams', 'Streams that wait behind an event that failed.', labels);
     this.batch = metrics.histogram('read_model_batch_seconds', 'From a batch in hand to its rows written.', labels);
     this.failures = metrics.counter('read_model_failures_total', 'Attempts repeated because an engine failed.', labels);
+  }
+
+  of(readModel: string): SubscriptionMetrics {
+    const labels = { read_model: readModel };
+    return {
+      handled: (events, seconds) => {
+        this.projected.add(events, labels);
+        this.batch.observe(seconds, labels);
+      },
+      failed: () => this.failures.add(1, labels),
+    };
   }
 }

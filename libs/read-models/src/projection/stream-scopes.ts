@@ -1,4 +1,5 @@
 import type { EventStore, StoredEvent } from '@tracking/ports';
+import { RecentlyUsed } from '@tracking/subscriptions';
 import type { Scope } from '../read-model.ts';
 import { decode } from './decode.ts';
 
@@ -7,7 +8,7 @@ const READS_AT_ONCE = 16;
 
 /** Whose each stream is: its first event says so. The streams seen last are remembered. */
 export class StreamScopes {
-  private readonly remembered = new Map<string, Scope>();
+  private readonly remembered = new RecentlyUsed<Scope>(REMEMBERED);
 
   constructor(private readonly eventStore: EventStore) {}
 
@@ -42,11 +43,7 @@ export class StreamScopes {
     const scope = scopeIn(first);
     if (!scope) return;
     scopes.set(first.stream, scope);
-    this.remembered.delete(first.stream);
     this.remembered.set(first.stream, scope);
-    if (this.remembered.size <= REMEMBERED) return;
-    const { value: eldest } = this.remembered.keys().next();
-    if (eldest !== undefined) this.remembered.delete(eldest);
   }
 }
 

@@ -1,6 +1,7 @@
 import { SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import { type Route, isOnTheWay } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
+import { firstPlace } from './timeline.ts';
 
 /** Before every timestamp; as strings they sort by time. */
 export const NEVER: Timestamp = '';
@@ -75,8 +76,11 @@ export class Summary {
   emptyReturned: TimelineEntry | undefined;
   ended: TimelineEntry | undefined;
 
-  /** @param entry actual, counted, and no earlier on the timeline than those before it */
-  add(entry: TimelineEntry, route: Route): void {
+  /**
+   * @param entry actual, counted, and no earlier on the timeline than those before it
+   * @param status its `statusOf`
+   */
+  add(entry: TimelineEntry, status: ShipmentStatus | null, route: Route): void {
     this.last = entry;
     // It is only seen: the goods stayed behind.
     if (isSailingOn(entry, route)) return;
@@ -88,7 +92,7 @@ export class Summary {
     }
     if (isMovement(sequence) && sequence <= 140) this.movement = entry;
     this.addStep(entry, code, route);
-    this.addStatus(entry, statusOf(code, route), route);
+    this.addStatus(entry, status, route);
   }
 
   private addStep(entry: TimelineEntry, code: string, route: Route): void {
@@ -150,23 +154,12 @@ export class Summary {
 
 /** The first entry not before a time, in a list sorted by time. */
 export function firstFrom(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
-  return entries[search(entries, (occurred_at) => occurred_at >= time)];
+  return entries[firstPlace(entries, ({ occurred_at }) => occurred_at >= time)];
 }
 
 /** The first entry after a time. */
 export function firstAfter(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
-  return entries[search(entries, (occurred_at) => occurred_at > time)];
-}
-
-function search(entries: readonly TimelineEntry[], isLate: (occurred_at: Timestamp) => boolean): number {
-  let low = 0;
-  let high = entries.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isLate(entries[middle]?.milestone.occurred_at ?? NEVER)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return entries[firstPlace(entries, ({ occurred_at }) => occurred_at > time)];
 }
 
 export function earlier(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {

@@ -55,12 +55,15 @@ export function survey(timeline: readonly TimelineEntry[], route: Route, contain
       summary = own ?? new Summary();
       if (own === undefined) named.set(container_number, summary);
     }
-    summary.add(entry, route);
+    const status = statusOf(code, route);
+    summary.add(entry, status, route);
     if (code === 'booking_cancelled') cancelled.push(entry);
     if (code === 'booking_confirmed') confirmed = occurred_at;
-    if (isDeparture(code, route.mode) && !isSailingOn(entry, route)) departures.push(entry);
-    if (isDeparture(code, 'road') && !isSailingOn(entry, route)) legDepartures.push(entry);
-    const isArrival = statusOf(code, route) === 'arrived' && code !== 'unavailable_for_pickup';
+    if (isDeparture(code, 'road') && !isSailingOn(entry, route)) {
+      legDepartures.push(entry);
+      if (isDeparture(code, route.mode)) departures.push(entry);
+    }
+    const isArrival = status === 'arrived' && code !== 'unavailable_for_pickup';
     if (isArrival || ON_THE_WAY.has(code)) legArrivals.push(entry);
     if (isArrival && !isOnTheWay(route, location)) arrivals.push(entry);
   }

@@ -24,17 +24,23 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
 
 /** Nearly all milestones come in the order they happened: looked for from the end. */
 function insert(timeline: TimelineEntry[], entry: TimelineEntry): void {
-  let low = 0;
-  let high = timeline.length;
+  const isLater = (other: Milestone) => compareMilestones(other, entry.milestone) > 0;
   const last = timeline.at(-1);
-  if (last === undefined || compareMilestones(last.milestone, entry.milestone) < 0) low = high;
+  const place = last !== undefined && isLater(last.milestone) ? firstPlace(timeline, isLater) : timeline.length;
+  timeline.splice(place, 0, entry);
+}
+
+/** Index of the first entry of a sorted list from which on all are late; the list's length when none is. */
+export function firstPlace(entries: readonly TimelineEntry[], isLate: (milestone: Milestone) => boolean): number {
+  let low = 0;
+  let high = entries.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const other = timeline[middle];
-    if (other !== undefined && compareMilestones(other.milestone, entry.milestone) < 0) low = middle + 1;
-    else high = middle;
+    const entry = entries[middle];
+    if (entry === undefined || isLate(entry.milestone)) high = middle;
+    else low = middle + 1;
   }
-  timeline.splice(low, 0, entry);
+  return low;
 }
 
 export interface Duplicate {
@@ -49,19 +55,28 @@ export interface Duplicate {
  * is one when a feed sends it again, since feeds resend all they know; a person who comes back to it means it.
  */
 export function findDuplicate(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
-  const known = (isSame: (milestone: Milestone) => boolean): Milestone | undefined =>
-    timeline.find(({ milestone }) => milestone.retracted_at === null && isSame(milestone))?.milestone;
-  const { external_id } = input;
-  const byId = external_id === null ? undefined : known((milestone) => milestone.external_id === external_id);
-  if (byId !== undefined) return { milestone: byId, by: 'external_id' };
-  const byContent = known(
-    (milestone) =>
-      milestone.occurred_at === input.occurred_at &&
-      milestone.classifier === input.classifier &&
-      (milestone.superseded_at === null || input.source !== 'manual') &&
-      isSameSeries(milestone, input),
+  const { external_id, occurred_at } = input;
+  const byId = external_id === null ? undefined : timeline.find((entry) => isKnownAs(entry.milestone, external_id));
+  if (byId !== undefined) return { milestone: byId.milestone, by: 'external_id' };
+  for (let place = firstPlace(timeline, (milestone) => milestone.occurred_at >= occurred_at); ; place++) {
+    const milestone = timeline[place]?.milestone;
+    if (milestone?.occurred_at !== occurred_at) return undefined;
+    if (isRepeatedBy(milestone, input)) return { milestone, by: 'content' };
+  }
+}
+
+function isKnownAs(milestone: Milestone, external_id: string): boolean {
+  return milestone.external_id === external_id && milestone.retracted_at === null;
+}
+
+/** Takes a milestone of the same time. */
+function isRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
+  return (
+    milestone.retracted_at === null &&
+    milestone.classifier === input.classifier &&
+    (milestone.superseded_at === null || input.source !== 'manual') &&
+    isSameSeries(milestone, input)
   );
-  return byContent === undefined ? undefined : { milestone: byContent, by: 'content' };
 }
 
 /** Ids of the current estimates that a new one replaces: those for its code, container, location and source. */

@@ -1,6 +1,6 @@
 export { serveWebhooks, webhooksClient } from './command-service.ts';
 export type * from './requests.ts';
 export { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
-export { CONSUMER_GROUP, DEAD_LETTERS_TOPIC, EVENTS_TOPIC, PARKED_TOPIC, WEBHOOK_TOPICS } from './topics.ts';
+export { CONSUMER_GROUP, DEAD_LETTERS_TOPIC, PARKED_TOPIC, WEBHOOK_TOPICS } from './topics.ts';
 export type * from './webhooks-api.ts';
 export { Webhooks, type WebhooksDependencies } from './webhooks.ts';

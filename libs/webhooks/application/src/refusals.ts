@@ -1,11 +1,4 @@
-import { DomainError, type ErrorCode, type FieldError } from '@tracking/contracts';
-
-/** Conflicts that only webhooks know. Each edge maps them to 409. */
-type WebhookRefusalCode = 'endpoint_not_verified' | 'endpoint_not_enabled' | 'delivery_succeeded';
-
-function conflict(code: WebhookRefusalCode, message: string): DomainError {
-  return new DomainError(code as string as ErrorCode, message);
-}
+import { DomainError, type FieldError } from '@tracking/contracts';
 
 export const noSuchEndpoint = () => new DomainError('not_found', 'There is no such webhook endpoint.');
 export const noSuchDelivery = () => new DomainError('not_found', 'There is no such webhook delivery.');
@@ -20,9 +13,9 @@ export function tooManyEndpoints(limit: number): DomainError {
 }
 
 export const endpointNotVerified = () =>
-  conflict('endpoint_not_verified', 'The endpoint’s URL has not answered a challenge yet: verify it first.');
+  new DomainError('endpoint_not_verified', 'The endpoint’s URL has not answered a challenge yet: verify it first.');
 
 export const endpointNotEnabled = () =>
-  conflict('endpoint_not_enabled', 'Deliveries are sent to enabled endpoints only: enable it first.');
+  new DomainError('endpoint_not_enabled', 'Deliveries are sent to enabled endpoints only: enable it first.');
 
-export const deliverySucceeded = () => conflict('delivery_succeeded', 'The event was delivered already.');
+export const deliverySucceeded = () => new DomainError('delivery_succeeded', 'The event was delivered already.');

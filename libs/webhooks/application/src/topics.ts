@@ -1,12 +1,10 @@
 import type { TopicSpec } from '@tracking/ports';
 
-/** Public events as the publisher makes them, keyed by shipment: what this feature consumes. */
-export const EVENTS_TOPIC = 'shipment-events';
-/** Messages of that topic that could not be taken for events, as they came, with the reason in a header. */
+/** Messages of the topic of public events that could not be taken for events, as they came, with the reason in a header. */
 export const PARKED_TOPIC = 'shipment-events-parked';
 /** One message for each delivery that failed for good, keyed by endpoint. */
 export const DEAD_LETTERS_TOPIC = 'webhook-dead-letters';
-/** The consumer group that records deliveries. */
+/** The consumer group of the topic of public events that records deliveries. */
 export const CONSUMER_GROUP = 'webhooks';
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-import { DomainError } from '@tracking/contracts';
+import { DomainError, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Clock, DocumentStore, Leases, Logger, MessageBroker, Metrics, OutboundHttp } from '@tracking/ports';
 import { type Random, disabled } from '@tracking/webhooks-domain';
 import { AttemptRun } from './attempts/attempt-run.ts';
@@ -25,12 +25,12 @@ import { ParkedMessageCases } from './recording/parked-messages.ts';
 import { PARKED, type ParkedDocument, Parking } from './recording/parked.ts';
 import { Recorder } from './recording/recorder.ts';
 import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
-import { CONSUMER_GROUP, EVENTS_TOPIC } from './topics.ts';
+import { CONSUMER_GROUP } from './topics.ts';
 import type { WebhooksApi } from './webhooks-api.ts';
 
 export interface WebhooksDependencies {
   readonly documentStore: DocumentStore;
-  /** With the topics of {@link WEBHOOK_TOPICS} and the publisher's. */
+  /** With the topics {@link SHIPMENT_EVENTS_TOPIC} and {@link WEBHOOK_TOPICS}. */
   readonly broker: MessageBroker;
   readonly leases: Leases;
   readonly outbound: OutboundHttp;
@@ -104,12 +104,14 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { timeoutMs } = settings;
 
   metrics.gauge('webhook_attempts_in_flight', 'Requests under way', [], () => dispatcher.inFlight);
+  metrics.gauge('webhook_outcomes_unstored', 'Outcomes that wait to be stored', [], () => dispatcher.unstored);
+  metrics.gauge('webhook_payload_bytes_in_memory', 'Bodies held in memory', [], () => payloads.bytes);
   metrics.gauge('webhook_waiting_in_memory', 'Deliveries held for their attempt', [], () => lanes.waitingInMemory);
   metrics.gauge('webhook_shards_owned', 'Shards of endpoints attempted here', [], () => owner.shardCount);
 
   const consuming = new AbortController();
   const { maxBatch } = settings;
-  const consumption = { topic: EVENTS_TOPIC, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
+  const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   owner.start();
   announcer.start();
   const consumed = broker.consume(consumption, (messages) => recorder.record(messages));

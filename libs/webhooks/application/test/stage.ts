@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { PublishedEvent } from '@tracking/contracts';
+import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
-import type { OutboundHttp } from '@tracking/ports';
-import { RecordedMetrics, type TempFolder, silentLogger, tempFolder } from '@tracking/testing';
+import type { OutboundHttp, ReceivedMessage } from '@tracking/ports';
+import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import {
-  EVENTS_TOPIC,
+  CONSUMER_GROUP,
   type Scope,
+  WEBHOOK_TOPICS,
   type WebhookDelivery,
   type WebhookDeliveryDetail,
   type WebhookEndpoint,
@@ -14,7 +15,6 @@ import {
   type WebhooksApi,
 } from '../src/index.ts';
 import { FakeReceivers } from './fake-receivers.ts';
-import { MemoryBroker, MemoryTopics } from './memory-broker.ts';
 import { MortalProcess } from './mortal-process.ts';
 
 export const SCOPE: Scope = { workspace_id: 'wsp_one', environment: 'live' };
@@ -28,10 +28,15 @@ export interface Running extends WebhooksApi {
 /** Everything around webhooks that outlives their processes: storage, topics, receivers. */
 export class Stage {
   readonly receivers = new FakeReceivers();
-  readonly topics = new MemoryTopics();
   readonly secretsKey = randomBytes(32);
   private readonly leases = new InProcessLeases(1);
   private readonly running = new Set<Running>();
+  /** What any process logged as an error. */
+  readonly errors: object[] = [];
+  private readonly logger = {
+    ...silentLogger,
+    error: (fields: object, message: string) => void this.errors.push({ ...fields, message }),
+  };
   /** Added to the clock of every process, in milliseconds. */
   clockOffset = 0;
 
@@ -47,11 +52,16 @@ export class Stage {
       logger: silentLogger,
       metrics: new RecordedMetrics(),
     });
+    await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
     return new Stage(folder, engine);
   }
 
   async close(): Promise<void> {
-    for (const { process, stop } of this.running) if (!process.dead) await stop();
+    for (const { process, stop } of this.running) {
+      // The dead one waits for ever for answers that no longer come; once told to stop it sets no more timers.
+      if (process.dead) void stop();
+      else await stop();
+    }
     await this.engine.close();
     await this.folder.remove();
   }
@@ -65,13 +75,13 @@ export class Stage {
     const metrics = new RecordedMetrics();
     const webhooks = await Webhooks.start({
       documentStore: process.documentStore(this.engine.documentStore),
-      broker: process.broker(new MemoryBroker(this.topics)),
+      broker: process.broker(this.engine.messageBroker),
       leases: process.leases(this.leases),
       outbound: process.outbound(outbound),
       secretsKey: this.secretsKey,
       clock: () => new Date(Date.now() + this.clockOffset),
       random: Math.random,
-      logger: silentLogger,
+      logger: this.logger,
       metrics,
       settings: { appUrl: 'https://app.example.com', pollMs: 5, drainMs: 500, ...settings },
     });
@@ -111,15 +121,34 @@ export class Stage {
     };
   }
 
-  publish(...events: readonly PublishedEvent[]): void {
-    this.topics.append(
-      EVENTS_TOPIC,
-      events.map((event) => ({
-        key: String(event.data['shipment_id']),
-        value: JSON.stringify(event),
-        headers: { 'event-id': event.id },
-      })),
-    );
+  async publish(...events: readonly PublishedEvent[]): Promise<void> {
+    const messages = events.map((event) => ({
+      key: String(event.data['shipment_id']),
+      value: JSON.stringify(event),
+      headers: { 'event-id': event.id },
+    }));
+    await this.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
+  }
+
+  /** Resolves when everything published so far is recorded. */
+  async consumed(): Promise<void> {
+    const lag = () => this.engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP);
+    await eventually(async () => expect(await lag()).toBe(0), { deadlineMs: 10_000 });
+  }
+
+  /** Everything in a topic, once there are `count` messages or more. */
+  async messages(topic: string, count: number): Promise<readonly ReceivedMessage[]> {
+    const seen: ReceivedMessage[] = [];
+    const done = new AbortController();
+    const options = { topic, group: `test-${randomUUID()}`, signal: done.signal };
+    const consuming = this.engine.messageBroker.consume(options, async (messages) => void seen.push(...messages));
+    try {
+      await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(count));
+    } finally {
+      done.abort();
+      await consuming;
+    }
+    return seen;
   }
 
   async deliveries(api: WebhooksApi, filter: object = {}, scope: Scope = SCOPE): Promise<readonly WebhookDelivery[]> {

@@ -1,6 +1,6 @@
 import type { Clock, Collection, Logger } from '@tracking/ports';
 import type { Delivery } from '@tracking/webhooks-domain';
-import type { DeliveryDocument } from '../deliveries/delivery-document.ts';
+import { type DeliveryDocument, awaitsAttempt } from '../deliveries/delivery-document.ts';
 import type { Payloads } from '../deliveries/payloads.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { Receiver, Receivers } from '../endpoints/receivers.ts';
@@ -9,7 +9,7 @@ import type { Lane } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 import type { Outcomes } from './outcomes.ts';
 import { persistently } from './persistently.ts';
-import type { Waiting } from './waiting-list.ts';
+import { type Waiting, placeOf } from './waiting-list.ts';
 
 export interface AttemptParts {
   readonly deliveries: Collection<DeliveryDocument>;
@@ -49,6 +49,7 @@ export class AttemptRun {
     if (!('body' in prepared)) return prepared.delivery;
     const { receiver, delivery, body } = prepared;
     const made = await attempts.make(receiver, delivery, body);
+    if (made === undefined) return delivery;
     if (!delivery.sandbox) this.takeNote(lane, made);
     answered();
     return this.store(lane, receiver, delivery, made, ended);
@@ -68,7 +69,7 @@ export class AttemptRun {
     lane.setEndpoint(receiver.endpoint);
     if (!lane.mayGo(item)) return { delivery: item.delivery };
     const delivery = await this.current(item);
-    if (delivery === undefined || this.comesLater(delivery)) return { delivery };
+    if (delivery === undefined || !this.isDue(delivery)) return { delivery };
     const body = payloads.atHand(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
     // Recording was interrupted between the two; it is done again, and then the body is there.
     if (body === undefined) throw new Error(`the payload of ${delivery.id} is not stored yet`);
@@ -82,8 +83,8 @@ export class AttemptRun {
     return complete && fresh ? delivery : this.parts.deliveries.get(id);
   }
 
-  private comesLater({ due_at }: DeliveryDocument): boolean {
-    return due_at === undefined || Date.parse(due_at) > this.parts.clock().getTime();
+  private isDue(delivery: DeliveryDocument): boolean {
+    return awaitsAttempt(delivery) && placeOf(delivery).due <= this.parts.clock().getTime();
   }
 
   private async store(

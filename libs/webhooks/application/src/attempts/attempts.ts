@@ -21,6 +21,7 @@ export interface MadeAttempt {
 export class Attempts {
   private readonly made: Counter;
   private readonly seconds: Histogram;
+  private readonly underway: Histogram;
 
   constructor(
     private readonly outbound: OutboundHttp,
@@ -30,13 +31,17 @@ export class Attempts {
   ) {
     this.made = metrics.counter('webhook_attempts_total', 'Attempts by outcome', ['outcome']);
     this.seconds = metrics.histogram('webhook_attempt_seconds', 'Duration of an attempt', ['outcome']);
+    const help = 'From the event to its delivery, where the first attempt succeeded';
+    this.underway = metrics.histogram('webhook_delivery_seconds', help);
   }
 
-  async make(receiver: Receiver, delivery: DeliveryDocument, body: Uint8Array): Promise<MadeAttempt> {
+  /** Undefined when this process gave it up: that says nothing about the endpoint, and it is to be made again. */
+  async make(receiver: Receiver, delivery: DeliveryDocument, body: Uint8Array): Promise<MadeAttempt | undefined> {
     const event = { id: delivery.event_id, type: delivery.event_type };
     const manual = delivery.manual_at !== null;
     const started = this.clock();
     const answer = await this.outbound.post(receiver.request(event, body, started.getTime(), this.timeoutMs));
+    if (answer.kind === 'failure' && answer.code === 'aborted') return undefined;
     // A clock set back must not end an attempt before it began.
     const ended = new Date(Math.max(this.clock().getTime(), started.getTime()));
     const startedAt = started.toISOString();
@@ -48,6 +53,9 @@ export class Attempts {
     );
     this.made.add(1, { outcome: outcome.kind });
     this.seconds.observe(answer.durationMs / 1000, { outcome: outcome.kind });
+    if (outcome.kind === 'success' && delivery.attempts_count === 0) {
+      this.underway.observe((ended.getTime() - Date.parse(delivery.event_created_at)) / 1000);
+    }
     const error = outcome.kind === 'success' ? null : outcome.error;
     return {
       finished: { startedAt, endedAt: ended.toISOString(), manual, outcome },

@@ -10,7 +10,7 @@ function delivery(n: number): DeliveryDocument {
   const at = new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString();
   const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
   const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at };
-  const id = `dlv_${String(n).padStart(4, '0')}`;
+  const id = `dlv_${String(n * 10).padStart(5, '0')}`;
   return toDocument(
     newDelivery({ ...scope, ...event, id, endpoint_id: 'whe_1', payload_id: 'evt_1.v', sandbox: false }, at),
   );
@@ -40,7 +40,7 @@ class Disk {
 function drain(backlog: Backlog): number[] {
   const all: number[] = [];
   for (let item = backlog.scheduled.shift(); item !== undefined; item = backlog.scheduled.shift()) {
-    all.push(Number(item.id.slice(4)));
+    all.push(Number(item.id.slice(4)) / 10);
   }
   return all;
 }
@@ -50,7 +50,7 @@ function drainWith(backlog: Backlog, disk: Disk): number[] {
     const item = backlog.scheduled.shift();
     if (item === undefined) break;
     disk.stored.delete(item.id);
-    all.push(Number(item.id.slice(4)));
+    all.push(Number(item.id.slice(4)) / 10);
   }
   return all;
 }
@@ -101,6 +101,20 @@ describe('a backlog', () => {
     backlog.add(waiting(2), ROOM);
     before.answer(backlog, page);
     expect(drainWith(backlog, disk)).toEqual([1, 2]);
+  });
+
+  test('misses nothing that is put off, past others, while a page is being read', () => {
+    const [backlog, disk] = [new Backlog(false), new Disk()];
+    disk.put(1, 2, 3);
+    const page = backlog.beginPage(ROOM);
+    // 1 was under way; it failed, was stored as due after 2, and is read so by this page or not.
+    disk.stored.set(delivery(1).id, delivery(1));
+    backlog.noteChange(delivery(1).id);
+    backlog.add(waiting(2.5), ROOM);
+    disk.answer(backlog, page);
+    disk.stored.delete(delivery(1).id);
+    disk.put(2.5);
+    expect(drainWith(backlog, disk)).toEqual([2, 2.5, 3]);
   });
 
   test('does not take in from a page what an attempt has changed since', () => {

@@ -1,5 +1,5 @@
 import { type DeliveryDocument, expressQueue } from '../deliveries/delivery-document.ts';
-import { BEGINNING, END, type Place, type Waiting, WaitingList, isAfter, toWaiting } from './waiting-list.ts';
+import { BEGINNING, END, type Place, type Waiting, WaitingList, isAfter, placeOf, toWaiting } from './waiting-list.ts';
 
 /** Most of what persons asked for that is held in memory, for each endpoint. */
 export const MOST_EXPRESS = 100;
@@ -10,8 +10,8 @@ export interface Page {
   readonly after: Place | undefined;
   readonly express: boolean;
   readonly limit: number;
-  /** Something newer was left to the disk meanwhile, perhaps too late for this page. */
-  missed: boolean;
+  /** The earliest of what was left to the disk meanwhile, perhaps too late for this page. */
+  missed: Place | undefined;
   /** What changed meanwhile: this page may show it as it was. */
   readonly changed: Set<string>;
 }
@@ -55,7 +55,7 @@ export class Backlog {
    */
   add(item: Waiting, room: number): void {
     if (item.delivery.queue === expressQueue(item.delivery.endpoint_id)) this.addExpress(item);
-    else if (isAfter(item, this.horizon)) this.miss();
+    else if (isAfter(item, this.horizon)) this.miss(item);
     else {
       this.scheduled.add(item);
       if (this.scheduled.size > room) this.evict();
@@ -91,7 +91,7 @@ export class Backlog {
   beginPage(room: number): Page {
     const after = this.wantsScheduled(room) ? this.horizon : undefined;
     const limit = Math.max(1, room - this.scheduled.size);
-    this.page = { after, express: this.wantsExpress(), limit, missed: false, changed: new Set() };
+    this.page = { after, express: this.wantsExpress(), limit, missed: undefined, changed: new Set() };
     return this.page;
   }
 
@@ -115,9 +115,10 @@ export class Backlog {
     // Where the window was cut short in the meantime, this page does not follow on any more.
     if (page.after === undefined || page.after !== this.horizon) return;
     for (const delivery of scheduled.filter(fresh)) this.scheduled.add(toWaiting(delivery, knownAt));
-    const last = scheduled.at(-1);
-    if (scheduled.length < page.limit && !page.missed) this.horizon = END;
-    else if (last !== undefined) this.horizon = toWaiting(last, knownAt);
+    const { missed } = page;
+    const upTo = scheduled.map(placeOf).findLast((place) => missed === undefined || isAfter(missed, place));
+    if (scheduled.length < page.limit && missed === undefined) this.horizon = END;
+    else if (upTo !== undefined) this.horizon = upTo;
   }
 
   private wantsScheduled(room: number): boolean {
@@ -133,8 +134,10 @@ export class Backlog {
     else this.expressRead = false;
   }
 
-  private miss(): void {
-    if (this.page !== undefined) this.page.missed = true;
+  private miss({ due, id }: Place): void {
+    const { page } = this;
+    if (page === undefined || (page.missed !== undefined && isAfter({ due, id }, page.missed))) return;
+    page.missed = { due, id };
   }
 
   private evict(): void {

@@ -48,13 +48,13 @@ async function run(dieAt: number, before: boolean) {
   const mortal = new MortalProcess(dieAt, before);
   const first = await stage.start({ policy: POLICY }, mortal);
   const events = Array.from({ length: EVENTS }, () => stage.event(scope));
-  stage.publish(...events);
-  const all = async (webhooks: typeof first) => {
+  await stage.publish(...events);
+  const all = async (webhooks: typeof setUp) => {
     const done = await stage.deliveries(webhooks, { statuses: ['succeeded'] }, scope);
     expect(done).toHaveLength(2 * EVENTS);
   };
   await eventually(async () => {
-    if (!mortal.dead) await all(first);
+    if (!mortal.dead) await all(setUp);
   });
   const lived = !mortal.dead;
   const inDoubt = mortal.unanswered;
@@ -67,6 +67,7 @@ async function run(dieAt: number, before: boolean) {
     ).toMatchObject({ items: [] }),
   );
   await second.stop();
+  expect(stage.errors).toEqual([]);
   return { lived, accepted, inDoubt };
 }
 

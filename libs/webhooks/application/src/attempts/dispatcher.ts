@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock, Logger } from '@tracking/ports';
+import { awaitsAttempt } from '../deliveries/delivery-document.ts';
 import { Agenda } from './agenda.ts';
 import type { AttemptRun } from './attempt-run.ts';
 import type { Lane } from './lane.ts';
@@ -40,6 +41,11 @@ export class Dispatcher {
 
   get inFlight(): number {
     return this.turns.inFlight;
+  }
+
+  /** Attempts whose outcome waits to be stored. */
+  get unstored(): number {
+    return this.unsettled.size - this.turns.inFlight;
   }
 
   /** Sees to a lane after anything about it changed. */
@@ -111,7 +117,7 @@ export class Dispatcher {
         (after) => {
           lane.busy.delete(item.id);
           lane.backlog.noteChange(item.id);
-          if (after?.queue === undefined) return;
+          if (after === undefined || !awaitsAttempt(after)) return;
           if (lane.endpoint.deleted) void this.discard(lane);
           else if (lane.active) lane.backlog.add(toWaiting(after, performance.now()), this.lanes.room(lane));
         },

@@ -23,7 +23,7 @@ const slowly: Behaviour = async (request) => {
 async function publishFor(ms: number): Promise<number> {
   let events = 0;
   for (const deadline = Date.now() + ms; Date.now() < deadline; events += 1) {
-    stage.publish(stage.event());
+    await stage.publish(stage.event());
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   return events;
@@ -62,7 +62,7 @@ describe('two processes', () => {
     const on = () => ({ ...stage.command(), endpoint_id: id });
     stage.receivers.behave(URLS[0] ?? '', () => answer(500));
     const event = stage.event();
-    stage.publish(event);
+    await stage.publish(event);
     const delivery = await eventually(async () => {
       const found = await stage.delivery(other, id, event.id);
       expect(found.status).toBe('retrying');
@@ -74,7 +74,7 @@ describe('two processes', () => {
     );
     await other.endpoints.disable(on());
     const late = stage.event({ created_at: delivery.created_at });
-    stage.publish(late);
+    await stage.publish(late);
     await eventually(async () => expect(await stage.delivery(other, id, late.id)).toMatchObject({ status: 'pending' }));
     const sandbox = await other.endpoints.test({ ...on(), type: 'shipment.created' });
     await eventually(async () =>

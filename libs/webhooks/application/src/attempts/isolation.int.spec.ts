@@ -56,7 +56,7 @@ describe('endpoints that hang', () => {
     const deadline = Date.now() + 3_000;
     let sent = 0;
     while (Date.now() < deadline) {
-      stage.publish(stage.event());
+      await stage.publish(stage.event());
       sent += 1;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
@@ -82,7 +82,7 @@ describe('a workspace with very much to do', () => {
         return after(1, answer(200));
       });
     }
-    stage.publish(
+    await stage.publish(
       ...Array.from({ length: 200 }, () => stage.event()),
       ...Array.from({ length: 20 }, () => stage.event(other)),
     );
@@ -99,7 +99,7 @@ describe('a large backlog', () => {
     await webhooks.endpoints.change({ ...stage.command(), endpoint_id: id, fields: { url: `${URL_A}/2` } });
     for (let n = 0; n < 20; n += 1) {
       stage.clockOffset += 1;
-      stage.publish(...Array.from({ length: 100 }, () => stage.event()));
+      await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
     }
     await eventually(async () => expect(await count(['pending'])).toBe(2_000));
     let most = 0;
@@ -124,7 +124,7 @@ describe('a large backlog', () => {
     await stage.endpoint(webhooks, URL_A, { max_concurrency: 4 });
     let failures = 500;
     stage.receivers.behave(URL_A, () => ((failures -= 1) >= 0 ? answer(500) : answer(200)));
-    stage.publish(...Array.from({ length: 1_000 }, () => stage.event()));
+    await stage.publish(...Array.from({ length: 1_000 }, () => stage.event()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(1_000), { deadlineMs: 20_000 });
     expect(stage.receivers.at(URL_A)).toHaveLength(1_500);
   });
@@ -136,7 +136,7 @@ describe('an endpoint that failed every attempt for long and answers again', () 
     webhooks = await stage.start(settings);
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(500));
-    stage.publish(...Array.from({ length: 300 }, () => stage.event()));
+    await stage.publish(...Array.from({ length: 300 }, () => stage.event()));
     await eventually(async () => expect(await count(['retrying'])).toBe(300), { deadlineMs: 10_000 });
     stage.clockOffset += 30_000;
     const [one] = await stage.deliveries(webhooks);
@@ -147,7 +147,7 @@ describe('an endpoint that failed every attempt for long and answers again', () 
     webhooks = await stage.start(settings);
     stage.clockOffset += 60_000;
     stage.receivers.behave(URL_A, () => answer(200));
-    stage.publish(stage.event());
+    await stage.publish(stage.event());
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
     expect(stage.receivers.at(URL_A)).toHaveLength(602);
     expect(stage.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
@@ -157,10 +157,10 @@ describe('an endpoint that failed every attempt for long and answers again', () 
     webhooks = await stage.start({ policy: NEVER });
     await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(500));
-    stage.publish(stage.event());
+    await stage.publish(stage.event());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     stage.receivers.behave(URL_A, () => answer(200));
-    stage.publish(stage.event());
+    await stage.publish(stage.event());
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await count(['retrying'])).toBe(1);
@@ -206,7 +206,7 @@ describe('a document store that does not answer for a while', () => {
     stage.receivers.behave(URL_A, () => ((n += 1) % 5 === 0 ? answer(500) : answer(200)));
     flaky.active = true;
     for (let batch = 0; batch < 10; batch += 1) {
-      stage.publish(...Array.from({ length: 5 }, () => stage.event()));
+      await stage.publish(...Array.from({ length: 5 }, () => stage.event()));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     await eventually(

@@ -28,9 +28,13 @@ export class Lane {
   blockedUntil = -Infinity;
   usedAt = performance.now();
 
-  /** @param empty whether nothing is stored that waits for this endpoint */
+  /**
+   * @param epoch of the lease under which it is owned
+   * @param empty whether nothing is stored that waits for this endpoint
+   */
   constructor(
     public endpoint: EndpointDocument,
+    readonly epoch: number,
     empty: boolean,
   ) {
     this.backlog = new Backlog(empty);

@@ -16,7 +16,7 @@ const IDLE_MS = 300_000;
 /** The lanes of the endpoints that this process attempts, and how they are filled from what is stored. */
 export class Lanes {
   private readonly lanes = new Map<string, Lane>();
-  /** As of the latest {@link tidy}. */
+  /** Counted by {@link tidy}, and estimated upwards in between. */
   private waiting = 0;
 
   constructor(
@@ -36,14 +36,17 @@ export class Lanes {
     return this.lanes.get(endpointId);
   }
 
-  /** @param empty whether nothing is stored that waits for this endpoint */
-  open(endpoint: EndpointDocument, empty: boolean): Lane {
+  /**
+   * @param epoch of the lease under which it is owned
+   * @param empty whether nothing is stored that waits for this endpoint
+   */
+  open(endpoint: EndpointDocument, epoch: number, empty: boolean): Lane {
     const known = this.lanes.get(endpoint.id);
     if (known !== undefined) {
       known.setEndpoint(endpoint);
       return known;
     }
-    const lane = new Lane(endpoint, empty);
+    const lane = new Lane(endpoint, epoch, empty);
     this.lanes.set(endpoint.id, lane);
     return lane;
   }
@@ -73,7 +76,9 @@ export class Lanes {
       const knownAt = performance.now();
       const page = lane.backlog.beginPage(this.room(lane));
       try {
-        lane.backlog.endPage(page, await this.queues.read(lane.id, page), lane.busy, knownAt);
+        const content = await this.queues.read(lane.id, page);
+        lane.backlog.endPage(page, content, lane.busy, knownAt);
+        this.waiting += content.scheduled.length;
       } finally {
         lane.backlog.abandonPage(page);
       }
@@ -83,7 +88,9 @@ export class Lanes {
   /** Stores how its endpoint has been answering, where that has to outlive the process. */
   async remember(lane: Lane, now: number): Promise<void> {
     const condition = lane.pace?.unsaved(now);
-    if (condition !== undefined) await this.conditions.upsert({ id: lane.id, ...condition });
+    if (condition === undefined) return;
+    const { id, epoch } = lane;
+    await this.conditions.upsert({ id, epoch, ...condition }, { epoch: { lte: epoch } });
   }
 
   /** Counts what is held and forgets lanes without anything to do. */

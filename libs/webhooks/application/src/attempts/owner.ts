@@ -63,7 +63,7 @@ export class Owner {
   offer(endpoint: EndpointDocument, deliveries: readonly DeliveryDocument[]): boolean {
     if (!this.shards.owns(endpoint.id)) return false;
     const { lanes, dispatcher } = this.parts;
-    const lane = lanes.open(endpoint, this.known.has(shardOf(endpoint.id)));
+    const lane = this.open(endpoint, this.known.has(shardOf(endpoint.id)));
     const knownAt = performance.now();
     for (const delivery of deliveries) {
       if (!lane.busy.has(delivery.id)) lane.backlog.add(toWaiting(delivery, knownAt), lanes.room(lane));
@@ -91,6 +91,10 @@ export class Owner {
     return this.shards.release();
   }
 
+  private open(endpoint: EndpointDocument, empty: boolean): Lane {
+    return this.parts.lanes.open(endpoint, this.shards.epochOf(endpoint.id), empty);
+  }
+
   /** Looks at what is stored about an endpoint; nothing happens where it is not this process's. */
   private async look(endpointId: string): Promise<Lane | undefined> {
     if (!this.shards.owns(endpointId)) return undefined;
@@ -104,7 +108,7 @@ export class Owner {
       await queues.discard(endpointId, now().toISOString());
       return undefined;
     }
-    const lane = lanes.open(endpoint, false);
+    const lane = this.open(endpoint, false);
     lane.backlog.forget();
     dispatcher.serve(lane);
     return lane;

@@ -84,6 +84,7 @@ describe('the pace of an endpoint', () => {
   test('is taken up where another process left it', () => {
     const condition = {
       id: 'whe_1',
+      epoch: 1,
       held_until: '1970-01-01T00:01:00.000Z',
       failing_since: '1970-01-01T00:00:00.000Z',
     };

@@ -4,12 +4,16 @@ import type { Outcome } from '@tracking/webhooks-domain';
 
 /** How an endpoint has been answering, as far as it must outlive the process. Written by the owner of its shard alone. */
 export interface EndpointCondition extends Document {
+  /** Of the lease under which it was written: what an earlier owner still writes is refused. */
+  readonly epoch: number;
   readonly held_until: Timestamp | null;
   /** Begin of the first attempt since the last success. */
   readonly failing_since: Timestamp | null;
   /** When it answered again after a long failure: what had waited until then is being sent. */
   readonly recovering_since: Timestamp | null;
 }
+
+type Condition = Omit<EndpointCondition, 'id' | 'epoch'>;
 
 export const CONDITIONS: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };
 
@@ -71,7 +75,7 @@ export class Pace {
   }
 
   /** What should be stored of it and is not yet. */
-  unsaved(now: number): Omit<EndpointCondition, 'id'> | undefined {
+  unsaved(now: number): Condition | undefined {
     const state = this.state(now);
     const text = JSON.stringify(state);
     if (text === this.saved) return undefined;
@@ -97,7 +101,7 @@ export class Pace {
   }
 
   /** A failure counts once it has lasted a while: an endpoint that fails now and then is not written about all the time. */
-  private state(now: number): Omit<EndpointCondition, 'id'> {
+  private state(now: number): Condition {
     const lasts = this.failingSince !== null && now - this.failingSince >= this.recoveryAfterMs / 10;
     return {
       held_until: timestamp(this.heldUntil === -Infinity ? null : this.heldUntil),

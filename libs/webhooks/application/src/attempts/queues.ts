@@ -1,6 +1,7 @@
 import type { Collection } from '@tracking/ports';
 import { abandoned } from '@tracking/webhooks-domain';
 import {
+  ANNOUNCEMENTS,
   type DeliveryDocument,
   endpointOfQueue,
   expressQueue,
@@ -44,7 +45,7 @@ export class Queues {
       if (next?.queue === undefined) return;
       queue = next.queue;
       const found = endpointOfQueue(queue);
-      if (found !== endpoint) yield found;
+      if (found !== endpoint && queue !== ANNOUNCEMENTS) yield found;
       endpoint = found;
     }
   }

@@ -28,6 +28,11 @@ export class Shards {
     return this.held.has(shardOf(endpointId));
   }
 
+  /** Of the lease under which this endpoint is owned. */
+  epochOf(endpointId: string): number {
+    return this.held.get(shardOf(endpointId))?.epoch ?? 0;
+  }
+
   start(): void {
     for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.hold(shard));
   }

@@ -20,10 +20,14 @@ export function isAfter(one: Place, other: Place): boolean {
   return one.due === other.due ? one.id > other.id : one.due > other.due;
 }
 
+export function placeOf({ id, due_at, created_at }: DeliveryDocument): Place {
+  return { due: Date.parse(due_at ?? created_at), id };
+}
+
 export function toWaiting(stored: DeliveryDocument, knownAt: number): Waiting {
   const { latest_attempt, ...rest } = stored;
   const delivery = latest_attempt === undefined ? stored : rest;
-  return { delivery, due: Date.parse(delivery.due_at ?? delivery.created_at), id: delivery.id, knownAt };
+  return { ...placeOf(stored), delivery, knownAt };
 }
 
 /** Deliveries in the order in which they come due, each once. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock, Collection, Counter, Leases, Logger, MessageBroker, Metrics } from '@tracking/ports';
 import { announced } from '@tracking/webhooks-domain';
 import { DEAD_LETTERS_TOPIC } from '../topics.ts';
-import { type DeliveryDocument, toDelivery, toDocument } from './delivery-document.ts';
+import { ANNOUNCEMENTS, type DeliveryDocument, toDelivery, toDocument } from './delivery-document.ts';
 
 const AT_ONCE = 200;
 const RETRY_MS = 1_000;
@@ -90,21 +90,24 @@ export class DeadLetterAnnouncer {
   private async sweep(lost: AbortSignal): Promise<void> {
     for (;;) {
       const found = await this.deliveries.find({
-        filter: { unannounced: true },
-        sort: { fields: ['completed_at', 'id'] },
+        filter: { queue: ANNOUNCEMENTS },
+        sort: { fields: ['due_at', 'id'] },
         limit: AT_ONCE,
       });
       if (found.length === 0 || lost.aborted) return;
       await this.broker.publish(DEAD_LETTERS_TOPIC, found.map(message));
       const at = this.clock().toISOString();
-      await this.deliveries.writeMany(
-        found.map((delivery) => ({
-          kind: 'upsert',
-          document: toDocument(announced(delivery, at)),
-          guard: { revision: delivery.revision },
-        })),
-      );
+      await Promise.all(found.map((delivery) => this.markAnnounced(delivery, at)));
       this.announced.add(found.length);
+    }
+  }
+
+  /** Whatever else became of it in the meantime: the topic has it. */
+  private async markAnnounced(delivery: DeliveryDocument, at: string): Promise<void> {
+    let current: DeliveryDocument | undefined = delivery;
+    while (current?.status === 'dead_lettered' && current.announced_at === null) {
+      if (await this.deliveries.replace(toDocument(announced(current, at)), { revision: current.revision })) return;
+      current = await this.deliveries.get(delivery.id);
     }
   }
 }

@@ -20,6 +20,8 @@ import type { DeliveryQueries } from './delivery-queries.ts';
 const AT_ONCE = 200;
 const MAX_TRIES = 20;
 
+type Change = (delivery: DeliveryDocument) => Delivery | Promise<Delivery>;
+
 export interface DeliveriesParts {
   readonly documents: Collection<DeliveryDocument>;
   readonly queries: DeliveryQueries;
@@ -45,54 +47,47 @@ export class Deliveries implements WebhookDeliveries {
     if (endpoint === undefined || endpoint.deleted) throw noSuchEndpoint();
     if (delivery.sandbox && !endpoint.verified) throw endpointNotVerified();
     if (!delivery.sandbox && !isAttempted(endpoint)) throw endpointNotEnabled();
-    return this.change(delivery, (now) => retryRequested(now, command.at));
+    return this.changeOne(delivery, (now) => retryRequested(now, command.at));
   }
 
   async discard(command: DeliveryCommand): Promise<WebhookDelivery> {
     const delivery = await this.parts.queries.require([command], command.delivery_id);
-    return this.change(delivery, (now) => {
+    return this.changeOne(delivery, (now) => {
       if (now.status === 'succeeded') throw deliverySucceeded();
       return discarded(now, command.at);
     });
   }
 
   async replayDeadLetters(command: DeadLetterCommand): Promise<DeadLetterAnswer> {
-    const { endpoints } = this.parts;
     // What belongs to a deleted endpoint has nowhere to go.
-    const alive = new Map<string, boolean>();
-    const goes = async ({ endpoint_id }: DeliveryDocument) => {
-      const known = alive.get(endpoint_id) ?? (await endpoints.get(endpoint_id))?.deleted === false;
-      alive.set(endpoint_id, known);
-      return known;
-    };
+    const goes = new Map<string, boolean>();
     // Each a millisecond after the one before: so their order is kept, and they do not all come at once.
     let due = Date.parse(command.at);
-    return this.changeDeadLetters(command, async (delivery) =>
-      (await goes(delivery)) ? replayed(delivery, new Date((due += 1)).toISOString()) : delivery,
-    );
+    return this.changeDeadLetters(command, async (delivery) => {
+      const { endpoint_id } = delivery;
+      const known = goes.get(endpoint_id) ?? (await this.parts.endpoints.get(endpoint_id))?.deleted === false;
+      goes.set(endpoint_id, known);
+      due += 1;
+      return known ? replayed(delivery, new Date(due).toISOString()) : delivery;
+    });
   }
 
   discardDeadLetters(command: DeadLetterCommand): Promise<DeadLetterAnswer> {
-    return this.changeDeadLetters(command, (delivery) => Promise.resolve(discarded(delivery, command.at)));
+    return this.changeDeadLetters(command, (delivery) => discarded(delivery, command.at));
   }
 
   /** Page by page, oldest first. Interrupted and repeated, it finds those that are left. */
-  private async changeDeadLetters(
-    command: DeadLetterCommand,
-    change: (delivery: DeliveryDocument) => Promise<Delivery>,
-  ): Promise<DeadLetterAnswer> {
+  private async changeDeadLetters(command: DeadLetterCommand, change: Change): Promise<DeadLetterAnswer> {
     let matched = 0;
     let done = 0;
     const touched = new Set<string>();
     for await (const page of this.deadLetters(command)) {
       matched += page.length;
-      for (const before of page) {
-        const after = await change(before);
+      for (const found of page) {
+        const [before, after] = await this.change(found, (now) => (now.status === 'dead_lettered' ? change(now) : now));
         if (after === before) continue;
-        const written = await this.parts.documents.replace(toDocument(after), { revision: before.revision });
-        if (!written) continue;
         done += 1;
-        touched.add(before.endpoint_id);
+        touched.add(found.endpoint_id);
       }
     }
     await this.parts.owner.tell([...touched]);
@@ -120,20 +115,23 @@ export class Deliveries implements WebhookDeliveries {
     }
   }
 
-  /** Applies a change to the delivery as it is, again when it was changed in between. */
+  private async changeOne(delivery: DeliveryDocument, change: Change): Promise<WebhookDelivery> {
+    const [before, after] = await this.change(delivery, change);
+    if (after !== before) await this.parts.owner.tell([delivery.endpoint_id]);
+    return toDelivery(after);
+  }
+
+  /** Applies a change to the delivery as it is, again when that was changed in between. Unchanged, it is not written. */
   private async change(
     delivery: DeliveryDocument,
-    change: (delivery: DeliveryDocument) => Delivery,
-  ): Promise<WebhookDelivery> {
-    const { documents, owner, queries } = this.parts;
+    change: Change,
+  ): Promise<readonly [before: Delivery, after: Delivery]> {
+    const { documents, queries } = this.parts;
     let before = delivery;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const after = change(before);
-      if (after === before) return toDelivery(before);
-      if (await documents.replace(toDocument(after), { revision: before.revision })) {
-        await owner.tell([delivery.endpoint_id]);
-        return toDelivery(after);
-      }
+      const after = await change(before);
+      if (after === before) return [before, before];
+      if (await documents.replace(toDocument(after), { revision: before.revision })) return [before, after];
       before = await queries.require([before], before.id);
     }
     throw new Unavailable('document store', `delivery ${delivery.id} is being changed by too many at once`);

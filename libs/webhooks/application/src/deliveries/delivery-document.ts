@@ -6,14 +6,12 @@ import type { WebhookAttempt, WebhookDelivery } from '../requests.ts';
 
 /** A delivery as stored: with what leads the endpoint's owner to it while there is something to do. */
 export interface DeliveryDocument extends Document, Delivery {
-  /** Where it waits for an attempt; absent when it waits for none. */
+  /** Where it waits for an attempt, or to be announced as a dead letter; absent when it waits for nothing. */
   readonly queue?: string;
   /** When that is due. */
   readonly due_at?: Timestamp;
   /** The latest attempt, in the same write as what it led to; absent before the first. */
   readonly latest_attempt?: WebhookAttempt;
-  /** Present on dead letters that the topic has not been told of. */
-  readonly unannounced?: true;
 }
 
 export const DELIVERIES: CollectionSpec = {
@@ -22,8 +20,7 @@ export const DELIVERIES: CollectionSpec = {
     { name: 'queue', fields: ['queue', 'due_at', 'id'] },
     { name: 'scope', fields: ['workspace_id', 'environment', 'status', 'created_at', 'id'] },
     { name: 'endpoint', fields: ['endpoint_id', 'status', 'created_at', 'id'] },
-    { name: 'event', fields: ['event_id', 'status', 'created_at', 'id'] },
-    { name: 'unannounced', fields: ['unannounced', 'completed_at', 'id'] },
+    { name: 'event', fields: ['event_id'] },
   ],
 };
 
@@ -39,20 +36,29 @@ export function scheduledQueue(endpointId: string): string {
 export function expressQueue(endpointId: string): string {
   return `${endpointId}!`;
 }
+/** Dead letters that the topic has not been told of. */
+export const ANNOUNCEMENTS = 'dead-letters';
+
 export function endpointOfQueue(queue: string): string {
   return queue.replace(/!$/, '');
 }
 
+/** Whether there is an attempt to be made. */
+export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
+  return queue !== undefined && queue !== ANNOUNCEMENTS;
+}
+
 export function toDocument(delivery: Delivery): DeliveryDocument {
-  const { queue: _queue, due_at: _due, unannounced: _unannounced, ...rest } = delivery as DeliveryDocument;
-  const queued = queueing(rest);
-  const unannounced = rest.status === 'dead_lettered' && rest.announced_at === null;
-  return { ...rest, ...queued, ...(unannounced ? { unannounced } : {}) };
+  const { queue: _queue, due_at: _due, ...rest } = delivery as DeliveryDocument;
+  return { ...rest, ...queueing(rest) };
 }
 
 function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
-  const { endpoint_id, manual_at, next_attempt_at } = delivery;
+  const { endpoint_id, status, manual_at, next_attempt_at, completed_at, announced_at } = delivery;
   if (manual_at !== null) return { queue: expressQueue(endpoint_id), due_at: manual_at };
+  if (status === 'dead_lettered' && completed_at !== null && announced_at === null) {
+    return { queue: ANNOUNCEMENTS, due_at: completed_at };
+  }
   if (!isScheduled(delivery) || next_attempt_at === null) return {};
   const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
   // What was recorded at once is attempted in the order in which it happened.

@@ -17,6 +17,8 @@ import { type AttemptDocument, type DeliveryDocument, attemptIds, toDelivery } f
 import type { PayloadDocument } from './payloads.ts';
 
 const ORDER = ['created_at', 'id'] as const;
+/** More than endpoints can have been there since the event. */
+const MOST_OF_AN_EVENT = 5_000;
 
 /** The log of deliveries. */
 export class DeliveryQueries {
@@ -65,27 +67,45 @@ export class DeliveryQueries {
   async find(
     scopes: readonly Scope[],
     filter: DeliveryFilter,
-    page: PageRequest,
+    { limit, after }: PageRequest,
     descending = true,
   ): Promise<readonly DeliveryDocument[]> {
     const { event_id, endpoint_id, statuses = DELIVERY_STATUSES } = filter;
-    const resume = page.after === undefined ? {} : { after: page.after };
+    const direction = descending ? -1 : 1;
     const sort = { fields: ORDER, descending };
+    const resume = after === undefined ? {} : { after };
     const find = (part: Filter) =>
-      this.deliveries.find({ filter: { ...conditions(filter), ...part }, sort, limit: page.limit, ...resume });
+      this.deliveries.find({ filter: { ...conditions(filter), ...part }, sort, limit, ...resume });
     const ofStatus = (status: DeliveryStatus): readonly Promise<readonly DeliveryDocument[]>[] => {
-      if (event_id !== undefined) return [find({ event_id, status })];
       // All that an endpoint has is of one scope.
       if (endpoint_id !== undefined) return [find({ endpoint_id, status })];
       return scopes.map(({ workspace_id, environment }) => find({ workspace_id, environment, status }));
     };
-    const direction = descending ? -1 : 1;
-    return (await Promise.all(statuses.flatMap(ofStatus)))
+    const found =
+      event_id === undefined ? await Promise.all(statuses.flatMap(ofStatus)) : [await this.ofEvent(event_id)];
+    return found
       .flat()
-      .filter((delivery) => isOfOne(scopes, delivery))
-      .sort((one, other) => direction * compare(one, other))
-      .slice(0, page.limit);
+      .filter((delivery) => isOfOne(scopes, delivery) && matches(delivery, filter))
+      .filter((delivery) => after === undefined || direction * compare(keyOf(delivery), after.join(' ')) > 0)
+      .sort((one, other) => direction * compare(keyOf(one), keyOf(other)))
+      .slice(0, limit);
   }
+
+  /** Few: one for each endpoint of a scope. */
+  private ofEvent(event_id: string): Promise<readonly DeliveryDocument[]> {
+    return this.deliveries.find({ filter: { event_id }, limit: MOST_OF_AN_EVENT });
+  }
+}
+
+function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
+  const { endpoint_id, event_type, statuses, since, until } = filter;
+  return (
+    (endpoint_id === undefined || delivery.endpoint_id === endpoint_id) &&
+    (event_type === undefined || delivery.event_type === event_type) &&
+    (statuses === undefined || statuses.includes(delivery.status)) &&
+    (since === undefined || delivery.event_created_at >= since) &&
+    (until === undefined || delivery.event_created_at <= until)
+  );
 }
 
 function conditions({ endpoint_id, event_type, since, until }: DeliveryFilter): Filter {
@@ -101,7 +121,10 @@ function isOfOne(scopes: readonly Scope[], delivery: DeliveryDocument): boolean 
   return scopes.some((scope) => inScope(delivery, scope));
 }
 
-function compare(one: DeliveryDocument, other: DeliveryDocument): number {
-  const [left, right] = [`${one.created_at} ${one.id}`, `${other.created_at} ${other.id}`];
+function keyOf({ created_at, id }: DeliveryDocument): string {
+  return `${created_at} ${id}`;
+}
+
+function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }

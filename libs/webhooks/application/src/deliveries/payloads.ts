@@ -16,7 +16,8 @@ export function payloadId(eventId: string, apiVersion: ApiVersion): string {
 /** Bodies by id; the latest used are kept in memory, up to a number of bytes. */
 export class Payloads {
   private readonly kept = new Map<string, Buffer>();
-  private bytes = 0;
+  /** In memory. */
+  bytes = 0;
 
   constructor(
     private readonly documents: Collection<PayloadDocument>,

@@ -1,24 +1,32 @@
-import type { Collection } from '@tracking/ports';
-import { dyingAt, troubled } from '../../test/troubled-store.ts';
-import { World, until } from '../../test/world.ts';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { type Collection, Unavailable } from '@tracking/ports';
+import { type TempFolder, eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import { CHECKPOINTS, Checkpoint, Superseded } from './checkpoint.ts';
 import type { CheckpointDocument } from './checkpoint.ts';
 
-const OF = { read_model: 'shipments', generation: 1, partition: 'shipment-' };
+const OF = { subscriber: 'shipments', generation: 1, partition: 'shipment-' };
 
 describe('a checkpoint', () => {
-  let world: World;
+  let folder: TempFolder;
+  let engine: EmbeddedEngine;
   let documents: Collection<CheckpointDocument>;
   let ending: AbortController;
+  let failures: number;
   beforeEach(async () => {
-    world = await World.open();
-    documents = await world.engine.documentStore.collection(CHECKPOINTS);
+    folder = await tempFolder();
+    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    documents = await engine.documentStore.collection(CHECKPOINTS);
     ending = new AbortController();
+    failures = 0;
   });
-  afterEach(() => world.close());
+  afterEach(async () => {
+    await engine.close();
+    await folder.remove();
+  });
 
   const claim = (epoch: number, from = documents) =>
-    Checkpoint.claim(from, { ...OF, epoch }, ending.signal, () => undefined);
+    Checkpoint.claim(from, { ...OF, epoch }, ending.signal, () => (failures += 1));
+  const position = async () => (await documents.get('shipments/1/shipment-'))?.position;
 
   it('begins before the first event and holds the last move', async () => {
     const checkpoint = await claim(1);
@@ -62,21 +70,32 @@ describe('a checkpoint', () => {
   });
 
   it('waits for the engine, until the work ends', async () => {
-    let isAway = false;
-    const store = troubled(world.engine.documentStore, () => (isAway ? 'fails' : 'works'));
-    const checkpoint = await claim(1, await store.collection(CHECKPOINTS));
-    isAway = true;
+    let answers: 'nothing' | 'late' | 'truly' = 'truly';
+    const troubled: Collection<CheckpointDocument> = new Proxy(documents, {
+      get: (of, name: keyof typeof documents) =>
+        name !== 'replace'
+          ? of[name].bind(of)
+          : async (...args: Parameters<typeof documents.replace>) => {
+              if (answers === 'nothing') throw new Unavailable('document store', 'away');
+              const replaced = await of.replace(...args);
+              if (answers === 'late') throw new Unavailable('document store', 'perhaps done');
+              return replaced;
+            },
+    });
+    const checkpoint = await claim(1, troubled);
+    answers = 'nothing';
     void checkpoint.move('0001', false);
-    isAway = false;
+    await eventually(() => expect(failures).toBeGreaterThan(1));
+    answers = 'truly';
     await checkpoint.flush();
-    expect((await documents.get('shipments/1/shipment-'))?.position).toBe('0001');
+    expect(await position()).toBe('0001');
 
-    const gone = troubled(world.engine.documentStore, dyingAt(2).trouble);
-    const other = await claim(2, await gone.collection(CHECKPOINTS));
+    answers = 'late';
+    const other = await claim(2, troubled);
     void other.move('0002', false);
     ending.abort();
     await other.flush();
     expect(other.superseded.aborted).toBe(false);
-    await until(async () => (await documents.get('shipments/1/shipment-'))?.position === '0001');
+    expect(await position()).toBe('0002');
   });
 });

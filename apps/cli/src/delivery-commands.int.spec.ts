@@ -1,0 +1,258 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../test/run.ts';
+import type { Outcome } from '../test/run.ts';
+import { loadConfig } from './config.ts';
+import type { CliConfig } from './config.ts';
+
+interface Asked {
+  readonly route: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The commands against a service that knows 450 deliveries, the newest first. */
+describe('deliveries and dead letters', () => {
+  let folder: string;
+  let config: CliConfig;
+  let server: Server;
+  let asked: Asked[];
+  let answers: Readonly<Record<string, unknown>>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cli-'));
+    config = loadConfig({ DATA_DIR: folder });
+    server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://administration');
+      let text = '';
+      request.setEncoding('utf8').on('data', (part: string) => (text += part));
+      request.on('end', () => {
+        const route = `${request.method} ${pathname.replace('/administration', '')}`;
+        const query = Object.fromEntries(searchParams);
+        if (route !== 'GET ') asked.push({ route, query, body: text === '' ? {} : JSON.parse(text) });
+        const answer = route === 'GET /deliveries' && !(route in answers) ? page(query) : (answers[route] ?? {});
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(config.socketPath, resolve));
+  });
+  beforeEach(() => {
+    asked = [];
+    answers = {};
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await rm(folder, { recursive: true });
+  });
+
+  const cli = (...line: readonly string[]): Promise<Outcome> => run(config, line);
+  const deliveries = Array.from({ length: 450 }, (_, index) => delivery(450 - index));
+  function page({ limit, cursor }: Asked['query']): object {
+    const start = Number(cursor ?? 0);
+    const end = start + Number(limit);
+    const next_cursor = end < deliveries.length ? String(end) : null;
+    return { data: deliveries.slice(start, end), workspaces: ['default'], next_cursor };
+  }
+  function delivery(number: number): object {
+    return {
+      id: `dlv_${number}`,
+      workspace: 'default',
+      environment: 'live',
+      endpoint_id: 'whe_a',
+      event_id: `evt_${number}`,
+      event_type: 'milestone.recorded',
+      status: 'dead_lettered',
+      sandbox: false,
+      created_at: '2026-11-21T09:30:00.000Z',
+      next_attempt_at: null,
+      completed_at: '2026-11-24T09:30:00.000Z',
+      attempts_count: 20,
+      last_error: { code: 'timeout', message: 'no answer\nin time' },
+    };
+  }
+  const detail = {
+    ...delivery(7),
+    payload: { id: 'evt_7', data: {} },
+    attempts: [
+      {
+        number: 1,
+        at: '2026-11-21T09:30:00.000Z',
+        duration_ms: 12,
+        status_code: 500,
+        error: { code: 'status_500', message: 'answered 500' },
+        response: { headers: {}, body: `broken\u001b[2J${'x'.repeat(500)}` },
+        manual: true,
+      },
+    ],
+  };
+
+  it('are listed, the newest 50 unless told', async () => {
+    const { code, out } = await cli('deliveries', 'list');
+    const lines = out.split('\n');
+    expect([code, lines.length]).toEqual([0, 1 + 50 + 1 + 1]);
+    expect(lines[0]).toMatch(
+      /^ID +WORKSPACE +ENVIRONMENT +ENDPOINT +EVENT +STATUS +CREATED +ATTEMPTS +NEXT ATTEMPT +LAST/,
+    );
+    expect(lines[1]).toMatch(
+      /^dlv_450 +default +live +whe_a +milestone.recorded +dead_lettered +2026\S+ +20 +- +no answer in/,
+    );
+    expect(lines[51]).toBe('there are more, see --limit');
+    expect(asked.map(({ query }) => query)).toEqual([{ workspace: 'default', limit: '50' }]);
+  });
+
+  it('are listed over as many pages as it takes', async () => {
+    const { out } = await cli('dead-letters', 'list', '--limit', '401', '--json');
+    const { data, ...others } = JSON.parse(out) as { data: { id: string }[] };
+    expect([data.length, data[0]?.id, data.at(-1)?.id, others]).toEqual([
+      401,
+      'dlv_450',
+      'dlv_50',
+      { workspaces: ['default'] },
+    ]);
+    expect(asked.map(({ query }) => [query['limit'], query['cursor'], query['status']])).toEqual([
+      ['200', undefined, 'dead_lettered'],
+      ['200', '200', 'dead_lettered'],
+      ['1', '400', 'dead_lettered'],
+    ]);
+    expect((await cli('dead-letters', 'list', '--limit', '1000')).out).not.toContain('there are more');
+  });
+
+  it('are looked for where and as the options say', async () => {
+    const filters =
+      '--endpoint whe_a --event-type shipment.created --since 2026-11-21T09:30:00Z --until 2026-11-22T00:00:00Z';
+    await cli('dead-letters', 'list', '--all-workspaces', '--environment', 'test', ...filters.split(' '));
+    await cli('deliveries', 'list', '--workspace', 'Acme', '--event', 'evt_a', '--status', 'pending,retrying');
+    expect(asked.map(({ query }) => query)).toEqual([
+      {
+        environment: 'test',
+        endpoint_id: 'whe_a',
+        event_type: 'shipment.created',
+        since: '2026-11-21T09:30:00Z',
+        until: '2026-11-22T00:00:00Z',
+        status: 'dead_lettered',
+        limit: '50',
+      },
+      { workspace: 'Acme', event_id: 'evt_a', status: 'pending,retrying', limit: '50' },
+    ]);
+  });
+
+  it('name the workspaces looked at where there are none', async () => {
+    answers = { 'GET /deliveries': { data: [], workspaces: ['default'], next_cursor: null } };
+    expect((await cli('dead-letters', 'list')).out).toBe('none in workspace default\n');
+    expect((await cli('dead-letters', 'replay')).out).toBe('none in workspace default\n');
+    answers = { 'GET /deliveries': { data: [], workspaces: ['default', 'Acme'], next_cursor: null } };
+    expect((await cli('deliveries', 'list', '--all-workspaces')).out).toBe('none in the workspaces default, Acme\n');
+    const { out } = await cli('deliveries', 'list', '--all-workspaces', '--json');
+    expect(JSON.parse(out)).toEqual({ data: [], workspaces: ['default', 'Acme'] });
+  });
+
+  it('are shown with payload and attempts', async () => {
+    answers = { 'GET /deliveries/dlv_7': detail };
+    for (const command of ['deliveries', 'dead-letters']) {
+      const { code, out } = await cli(command, 'show', 'dlv_7', '--workspace', 'Acme');
+      expect(code).toBe(0);
+      expect(out).toMatch(/^id +dlv_7$/m);
+      expect(out).toMatch(/^last_error +timeout: no answer in time$/m);
+      expect(out).toMatch(/^payload +\{"id":"evt_7","data":\{\}\}$/m);
+      expect(out).toMatch(/^ATTEMPT +AT +MS +STATUS +BY HAND +ERROR +ANSWER$/m);
+      expect(out).toMatch(/^1 +2026-11-21T09:30:00.000Z +12 +500 +yes +answered 500 +broken \[2Jx{150,200}$/m);
+      expect(JSON.parse((await cli(command, 'show', 'dlv_7', '--json')).out)).toEqual(detail);
+    }
+    expect(asked[0]).toMatchObject({ query: { workspace: 'Acme' } });
+  });
+
+  it('that succeeded are no dead letters', async () => {
+    answers = { 'GET /deliveries/dlv_7': { ...detail, status: 'succeeded' } };
+    expect(await cli('dead-letters', 'show', 'dlv_7')).toEqual({
+      code: 1,
+      out: '',
+      err: 'error: dlv_7 is no dead letter: succeeded\n',
+    });
+  });
+
+  it('are retried', async () => {
+    answers = { 'POST /deliveries/dlv_7/retry': delivery(7) };
+    expect((await cli('deliveries', 'retry', 'dlv_7')).out).toBe('dlv_7 is attempted: see deliveries show\n');
+    expect(JSON.parse((await cli('deliveries', 'retry', 'dlv_7', '--all-workspaces', '--json')).out)).toEqual(
+      delivery(7),
+    );
+    expect(asked.map(({ body }) => body)).toEqual([{ workspace: 'default' }, {}]);
+  });
+
+  it.each([
+    ['replay', 'replayed'],
+    ['discard', 'discarded'],
+  ])('are settled by %s when they are named', async (how, done) => {
+    answers = { [`POST /dead_letters/${how}`]: { matched: 2, done: 1 } };
+    expect(await cli('dead-letters', how, 'dlv_1', 'dlv_2')).toEqual({
+      code: 0,
+      out: `1 of 2 dead letters ${done}\n`,
+      err: '',
+    });
+    expect(asked).toEqual([
+      { route: `POST /dead_letters/${how}`, query: {}, body: { workspace: 'default', ids: ['dlv_1', 'dlv_2'] } },
+    ]);
+    const { code, out, err } = await cli('dead-letters', how, 'dlv_1', 'dlv_2', 'dlv_3', '--json');
+    expect([code, JSON.parse(out), err]).toEqual([
+      1,
+      { matched: 2, done: 1 },
+      'error: 1 of the deliveries named are no dead letters\n',
+    ]);
+  });
+
+  it.each(['replay', 'discard'])('are settled by %s when they match, the oldest first, in parts', async (how) => {
+    answers = { [`POST /dead_letters/${how}`]: { matched: 150, done: 150 } };
+    const { code, out } = await cli('dead-letters', how, '--endpoint', 'whe_a', '--json');
+    expect([code, JSON.parse(out)]).toEqual([0, { matched: 450, done: 450 }]);
+    const parts = asked.filter(({ route }) => route.startsWith('POST')).map(({ body }) => body['ids'] as string[]);
+    expect(parts.map((ids) => [ids.length, ids[0]])).toEqual([
+      [200, 'dlv_1'],
+      [200, 'dlv_201'],
+      [50, 'dlv_401'],
+    ]);
+    expect(asked[0]?.query).toMatchObject({ endpoint_id: 'whe_a', status: 'dead_lettered' });
+  });
+
+  it('are all delivered again unless told otherwise, and given up only when told', async () => {
+    answers = { 'POST /dead_letters/replay': { matched: 150, done: 150 } };
+    expect((await cli('dead-letters', 'replay')).out).toBe('450 of 450 dead letters replayed\n');
+    const before = asked.length;
+    expect(await cli('dead-letters', 'discard')).toEqual({
+      code: 1,
+      out: '',
+      err: 'error: name the dead letters, a filter, or --all\n',
+    });
+    expect(asked.length).toBe(before);
+    answers = { 'POST /dead_letters/discard': { matched: 150, done: 150 } };
+    expect((await cli('dead-letters', 'discard', '--all')).out).toBe('450 of 450 dead letters discarded\n');
+  });
+
+  it('are not settled both by name and by filter', async () => {
+    expect(await cli('dead-letters', 'replay', 'dlv_1', '--endpoint', 'whe_a')).toEqual({
+      code: 1,
+      out: '',
+      err: 'error: name either dead letters or filters\n',
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('are told apart from shipments among what is parked', async () => {
+    const parked_at = '2026-11-21T09:30:00.000Z';
+    const shipment = { id: 'shipments.1.shipment-a', read_model: 'shipments', generation: 1, stream: 'shipment-a' };
+    const event = { revision: 4, event_type: 'milestone.recorded.v1', error: 'no such thing', parked_at, attempts: 2 };
+    const message = { id: 'shipment-events.0.12', topic: 'shipment-events', partition: 0, offset: '12', key: 'k' };
+    const data = [
+      { ...shipment, ...event },
+      { ...message, error: 'the message is not JSON', parked_at },
+    ];
+    answers = { 'GET /parked': { data } };
+    const lines = (await cli('parked', 'list')).out.split('\n');
+    expect(lines[1]).toMatch(/^shipments.1.shipment-a +shipments +4 +milestone.recorded.v1 +\S+Z +2 +no such thing$/);
+    expect(lines[2]).toMatch(/^shipment-events.0.12 +webhooks +- +- +\S+Z +- +the message is not JSON$/);
+    expect(JSON.parse((await cli('parked', 'list', '--json')).out)).toEqual({ data });
+  });
+});

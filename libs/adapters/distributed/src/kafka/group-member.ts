@@ -1,0 +1,164 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { BatchHandler, Logger, ReceivedMessage } from '@tracking/ports';
+import { PATIENT, type KafkaClient } from './kafka-client.ts';
+import { reasonOf, within } from './kafka-errors.ts';
+import type { KafkaLimits } from './kafka-options.ts';
+import { PartitionWork } from './partition-work.ts';
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+/** A partition that was left to its handler is fetched again at most so much later; heartbeats go out as often. */
+const FETCH_WAIT_MS = 250;
+const CONCURRENT_PARTITIONS = 128;
+
+export interface Membership {
+  /** As the caller knows it, and as the cluster does. */
+  readonly topic: string;
+  readonly clusterTopic: string;
+  readonly clusterGroup: string;
+  readonly maxBatch: number;
+  readonly handler: BatchHandler;
+  readonly leaving: AbortSignal;
+}
+
+/**
+ * A member of a group for as long as it is wanted. kafkajs fetches nothing more from a broker while any batch of it is in
+ * hand, and sends no heartbeat then. So a handler has `patienceMs`; after that its partition is paused and the loop goes
+ * on: the other partitions are served and the member keeps its place however long the handler takes.
+ */
+export class GroupMember {
+  private readonly inHand = new Map<number, PartitionWork>();
+  private client: KafkaClient | undefined;
+  private memberId = '';
+
+  constructor(
+    private readonly membership: Membership,
+    private readonly open: () => KafkaClient,
+    private readonly limits: KafkaLimits,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Takes part until told to leave and the batches in hand are done; a consumer that crashed is followed by a new one. */
+  async run(): Promise<void> {
+    const { leaving, topic } = this.membership;
+    for (let wait = FIRST_PAUSE_MS; !leaving.aborted; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
+      this.client = this.open();
+      this.memberId = '';
+      try {
+        await this.takePart(this.client);
+      } catch (error) {
+        if (this.memberId !== '') wait = FIRST_PAUSE_MS;
+        this.logger.warn({ topic, reason: reasonOf(error) }, 'message broker: a consumer crashed and is made anew');
+        for (const work of this.inHand.values()) work.fence();
+      } finally {
+        this.client.abandon();
+      }
+      await pause(wait, undefined, { signal: leaving }).catch(() => undefined);
+    }
+    await this.finish();
+  }
+
+  /** Leaves at once, whatever is in hand. */
+  abandon(): void {
+    this.client?.abandon();
+  }
+
+  private async takePart({ kafka }: KafkaClient): Promise<void> {
+    const { clusterGroup, leaving } = this.membership;
+    const { sessionTimeoutMs } = this.limits;
+    const consumer = kafka.consumer({
+      groupId: clusterGroup,
+      sessionTimeout: sessionTimeoutMs,
+      heartbeatInterval: Math.min(1_000, sessionTimeoutMs / 6),
+      maxWaitTimeInMs: FETCH_WAIT_MS,
+      allowAutoTopicCreation: false,
+      // Whether kafkajs revives a crashed consumer depends on the error: it never does, `run` always.
+      retry: { ...PATIENT, restartOnFailure: () => Promise.resolve(false) },
+    });
+    await new Promise<void>((leave, crash) => {
+      leaving.addEventListener('abort', () => leave(), { once: true });
+      if (leaving.aborted) leave();
+      consumer.on(consumer.events.CRASH, ({ payload }) => crash(payload.error));
+      this.start(consumer).catch(crash);
+    });
+    await this.finish();
+    await within(this.limits.requestTimeoutMs, consumer.disconnect()).catch(() => undefined);
+  }
+
+  private async start(consumer: Consumer): Promise<void> {
+    const { clusterTopic } = this.membership;
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      this.joined(payload.memberId, payload.memberAssignment[clusterTopic] ?? []);
+    });
+    await consumer.connect();
+    await consumer.subscribe({ topics: [clusterTopic], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: CONCURRENT_PARTITIONS,
+      eachBatch: (payload) => this.take(consumer, payload),
+    });
+  }
+
+  /** Under another name the partitions may have been another's in between. */
+  private joined(memberId: string, partitions: readonly number[]): void {
+    for (const work of this.inHand.values()) {
+      if (memberId !== this.memberId || !partitions.includes(work.partition)) work.fence();
+    }
+    this.memberId = memberId;
+  }
+
+  private async take(consumer: Consumer, { batch, pause: pausePartition }: EachBatchPayload): Promise<void> {
+    const { partition } = batch;
+    const { topic, clusterTopic, leaving, handler, maxBatch } = this.membership;
+    // Fetched again once what is in hand is done; nothing of it counts as read.
+    if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
+    const commit = async (of: number, offset: string) => {
+      await within(
+        this.limits.requestTimeoutMs,
+        consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]),
+      );
+    };
+    const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
+    const work = new PartitionWork(partition, messages, { handler, maxBatch, leaving, commit }, this.logger);
+    this.inHand.set(partition, work);
+    const done = work.done.then(() => this.release(consumer, work));
+    const patience = new AbortController();
+    const impatient = pause(this.limits.patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([done, impatient]);
+    patience.abort();
+    if (this.inHand.get(partition) === work) pausePartition();
+  }
+
+  private release(consumer: Consumer, { partition, next, isFenced }: PartitionWork): void {
+    const topic = this.membership.clusterTopic;
+    this.inHand.delete(partition);
+    try {
+      if (next !== undefined && !isFenced) consumer.seek({ topic, partition, offset: next });
+      consumer.resume([{ topic, partitions: [partition] }]);
+    } catch {
+      // The consumer has gone; the next one begins at the committed offset.
+    }
+  }
+
+  private async finish(): Promise<void> {
+    await Promise.all([...this.inHand.values()].map((work) => work.done));
+  }
+}
+
+function receivedMessage(
+  topic: string,
+  partition: number,
+  { key, value, headers, offset }: KafkaMessage,
+): ReceivedMessage {
+  const texts = Object.entries(headers ?? {}).map(([name, text]) => [name, String(text ?? '')] as const);
+  return {
+    topic,
+    partition,
+    offset,
+    key: key?.toString() ?? '',
+    value: value?.toString() ?? '',
+    headers: Object.fromEntries(texts),
+  };
+}

@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { Busy, Unavailable, type BatchHandler, type Logger } from '@tracking/ports';
+import { eventually, noMetrics, silentLogger } from '@tracking/testing';
+import { CuttingProxy, FIND_COORDINATOR, PRODUCE } from '../../test/kafka/cutting-proxy.ts';
+import { freePort, KafkaEngine } from '../../test/kafka/kafka-engine.ts';
+import { openBroker } from '../../test/kafka/kafka-subject.ts';
+import { Ledger, messageOf } from '../../test/kafka/ledger.ts';
+import { KafkaMessageBroker } from './kafka-message-broker.ts';
+import type { KafkaLimits } from './kafka-options.ts';
+
+jest.setTimeout(180_000);
+
+const enginesDir = process.env['ENGINES_DIR'];
+const DEADLINE = { deadlineMs: 60_000 };
+
+if (enginesDir === undefined || enginesDir === '') {
+  it.skip('faults of Kafka [not tested: ENGINES_DIR is not set, and no other node can be killed]', () => undefined);
+} else {
+  describe('faults of Kafka', () => faults(enginesDir));
+}
+
+function faults(engines: string): void {
+  let topic: string;
+  let group: string;
+  let ledger: Ledger;
+  let stop: AbortController;
+  let consuming: Promise<void>[];
+  let brokers: readonly string[];
+  const opened: KafkaMessageBroker[] = [];
+
+  beforeEach(() => {
+    topic = `topic-${randomUUID()}`;
+    group = `group-${randomUUID()}`;
+    ledger = new Ledger();
+    stop = new AbortController();
+    consuming = [];
+  });
+  afterEach(async () => {
+    stop.abort();
+    await Promise.all(consuming);
+    await Promise.all(opened.splice(0).map((broker) => broker.close()));
+  });
+
+  const open = (limits: Partial<KafkaLimits> = {}, at = brokers) => {
+    const broker = openBroker(at, limits);
+    opened.push(broker);
+    return broker;
+  };
+  const make = (broker: KafkaMessageBroker, partitions = 4) =>
+    broker.ensureTopics([{ name: topic, partitions, retentionMs: 3_600_000 }]);
+  const consume = (broker: KafkaMessageBroker, handler: BatchHandler = ledger.receive, signal = stop.signal) => {
+    consuming.push(broker.consume({ topic, group, signal, maxBatch: 50 }, handler));
+  };
+  const publishFromFour = (broker: KafkaMessageBroker, batches: number) =>
+    Promise.all(['a', 'b', 'c', 'd'].map((name) => ledger.publish(broker, topic, name, batches, 10)));
+  const expectAllDelivered = async () => {
+    await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
+    expect(ledger.outOfOrder).toEqual([]);
+  };
+
+  describe('cut connections', () => {
+    let engine: KafkaEngine;
+    let proxy: CuttingProxy;
+    beforeAll(async () => {
+      const [nodePort, proxyPort] = [await freePort(), await freePort()];
+      proxy = new CuttingProxy(proxyPort, nodePort);
+      await proxy.listen();
+      const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${proxyPort}`;
+      engine = await KafkaEngine.start(engines, [advertised], nodePort);
+      brokers = [`127.0.0.1:${proxyPort}`];
+    });
+    afterAll(async () => {
+      await proxy.close();
+      await engine.remove();
+    });
+    afterEach(() => proxy.cutNothing());
+
+    // One partition and one message a call: sequence numbers given to other messages show as losses only where counts agree.
+    const publishSingly = (broker: KafkaMessageBroker, writers: number, each: number) =>
+      Promise.all(Array.from({ length: writers }, (_, n) => ledger.publish(broker, topic, `w${n}`, each, 1)));
+
+    it('lose nothing acknowledged and keep the order when answers to publishes are cut', async () => {
+      const broker = open();
+      await make(broker, 1);
+      consume(broker);
+      proxy.cutAnswers(PRODUCE, 4);
+      await publishSingly(broker, 8, 30);
+      proxy.cutNothing();
+      expect(proxy.cuts).toBeGreaterThan(5);
+      expect(ledger.acknowledged.size).toBe(240);
+      await expectAllDelivered();
+    });
+
+    it('do not let messages pass for those of a publish that was given up', async () => {
+      const broker = open({ publishTimeoutMs: 3_000 });
+      await make(broker, 1);
+      consume(broker);
+      for (let n = 0; n < 3; n += 1) {
+        proxy.cutAnswers(PRODUCE, 1);
+        await expect(broker.publish(topic, [messageOf('given-up', n)])).rejects.toThrow(Unavailable);
+        proxy.cutNothing();
+        await ledger.publish(broker, topic, `after-${n}`, 5, 1);
+      }
+      expect(ledger.acknowledged.size).toBe(15);
+      await expectAllDelivered();
+    });
+
+    it('bring a consumer back whose crash is final for the driver', async () => {
+      const warnings: string[] = [];
+      const logger: Logger = { ...silentLogger, warn: (_fields, text) => void warnings.push(text) };
+      const broker = new KafkaMessageBroker({
+        brokers,
+        logger,
+        metrics: noMetrics,
+        limits: { sessionTimeoutMs: 6_000 },
+      });
+      opened.push(broker);
+      await make(broker);
+      proxy.cutAnswers(FIND_COORDINATOR, 1, 3);
+      consume(broker);
+      await publishFromFour(broker, 2);
+      await expectAllDelivered();
+      expect(warnings).toContain('message broker: a consumer crashed and is made anew');
+    });
+  });
+
+  describe('the node', () => {
+    let engine: KafkaEngine;
+    beforeAll(async () => void (engine = await KafkaEngine.start(engines)));
+    beforeEach(() => void (brokers = engine.brokers));
+    afterAll(() => engine.remove());
+
+    it('killed while publishing and consuming, twice: nothing acknowledged is missing, in order', async () => {
+      const publisher = open();
+      const broker = open();
+      await make(publisher);
+      consume(broker);
+      consume(open());
+      const publishing = publishFromFour(publisher, 400);
+      for (const share of [1_000, 6_000]) {
+        await eventually(() => expect(ledger.acknowledged.size).toBeGreaterThan(share), DEADLINE);
+        await engine.killAndRestart();
+      }
+      await publishing;
+      await expectAllDelivered();
+      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
+    });
+
+    it('down at the start: refuses in time, and consumes and publishes once it is up', async () => {
+      await make(open());
+      await engine.kill();
+      const broker = open({ publishTimeoutMs: 1_000, adminTimeoutMs: 1_000 });
+      consume(broker);
+      await expect(broker.publish(topic, [messageOf('a', 0)])).rejects.toThrow(Unavailable);
+      await expect(broker.lag(topic, group)).rejects.toThrow(/^message broker: [\w ]+$/);
+      await expect(broker.ensureTopics([])).rejects.toThrow(Unavailable);
+      const publishing = publishFromFour(broker, 5);
+      await engine.start();
+      await publishing;
+      await expectAllDelivered();
+    });
+
+    it('hung: refuses in time and closes in time; once awake, nothing acknowledged is missing', async () => {
+      const broker = open({ publishTimeoutMs: 2_000, requestTimeoutMs: 1_000 });
+      const other = open({ closeTimeoutMs: 1_000, requestTimeoutMs: 1_000 });
+      await make(broker);
+      consume(broker);
+      await publishFromFour(broker, 5);
+      consume(other);
+      await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
+      engine.hang();
+      const before = performance.now();
+      await expect(broker.publish(topic, [messageOf('x', 0)])).rejects.toThrow(Unavailable);
+      expect(performance.now() - before).toBeLessThan(10_000);
+      const publishing = publishFromFour(broker, 20);
+      await other.close();
+      expect(performance.now() - before).toBeLessThan(20_000);
+      engine.wake();
+      await publishing;
+      await expectAllDelivered();
+    });
+
+    it('keeps a member whose batch takes longer than its session, and hands nothing out twice', async () => {
+      const broker = open({ sessionTimeoutMs: 6_000 });
+      await make(broker, 1);
+      await ledger.publish(broker, topic, 'a', 2, 10);
+      let isFenced = false;
+      consume(broker, async (messages, fenced) => {
+        if (ledger.deliveries.length === 0) await pause(9_000);
+        isFenced ||= fenced.aborted;
+        await ledger.receive(messages);
+      });
+      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
+      expect([isFenced, ledger.repeated, ledger.missing]).toEqual([false, 0, []]);
+    });
+
+    it('loses nothing when members come and go in the middle of long batches', async () => {
+      const [first, second] = [open(), open()];
+      await make(first);
+      let fencings = 0;
+      const slowly: BatchHandler = async (messages, fenced) => {
+        await pause(1_500);
+        if (fenced.aborted) fencings += 1;
+        await ledger.receive(messages);
+      };
+      consume(first, slowly);
+      await publishFromFour(first, 5);
+      await eventually(() => expect(ledger.deliveries.length).toBeGreaterThan(0), DEADLINE);
+      await publishFromFour(first, 5);
+      const leaving = new AbortController();
+      consume(second, slowly, leaving.signal);
+      await publishFromFour(first, 5);
+      await eventually(() => expect(fencings).toBeGreaterThan(0), DEADLINE);
+      leaving.abort();
+      await expectAllDelivered();
+      await eventually(async () => expect(await first.lag(topic, group)).toBe(0), DEADLINE);
+    });
+
+    it('counts nothing as handled that a failing handler saw, and lets it fail for as long as it does', async () => {
+      const broker = open({ sessionTimeoutMs: 6_000 });
+      await make(broker, 2);
+      await ledger.publish(broker, topic, 'a', 1, 10);
+      const since = performance.now();
+      let failures = 0;
+      consume(broker, async (messages) => {
+        if (performance.now() - since < 8_000) {
+          failures += 1;
+          throw new Error('not yet');
+        }
+        await ledger.receive(messages);
+      });
+      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
+      expect(failures).toBeGreaterThan(3);
+      expect([ledger.repeated, ledger.missing]).toEqual([0, []]);
+    });
+
+    it('refuses what is too large for good, and what is too much for now', async () => {
+      const broker = open({ maxWaiting: 20 });
+      await make(broker, 1);
+      consume(broker);
+      const large = broker.publish(topic, [messageOf('a', 0, 'x'.repeat(2_000_000))]);
+      await expect(large).rejects.toThrow(/MESSAGE_TOO_LARGE/);
+      await expect(large).rejects.not.toBeInstanceOf(Unavailable);
+      const publishing = Array.from({ length: 30 }, (_, n) => broker.publish(topic, [messageOf('b', n)]));
+      const settled = await Promise.allSettled(publishing);
+      const refused = settled.filter((one) => one.status === 'rejected');
+      expect(refused).toHaveLength(10);
+      expect(refused.every((one) => one.status === 'rejected' && one.reason instanceof Busy)).toBe(true);
+      await eventually(() => expect(ledger.deliveries).toHaveLength(20), DEADLINE);
+    });
+
+    it('takes a batch larger than one request may be', async () => {
+      const broker = open();
+      await make(broker, 1);
+      consume(broker);
+      await broker.publish(
+        topic,
+        Array.from({ length: 300 }, (_, n) => messageOf('a', n, 'x'.repeat(10_000))),
+      );
+      await eventually(() => expect(ledger.deliveries).toHaveLength(300), DEADLINE);
+      expect(ledger.outOfOrder).toEqual([]);
+    });
+
+    it('keeps its topics and groups apart from those of others by their prefix', async () => {
+      const options = { brokers, logger: silentLogger, metrics: noMetrics };
+      const [ours, theirs] = ['ours.', 'theirs.'].map((topicPrefix) => {
+        return new KafkaMessageBroker({ ...options, topicPrefix });
+      }) as [KafkaMessageBroker, KafkaMessageBroker];
+      opened.push(ours, theirs);
+      await Promise.all([make(ours), make(theirs)]);
+      await ours.publish(topic, [messageOf('a', 1)]);
+      await theirs.publish(topic, [messageOf('a', 2)]);
+      const names: string[] = [];
+      consume(ours, async (messages) => {
+        names.push(...messages.map((message) => message.topic));
+        await ledger.receive(messages);
+      });
+      await eventually(async () => expect(await ours.lag(topic, group)).toBe(0), DEADLINE);
+      expect([ledger.deliveries, names, await theirs.lag(topic, group)]).toEqual([['a#1'], [topic], 1]);
+    });
+  });
+}

@@ -1,0 +1,22 @@
+import { logLevel, type logCreator } from 'kafkajs';
+import type { Logger } from '@tracking/ports';
+
+const SILENCE_MS = 30_000;
+const MOST_REMEMBERED = 100;
+
+/**
+ * What kafkajs complains of, without what it adds (stacks, requests, members), and each complaint once in half a minute:
+ * it repeats them at every attempt. Its warnings tell of ordinary life, such as a group that rebalances.
+ */
+export function kafkaLogs(logger: Logger): logCreator {
+  const last = new Map<string, number>();
+  return () =>
+    ({ namespace, level, log }) => {
+      const now = performance.now();
+      if (now - (last.get(log.message) ?? -Infinity) < SILENCE_MS) return;
+      if (last.size >= MOST_REMEMBERED) last.clear();
+      last.set(log.message, now);
+      const write = level === logLevel.ERROR ? logger.warn : logger.debug;
+      write.call(logger, { part: namespace, reason: log.message }, 'message broker: the client complains');
+    };
+}

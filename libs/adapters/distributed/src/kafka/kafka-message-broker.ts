@@ -1,0 +1,96 @@
+import type { RetryOptions } from 'kafkajs';
+import {
+  Unavailable,
+  type BatchHandler,
+  type ConsumeOptions,
+  type Logger,
+  type Message,
+  type MessageBroker,
+  type Metrics,
+  type TopicSpec,
+} from '@tracking/ports';
+import { GroupMember } from './group-member.ts';
+import { KafkaClient, PATIENT, PROMPT } from './kafka-client.ts';
+import { ENGINE, within } from './kafka-errors.ts';
+import { DEFAULT_LIMITS, type KafkaLimits, type KafkaOptions } from './kafka-options.ts';
+import { KafkaTopics } from './kafka-topics.ts';
+import { TopicProducer } from './topic-producer.ts';
+
+export interface KafkaMessageBrokerOptions extends KafkaOptions {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Topics of a Kafka cluster, each with a producer of its own, so that one which fails holds up no other. */
+export class KafkaMessageBroker implements MessageBroker {
+  private readonly limits: KafkaLimits;
+  private readonly prefix: string;
+  private readonly topics: KafkaTopics;
+  private readonly producers = new Map<string, TopicProducer>();
+  private readonly members = new Map<GroupMember, Promise<void>>();
+  private readonly closing = new AbortController();
+
+  constructor(private readonly options: KafkaMessageBrokerOptions) {
+    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.prefix = options.topicPrefix ?? '';
+    this.topics = new KafkaTopics(() => this.connect(PROMPT), this.limits.adminTimeoutMs, options.replicationFactor);
+    options.metrics.gauge('message_broker_waiting', 'Messages that the broker has not acknowledged yet.', [], () =>
+      [...this.producers.values()].reduce((sum, producer) => sum + producer.depth, 0),
+    );
+  }
+
+  async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
+    this.refuseWhenClosed();
+    await this.topics.ensure(topics.map((topic) => ({ ...topic, name: this.prefix + topic.name })));
+  }
+
+  async publish(topic: string, messages: readonly Message[]): Promise<void> {
+    this.refuseWhenClosed();
+    if (messages.length === 0) return;
+    let producer = this.producers.get(topic);
+    if (producer === undefined) {
+      producer = new TopicProducer(this.prefix + topic, () => this.connect(PROMPT), this.limits, this.options.logger);
+      this.producers.set(topic, producer);
+    }
+    await producer.publish(messages);
+  }
+
+  async consume({ topic, group, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
+    this.refuseWhenClosed();
+    const membership = {
+      topic,
+      clusterTopic: this.prefix + topic,
+      clusterGroup: this.prefix + group,
+      maxBatch,
+      handler,
+      leaving: AbortSignal.any([signal, this.closing.signal]),
+    };
+    const member = new GroupMember(membership, () => this.connect(PATIENT), this.limits, this.options.logger);
+    const over = member.run().finally(() => this.members.delete(member));
+    this.members.set(member, over);
+    await over;
+  }
+
+  async lag(topic: string, group: string): Promise<number> {
+    this.refuseWhenClosed();
+    return this.topics.lag(this.prefix + topic, this.prefix + group);
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    for (const producer of this.producers.values()) producer.close();
+    this.topics.close();
+    await within(this.limits.closeTimeoutMs, Promise.all(this.members.values())).catch(() => {
+      this.options.logger.warn({}, 'message broker: closed with messages in hand, which come again');
+    });
+    for (const member of this.members.keys()) member.abandon();
+  }
+
+  private connect(retry: RetryOptions): KafkaClient {
+    return new KafkaClient(this.options, this.limits, retry, this.options.logger);
+  }
+
+  private refuseWhenClosed(): void {
+    if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
+  }
+}

@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Admin, ITopicConfig } from 'kafkajs';
+import { Unavailable, type TopicSpec } from '@tracking/ports';
+import type { KafkaClient } from './kafka-client.ts';
+import { ENGINE, reasonOf, within } from './kafka-errors.ts';
+
+const POLL_MS = 50;
+
+/** What is asked of the cluster about topics and groups, under the names that the cluster knows. */
+export class KafkaTopics {
+  private link: { readonly client: KafkaClient; readonly admin: Promise<Admin> } | undefined;
+
+  constructor(
+    private readonly open: () => KafkaClient,
+    private readonly timeoutMs: number,
+    private readonly replicationFactor: number | undefined,
+  ) {}
+
+  async ensure(topics: readonly TopicSpec[]): Promise<void> {
+    await this.ask(async (admin, signal) => {
+      const known = new Set(await admin.listTopics());
+      const missing = topics.filter((topic) => !known.has(topic.name));
+      if (missing.length === 0) return;
+      // Waiting for leaders, kafkajs reports topics as unknown that it has just made.
+      await admin.createTopics({ topics: missing.map((topic) => this.config(topic)), waitForLeaders: false });
+      while (!signal.aborted && !(await haveLeaders(admin, missing))) await pause(POLL_MS);
+    });
+  }
+
+  async lag(topic: string, groupId: string): Promise<number> {
+    return this.ask(async (admin) => {
+      const [ends, [committed]] = await Promise.all([
+        admin.fetchTopicOffsets(topic),
+        admin.fetchOffsets({ groupId, topics: [topic] }),
+      ]);
+      const offsets = new Map(committed?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+      // Without an offset (-1), or with one that retention has overtaken, the group goes on at the earliest message.
+      return ends.reduce((sum, { partition, low, high }) => {
+        return sum + Number(high) - Math.max(offsets.get(partition) ?? -1, Number(low));
+      }, 0);
+    });
+  }
+
+  close(): void {
+    this.link?.client.abandon();
+  }
+
+  private config({ name, partitions, retentionMs }: TopicSpec): ITopicConfig {
+    const configEntries = [{ name: 'retention.ms', value: String(retentionMs) }];
+    const base = { topic: name, numPartitions: partitions, configEntries };
+    if (this.replicationFactor === undefined) return base;
+    const required = Math.max(1, this.replicationFactor - 1);
+    configEntries.push({ name: 'min.insync.replicas', value: String(required) });
+    return { ...base, replicationFactor: this.replicationFactor };
+  }
+
+  /** On one connection for all, made anew after an error. */
+  private async ask<T>(question: (admin: Admin, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const late = new AbortController();
+    const link = (this.link ??= this.connect());
+    try {
+      const answer = link.admin.then((admin) => question(admin, late.signal));
+      return await within(this.timeoutMs, answer);
+    } catch (error) {
+      link.client.abandon();
+      if (this.link === link) this.link = undefined;
+      throw error instanceof Unavailable ? error : new Unavailable(ENGINE, reasonOf(error));
+    } finally {
+      late.abort();
+    }
+  }
+
+  private connect(): { client: KafkaClient; admin: Promise<Admin> } {
+    const client = this.open();
+    const admin = client.kafka.admin();
+    return { client, admin: admin.connect().then(() => admin) };
+  }
+}
+
+async function haveLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<boolean> {
+  try {
+    const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
+    return metadata.topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0));
+  } catch {
+    return false; // Not known to every broker yet.
+  }
+}

@@ -1,0 +1,167 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Partitioners, type Producer } from 'kafkajs';
+import { Busy, Unavailable, type Logger, type Message } from '@tracking/ports';
+import type { KafkaClient } from './kafka-client.ts';
+import { ENGINE, reasonOf, within } from './kafka-errors.ts';
+import type { KafkaLimits } from './kafka-options.ts';
+
+/** Half of what a broker takes in one batch of records by default (`message.max.bytes`). */
+const MAX_BYTES = 512 * 1_024;
+const MAX_MESSAGES = 1_000;
+const OVERHEAD_BYTES = 64;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+/** The broker will never take it: certain that nothing was kept, useless to repeat. */
+const REFUSALS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
+
+/** Messages of one call that go in one send. */
+interface Piece {
+  readonly messages: readonly Message[];
+  readonly bytes: number;
+  /** On the monotonic clock. */
+  readonly deadline: number;
+  kept(): void;
+  failed(error: Error): void;
+}
+
+/**
+ * Sends to one topic, one batch at a time; what arrives meanwhile makes the next one. Two sends at once, or another batch
+ * after a failed one, lose messages that kafkajs calls acknowledged: a failed send gives its sequence numbers to the next
+ * one, which the broker then takes for a repeat. So after any error: a new producer, and the same batch again.
+ */
+export class TopicProducer {
+  private readonly waiting: Piece[] = [];
+  private readonly closing = new AbortController();
+  private link: { readonly client: KafkaClient; readonly producer: Promise<Producer> } | undefined;
+  private isSending = false;
+  private count = 0;
+
+  constructor(
+    private readonly topic: string,
+    private readonly open: () => KafkaClient,
+    private readonly limits: KafkaLimits,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Messages not acknowledged yet. */
+  get depth(): number {
+    return this.count;
+  }
+
+  async publish(messages: readonly Message[]): Promise<void> {
+    if (this.count > 0 && this.count + messages.length > this.limits.maxWaiting) {
+      throw new Busy(ENGINE, `${this.count} messages are waiting`);
+    }
+    const deadline = performance.now() + this.limits.publishTimeoutMs;
+    const kept = pieces(messages).map((piece) => this.enqueue(piece, deadline));
+    if (!this.isSending) void this.sendAll();
+    await Promise.all(kept);
+  }
+
+  /** Rejects what is not acknowledged. */
+  close(): void {
+    this.closing.abort();
+    this.unlink();
+  }
+
+  private enqueue({ messages, bytes }: Pick<Piece, 'messages' | 'bytes'>, deadline: number): Promise<void> {
+    this.count += messages.length;
+    const settled = new Promise<void>((kept, failed) => {
+      this.waiting.push({ messages, bytes, deadline, kept, failed });
+    });
+    return settled.finally(() => (this.count -= messages.length));
+  }
+
+  private async sendAll(): Promise<void> {
+    this.isSending = true;
+    for (let batch = this.next(); batch.length > 0; batch = this.next()) {
+      const failure = await this.sendUntilKept(batch);
+      if (failure === undefined) for (const piece of batch) piece.kept();
+      else {
+        // What waits must not overtake what may have to be repeated.
+        const behind = failure instanceof Unavailable ? this.waiting.splice(0) : [];
+        for (const piece of [...batch, ...behind]) piece.failed(failure);
+      }
+    }
+    this.isSending = false;
+  }
+
+  private next(): Piece[] {
+    let bytes = 0;
+    let messages = 0;
+    const end = this.waiting.findIndex((piece, at) => {
+      bytes += piece.bytes;
+      messages += piece.messages.length;
+      return at > 0 && (bytes > MAX_BYTES || messages > MAX_MESSAGES);
+    });
+    return this.waiting.splice(0, end === -1 ? this.waiting.length : end);
+  }
+
+  private async sendUntilKept(batch: readonly Piece[]): Promise<Error | undefined> {
+    const { topic } = this;
+    const deadline = batch[0]?.deadline ?? 0;
+    const messages = batch
+      .flatMap((piece) => piece.messages)
+      .map(({ key, value, headers }) => ({ key, value, headers }));
+    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
+      const left = deadline - performance.now();
+      try {
+        await within(left, this.send(messages), this.closing.signal);
+        return undefined;
+      } catch (error) {
+        this.unlink();
+        const reason = reasonOf(error);
+        if (REFUSALS.has(reason)) return new Error(`${ENGINE}: refused a message for ever: ${reason}`);
+        if (this.closing.signal.aborted) return new Unavailable(ENGINE, 'closed');
+        if (left <= wait) return error instanceof Unavailable ? error : new Unavailable(ENGINE, reason);
+        this.logger.warn(
+          { topic, reason, messages: messages.length },
+          'message broker: the same messages are sent again',
+        );
+      }
+      await pause(wait, undefined, { signal: this.closing.signal }).catch(() => undefined);
+    }
+  }
+
+  private async send(messages: { key: string; value: string; headers: Record<string, string> }[]): Promise<void> {
+    this.link ??= this.connect();
+    const producer = await this.link.producer;
+    await producer.send({ topic: this.topic, messages, acks: -1, timeout: this.limits.requestTimeoutMs });
+  }
+
+  private connect(): { client: KafkaClient; producer: Promise<Producer> } {
+    const client = this.open();
+    const producer = client.kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+    });
+    return { client, producer: producer.connect().then(() => producer) };
+  }
+
+  private unlink(): void {
+    this.link?.client.abandon();
+    this.link = undefined;
+  }
+}
+
+function pieces(messages: readonly Message[]): Pick<Piece, 'messages' | 'bytes'>[] {
+  const made: { messages: Message[]; bytes: number }[] = [];
+  let last: { messages: Message[]; bytes: number } | undefined;
+  for (const message of messages) {
+    const bytes = sizeOf(message);
+    if (last === undefined || last.bytes + bytes > MAX_BYTES || last.messages.length >= MAX_MESSAGES) {
+      last = { messages: [], bytes: 0 };
+      made.push(last);
+    }
+    last.messages.push(message);
+    last.bytes += bytes;
+  }
+  return made;
+}
+
+function sizeOf({ key, value, headers }: Message): number {
+  const texts = [key, value, ...Object.entries(headers).flat()];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), OVERHEAD_BYTES);
+}

@@ -1,0 +1,169 @@
+import {
+  DuplicateKey,
+  type Collection,
+  type CollectionSpec,
+  type Document,
+  type Filter,
+  type Query,
+  type Write,
+} from '@tracking/ports';
+import type { AnyBulkWriteOperation, Collection as DriverCollection } from 'mongodb';
+import type { MongoConnection } from './mongo-connection.ts';
+import { ID_INDEX, refusedWrites, violatedIndex } from './mongo-errors.ts';
+import { guarded, mongoFilter, mongoQuery, mongoSort } from './mongo-filter.ts';
+import { fromStored, storedFields, toStored, type StoredDocument } from './stored-document.ts';
+
+/** Documents in one operation: it has to end within the deadline. */
+const WRITES_AT_ONCE = 1_000;
+
+/** A write that was refused because its id is there. */
+const TAKEN = Symbol('taken');
+
+export class MongoCollection<T extends Document> implements Collection<T> {
+  constructor(
+    private readonly spec: CollectionSpec,
+    private readonly connection: MongoConnection,
+  ) {}
+
+  async get(id: string): Promise<T | undefined> {
+    const stored = await this.run((documents) => documents.findOne({ _id: id }));
+    return stored === null ? undefined : fromStored<T>(stored);
+  }
+
+  async getMany(ids: readonly string[]): Promise<readonly T[]> {
+    return ids.length === 0 ? [] : this.list({ filter: { id: { in: ids } }, limit: ids.length });
+  }
+
+  async find(query: Query): Promise<readonly T[]> {
+    return query.limit <= 0 ? [] : this.list(query);
+  }
+
+  async count(filter: Filter): Promise<number> {
+    const { deadlineMs: maxTimeMS } = this.connection;
+    return this.run((documents) => documents.countDocuments(mongoFilter(this.spec, filter), { maxTimeMS }));
+  }
+
+  async insert(document: T): Promise<boolean> {
+    return (await this.write((documents) => documents.insertOne(toStored(document)))) !== TAKEN;
+  }
+
+  async replace(document: T, guard?: Filter): Promise<boolean> {
+    const filter = guarded(this.spec, document.id, guard);
+    const outcome = await this.write((documents) => documents.replaceOne(filter, toStored(document)));
+    return outcome !== TAKEN && outcome.matchedCount === 1;
+  }
+
+  /**
+   * Where the guard does not match, MongoDB tries to insert and finds the id taken. So it does where another's insert
+   * came in between, which the guard may well match: only the second time it is certain that it does not.
+   */
+  async upsert(document: T, guard?: Filter): Promise<boolean> {
+    const filter = guarded(this.spec, document.id, guard);
+    const once = () => this.write((documents) => documents.replaceOne(filter, toStored(document), { upsert: true }));
+    let outcome = await once();
+    for (let again = 0; outcome === TAKEN && (again < 1 || guard === undefined); again += 1) outcome = await once();
+    return outcome !== TAKEN;
+  }
+
+  async delete(id: string, guard?: Filter): Promise<boolean> {
+    const filter = guarded(this.spec, id, guard);
+    const { deletedCount } = await this.run((documents) => documents.deleteOne(filter));
+    return deletedCount === 1;
+  }
+
+  async writeMany(writes: readonly Write<T>[]): Promise<void> {
+    let refusedBy: string | undefined;
+    for (const round of rounds(writes)) {
+      for (let from = 0; from < round.length; from += WRITES_AT_ONCE) {
+        const index = await this.writeUnordered(round.slice(from, from + WRITES_AT_ONCE), true);
+        refusedBy ??= index;
+      }
+    }
+    if (refusedBy !== undefined) throw new DuplicateKey(this.spec.name, refusedBy);
+  }
+
+  async claim({ filter, sort }: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined> {
+    const condition = mongoFilter(this.spec, filter);
+    const options = { sort: mongoSort(sort), returnDocument: 'after' } as const;
+    const claimed = await this.write((documents) =>
+      documents.findOneAndUpdate(condition, { $set: storedFields(set) as Partial<StoredDocument> }, options),
+    );
+    return claimed === TAKEN || claimed === null ? undefined : fromStored<T>(claimed);
+  }
+
+  private list(query: Query): Promise<readonly T[]> {
+    const { limit, sort } = query;
+    const condition = mongoQuery(this.spec, query);
+    // One more than can come, so that the first answer is the last.
+    const { deadlineMs: maxTimeMS } = this.connection;
+    const options = { sort: mongoSort(sort), limit, batchSize: limit + 1, maxTimeMS };
+    return this.run(async (documents) => {
+      const stored = await documents.find(condition, options).toArray();
+      return stored.map((document) => fromStored<T>(document));
+    });
+  }
+
+  /** Writes to different ids. Answers the unique index that refused one of them, if any. */
+  private async writeUnordered(writes: readonly Write<T>[], first: boolean): Promise<string | undefined> {
+    const models = writes.map((write) => this.model(write));
+    const refused = await this.run((documents) =>
+      documents.bulkWrite(models, { ordered: false }).then(() => [], refusedWrites),
+    );
+    const refusedBy = refused.find(({ index }) => index !== ID_INDEX)?.index;
+    // As in `upsert`.
+    const taken = refused.flatMap(({ at, index }) => (index === ID_INDEX ? (writes[at] ?? []) : []));
+    const again = taken.filter((write) => write.kind === 'upsert' && (first || write.guard === undefined));
+    const later = again.length === 0 ? undefined : await this.writeUnordered(again, false);
+    return refusedBy ?? later;
+  }
+
+  private model(write: Write<T>): AnyBulkWriteOperation<StoredDocument> {
+    switch (write.kind) {
+      case 'insert':
+        return { insertOne: { document: toStored(write.document) } };
+      case 'upsert': {
+        const filter = guarded(this.spec, write.document.id, write.guard);
+        return { replaceOne: { filter, replacement: toStored(write.document), upsert: true } };
+      }
+      case 'delete':
+        return { deleteOne: { filter: guarded(this.spec, write.id, write.guard) } };
+    }
+  }
+
+  private write<R>(operation: (documents: DriverCollection<StoredDocument>) => Promise<R>): Promise<R | typeof TAKEN> {
+    return this.run<R | typeof TAKEN>((documents) =>
+      operation(documents).catch((error: unknown) => {
+        const index = violatedIndex(error);
+        if (index === undefined) throw error;
+        if (index === ID_INDEX) return TAKEN;
+        throw new DuplicateKey(this.spec.name, index);
+      }),
+    );
+  }
+
+  /** What can be made again is acknowledged from memory, in the same order as all else; what is read of the rest stays. */
+  private run<R>(operation: (documents: DriverCollection<StoredDocument>) => Promise<R>): Promise<R> {
+    const { name, derived = false } = this.spec;
+    return this.connection.run((database) =>
+      operation(
+        database.collection<StoredDocument>(name, {
+          writeConcern: { w: 'majority', journal: !derived, wtimeoutMS: this.connection.deadlineMs },
+          readConcern: { level: derived ? 'local' : 'majority' },
+        }),
+      ),
+    );
+  }
+}
+
+/** The writes so that those of one id are in different rounds, in their order. */
+function rounds<T extends Document>(writes: readonly Write<T>[]): Write<T>[][] {
+  const made: Write<T>[][] = [];
+  const seen = new Map<string, number>();
+  for (const write of writes) {
+    const id = write.kind === 'delete' ? write.id : write.document.id;
+    const round = seen.get(id) ?? 0;
+    seen.set(id, round + 1);
+    (made[round] ??= []).push(write);
+  }
+  return made;
+}

@@ -1,0 +1,9 @@
+import { documentStoreConformance } from '@tracking/testing';
+import { mongoSubject, whereMongo } from './test/mongo-subject.ts';
+
+whereMongo('document store on MongoDB', () => {
+  documentStoreConformance(
+    'MongoDB',
+    mongoSubject((store) => store),
+  );
+});

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { DuplicateKey, type DocumentStore } from '@tracking/ports';
+import { mongoSubject, whereMongo } from './test/mongo-subject.ts';
+
+interface Thing {
+  readonly id: string;
+  readonly owner?: string;
+  readonly words?: readonly string[];
+  readonly metadata?: object;
+}
+
+whereMongo('documents in MongoDB', () => {
+  describe('documents in MongoDB', () => {
+    const subject = mongoSubject((opened) => opened);
+    let store: DocumentStore;
+    let name: string;
+    beforeAll(async () => void (store = await subject.open()));
+    afterAll(() => subject.close());
+    beforeEach(() => void (name = `things-${randomUUID()}`));
+
+    it('keep the keys that clients chose', async () => {
+      const things = await store.collection<Thing>({ name, indexes: [] });
+      const metadata = JSON.parse(
+        '{"$ref": "a", "$id": "b", "_bsontype": "ObjectId", "a.b": "c", "": "d", "__proto__": "e", "n\\u0000": 1}',
+      ) as object;
+      await things.insert({ id: '$a.b', metadata });
+      await things.writeMany([{ kind: 'upsert', document: { id: 'b', metadata: { inner: metadata } } }]);
+      expect(JSON.stringify((await things.get('$a.b'))?.metadata)).toBe(JSON.stringify(metadata));
+      expect(JSON.stringify((await things.get('b'))?.metadata)).toBe(JSON.stringify({ inner: metadata }));
+      const claimed = await things.claim({ filter: { id: 'b' } }, { metadata });
+      expect(JSON.stringify(claimed?.metadata)).toBe(JSON.stringify(metadata));
+    });
+
+    it('get an index anew that was defined otherwise, or named otherwise', async () => {
+      const things = await store.collection<Thing>({ name, indexes: [{ name: 'by_owner', fields: ['owner'] }] });
+      await things.insert({ id: 'a', owner: 'o' });
+      const unique = { name: 'by_owner', fields: ['owner'], unique: true };
+      await store.collection<Thing>({ name, indexes: [unique] });
+      await expect(things.insert({ id: 'b', owner: 'o' })).rejects.toMatchObject({ index: 'by_owner' });
+      await store.collection<Thing>({ name, indexes: [{ ...unique, name: 'owners' }] });
+      await expect(things.insert({ id: 'b', owner: 'o' })).rejects.toMatchObject({ index: 'owners' });
+    });
+
+    it('refuse a unique index over documents that it would refuse', async () => {
+      const things = await store.collection<Thing>({ name, indexes: [] });
+      await things.insert({ id: 'a', owner: 'o' });
+      await things.insert({ id: 'b', owner: 'o' });
+      const indexes = [{ name: 'by_owner', fields: ['owner'], unique: true }];
+      await expect(store.collection<Thing>({ name, indexes })).rejects.toBeInstanceOf(DuplicateKey);
+    });
+
+    it('may have empty arrays under a unique index', async () => {
+      const indexes = [{ name: 'by_word', fields: ['words'], arrayField: 'words', unique: true }];
+      const things = await store.collection<Thing>({ name, indexes });
+      expect(await things.insert({ id: 'a', words: [] })).toBe(true);
+      expect(await things.insert({ id: 'b', words: [] })).toBe(true);
+      expect(await things.insert({ id: 'c', words: ['x', 'y'] })).toBe(true);
+      await expect(things.insert({ id: 'd', words: ['y'] })).rejects.toMatchObject({ index: 'by_word' });
+    });
+
+    it('match bounds by one element, in an index or not', async () => {
+      const byWord = { name: 'by_word', fields: ['words'], arrayField: 'words' };
+      for (const indexes of [[], [byWord]]) {
+        const things = await store.collection<Thing>({ name: `${name}-${indexes.length}`, indexes });
+        await things.insert({ id: 'around', words: ['a', 'z'] });
+        await things.insert({ id: 'within', words: ['a', 'n', 'z'] });
+        const found = await things.find({ filter: { words: { gte: 'm', lt: 'o' } }, limit: 5 });
+        expect(found.map(({ id }) => id)).toEqual(['within']);
+      }
+    });
+
+    it('that are too large are refused for good', async () => {
+      const things = await store.collection<Thing>({ name, indexes: [] });
+      const refusal = things.insert({ id: 'a', owner: 'x'.repeat(17 * 1024 * 1024) });
+      await expect(refusal).rejects.toThrow('document store: refused');
+      expect(await things.insert({ id: 'a' })).toBe(true);
+    });
+  });
+});

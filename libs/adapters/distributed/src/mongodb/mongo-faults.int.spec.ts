@@ -1,0 +1,223 @@
+import { setTimeout } from 'node:timers/promises';
+import { Unavailable, type Collection } from '@tracking/ports';
+import { eventually, noMetrics } from '@tracking/testing';
+import { MongoConnection } from './mongo-connection.ts';
+import { MongoDocumentStore } from './mongo-document-store.ts';
+import { MongoLeases } from './mongo-leases.ts';
+import { MongoQuota } from './mongo-quota.ts';
+import { MongoEngine } from './test/mongo-engine.ts';
+import { whereEngine } from './test/mongo-subject.ts';
+
+interface Thing {
+  readonly id: string;
+  readonly version?: number;
+  readonly state?: string;
+  /** Who changed it, one after the other. */
+  readonly by?: readonly string[];
+}
+
+const KILLS = 3;
+const DEADLINE_MS = 1_500;
+
+whereEngine('MongoDB that fails', (enginesDir) => {
+  describe('MongoDB that fails', () => {
+    let engine: MongoEngine;
+    const connections: MongoConnection[] = [];
+    beforeEach(async () => void (engine = await MongoEngine.create(enginesDir)));
+    afterEach(async () => {
+      engine.goOn();
+      await Promise.all(connections.splice(0).map((connection) => connection.close()));
+      await engine.remove();
+    });
+
+    function connect(credentials?: string): MongoDocumentStore {
+      const url = engine.url('faults', credentials);
+      const connection = new MongoConnection({ url, metrics: noMetrics, deadlineMs: DEADLINE_MS });
+      connections.push(connection);
+      return new MongoDocumentStore(connection);
+    }
+
+    /** Kills and restarts the engine some times, in the middle of what goes on. */
+    async function kills(ended: AbortController): Promise<void> {
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        await setTimeout(400);
+        await engine.kill();
+        await engine.run();
+      }
+      await setTimeout(300);
+      ended.abort();
+    }
+
+    /** Repeats it until the engine answers. Answers whether it had to, which leaves earlier outcomes unknown. */
+    async function patiently<R>(
+      operation: () => Promise<R>,
+    ): Promise<{ readonly answer: R; readonly repeated: boolean }> {
+      for (let repeated = false; ; repeated = true) {
+        try {
+          return { answer: await operation(), repeated };
+        } catch (error) {
+          if (!(error instanceof Unavailable)) throw error;
+          await setTimeout(50);
+        }
+      }
+    }
+
+    it('has everything acknowledged after kills in the middle of writes, and nothing twice', async () => {
+      await engine.run();
+      const things = await connect().collection<Thing>({ name: 'things', indexes: [] });
+      const acknowledged: string[] = [];
+      const changes = new Map<string, string[]>();
+      const ended = new AbortController();
+
+      async function insert(writer: number): Promise<void> {
+        for (let at = 0; !ended.signal.aborted; at += 1) {
+          const id = `${writer}-${at}`;
+          if (at % 2 === 0) await patiently(() => things.insert({ id }));
+          else await patiently(() => things.writeMany([{ kind: 'upsert', document: { id } }]));
+          acknowledged.push(id);
+        }
+      }
+      /** Adds one entry after the other to one document, each guarded by the version before. */
+      async function change(id: string): Promise<void> {
+        const own: string[] = [];
+        changes.set(id, own);
+        await patiently(() => things.insert({ id, version: 0, by: [] }));
+        for (let version = 1; !ended.signal.aborted; version += 1) {
+          const entry = `${id}-${version}`;
+          const next: Thing = { id, version, by: [...own, entry] };
+          const { answer, repeated } = await patiently(() => things.replace(next, { version: version - 1 }));
+          expect(answer || repeated).toBe(true);
+          own.push(entry);
+        }
+      }
+      const work = [0, 1, 2, 3].map(insert).concat(['x', 'y', 'z'].map(change));
+      await Promise.all([...work, kills(ended)]);
+
+      expect(acknowledged.length).toBeGreaterThan(KILLS);
+      const there = new Set((await things.getMany(acknowledged)).map(({ id }) => id));
+      expect(acknowledged.filter((id) => !there.has(id))).toEqual([]);
+      for (const [id, own] of changes) {
+        expect(own.length).toBeGreaterThan(KILLS);
+        expect(await things.get(id)).toEqual({ id, version: own.length, by: own });
+      }
+    });
+
+    it('gives each document to one claimant, killed in the middle of claims', async () => {
+      await engine.run();
+      const indexes = [{ name: 'by_state', fields: ['state', 'id'] }];
+      const jobs = await connect().collection<Thing>({ name: 'jobs', indexes });
+      const others = await connect().collection<Thing>({ name: 'jobs', indexes });
+      const ids = Array.from({ length: 3_000 }, (_, at) => `job-${String(at).padStart(4, '0')}`);
+      await jobs.writeMany(ids.map((id) => ({ kind: 'insert', document: { id, state: 'free' } })));
+      const won: { readonly id: string; readonly state: string }[] = [];
+      const ended = new AbortController();
+
+      async function claim(from: Collection<Thing>, worker: number): Promise<void> {
+        for (let attempt = 0; !ended.signal.aborted; attempt += 1) {
+          const query = { filter: { state: 'free' }, sort: { fields: ['state', 'id'] } };
+          // A token of its own each time: what an unanswered claim got, nobody has.
+          const { answer } = await patiently(() => from.claim(query, { state: `${worker}-${(attempt += 1)}` }));
+          if (answer === undefined) return;
+          won.push({ id: answer.id, state: answer.state ?? '' });
+        }
+      }
+      const workers = Array.from({ length: 10 }, (_, worker) => claim(worker % 2 === 0 ? jobs : others, worker));
+      await Promise.all([...workers, kills(ended)]);
+
+      expect(won.length).toBeGreaterThan(KILLS);
+      expect(new Set(won.map(({ id }) => id)).size).toBe(won.length);
+      const stored = new Map((await jobs.getMany(ids)).map(({ id, state }) => [id, state]));
+      expect(won.filter(({ id, state }) => stored.get(id) !== state)).toEqual([]);
+    });
+
+    it('down at the start: says so without a secret, and is there when it is', async () => {
+      const store = connect('someone:s3cret');
+      const error: unknown = await store.collection({ name: 'things', indexes: [] }).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(Unavailable);
+      expect(error).toMatchObject({ engine: 'document store' });
+      const { message, stack, cause } = error as Error;
+      expect(`${message} ${stack} ${JSON.stringify(error)}`).not.toMatch(/s3cret|someone|127\.0\.0\.1|\d{5}/);
+      expect(cause).toBeUndefined();
+
+      const plain = connect();
+      await expect(plain.collectionNames('')).rejects.toBeInstanceOf(Unavailable);
+      await engine.run();
+      const things = await plain.collection<Thing>({ name: 'things', indexes: [] });
+      expect(await things.insert({ id: 'a' })).toBe(true);
+    });
+
+    it('hung: gives every operation up in time, and is there when it goes on', async () => {
+      await engine.run();
+      const things = await connect().collection<Thing>({ name: 'things', indexes: [] });
+      await things.insert({ id: 'a', version: 1 });
+      engine.hang();
+      const since = performance.now();
+      const operations = [
+        things.get('a'),
+        things.find({ filter: {}, limit: 10 }),
+        things.insert({ id: 'b' }),
+        things.replace({ id: 'a', version: 2 }, { version: 1 }),
+        things.writeMany([{ kind: 'upsert', document: { id: 'c' } }]),
+        things.claim({ filter: { version: 1 } }, { state: 'mine' }),
+      ];
+      for (const outcome of await Promise.allSettled(operations)) {
+        expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'Unavailable' } });
+      }
+      expect(performance.now() - since).toBeLessThan(3 * DEADLINE_MS);
+      engine.goOn();
+      await patiently(() => things.upsert({ id: 'd' }));
+      expect(await things.get('d')).toEqual({ id: 'd' });
+    });
+
+    it('hung: no lease has two holders, and it is had again', async () => {
+      await engine.run();
+      const ttlMs = 1_500;
+      const leases = new MongoLeases(connect(), { ttlMs });
+      const others = new MongoLeases(connect(), { ttlMs });
+      const lease = await leases.acquire('l', new AbortController().signal);
+      const next = others.acquire('l', new AbortController().signal);
+      let holders = 1;
+      let most = 1;
+      lease.lost.addEventListener('abort', () => (holders -= 1));
+      void next.then(() => (most = Math.max(most, (holders += 1))));
+      await setTimeout(ttlMs);
+      expect(lease.lost.aborted).toBe(false);
+      engine.hang();
+      await eventually(() => expect(lease.lost.aborted).toBe(true), { deadlineMs: 2 * ttlMs });
+      engine.goOn();
+      expect((await next).epoch).toBeGreaterThan(lease.epoch);
+      expect(most).toBe(1);
+      await leases.close();
+      await others.close();
+    });
+
+    it('killed: a lease outlives a restart that is quicker than its time to live', async () => {
+      await engine.run();
+      const leases = new MongoLeases(connect(), { ttlMs: 15_000 });
+      const lease = await leases.acquire('l', new AbortController().signal);
+      await engine.kill();
+      await engine.run();
+      await setTimeout(11_000);
+      expect(lease.lost.aborted).toBe(false);
+      await leases.close();
+      expect(lease.lost.aborted).toBe(true);
+    });
+
+    it('hung: a quota is counted alone, and together again afterwards', async () => {
+      await engine.run();
+      const quota = new MongoQuota(connect());
+      const other = new MongoQuota(connect());
+      expect((await quota.take('k', 10)).admitted).toBe(true);
+      expect((await other.take('k', 10)).admitted).toBe(true);
+      engine.hang();
+      const alone = await Promise.all(Array.from({ length: 20 }, () => quota.take('k', 10)));
+      const admitted = alone.filter((decision) => decision.admitted).length;
+      expect(admitted).toBeGreaterThanOrEqual(8);
+      expect(admitted).toBeLessThanOrEqual(9);
+      engine.goOn();
+      await eventually(async () => expect((await other.take('k', 10)).admitted).toBe(false), { deadlineMs: 10_000 });
+      await quota.close();
+      await other.close();
+    });
+  });
+});

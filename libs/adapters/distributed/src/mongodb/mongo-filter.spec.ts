@@ -1,0 +1,76 @@
+import type { CollectionSpec } from '@tracking/ports';
+import { guarded, mongoFilter, mongoIndex, mongoQuery, mongoSort } from './mongo-filter.ts';
+
+const spec: CollectionSpec = {
+  name: 'things',
+  indexes: [
+    { name: 'by_owner', fields: ['owner', 'made_at', 'id'] },
+    { name: 'by_word', fields: ['owner', 'words'], arrayField: 'words' },
+  ],
+};
+
+describe('a filter', () => {
+  it.each([
+    ['a value', { owner: 'o' }, { owner: { $eq: 'o' } }],
+    ['the id', { id: 'a' }, { _id: { $eq: 'a' } }],
+    ['null, which is not absent', { owner: null }, { owner: { $eq: null, $exists: true } }],
+    ['one of several', { owner: { in: ['o', null] } }, { owner: { $in: ['o', null], $exists: true } }],
+    ['another value', { owner: { ne: 'o' } }, { owner: { $ne: 'o' } }],
+    ['another than null, or absent', { owner: { ne: null } }, { owner: { $not: { $type: 'null' } } }],
+    ['no bounds at all', { owner: {} }, {}],
+    ['bounds of an indexed scalar', { made_at: { gte: 1, lt: 2 } }, { made_at: { $gte: 1, $lt: 2 } }],
+    ['bounds of an element', { words: { gte: 'a', lt: 'b' } }, { words: { $elemMatch: { $gte: 'a', $lt: 'b' } } }],
+    [
+      'bounds of whatever it is',
+      { note: { gte: 'a', lt: 'b' } },
+      {
+        $and: [
+          {
+            $or: [
+              { note: { $elemMatch: { $gte: 'a', $lt: 'b' } } },
+              { note: { $gte: 'a', $lt: 'b', $not: { $type: 'array' } } },
+            ],
+          },
+        ],
+      },
+    ],
+  ])('asks for %s', (_title, filter, expected) => {
+    expect(mongoFilter(spec, filter)).toEqual(expected);
+  });
+
+  it.each(['$where', 'deep.rank', '', 'a b'])('refuses the field %j', (field) => {
+    expect(() => mongoFilter(spec, { [field]: 1 })).toThrow(TypeError);
+  });
+
+  it('as a guard, is for one document', () => {
+    expect(guarded(spec, 'a', undefined)).toEqual({ _id: 'a' });
+    expect(guarded(spec, 'a', { owner: 'o' })).toEqual({ _id: 'a', owner: { $eq: 'o' } });
+    expect(guarded(spec, 'a', { id: 'b' })).toEqual({ $and: [{ _id: 'a' }, { _id: { $eq: 'b' } }] });
+  });
+});
+
+it('a page begins after the last row of the one before', () => {
+  const sort = { fields: ['made_at', 'id'], descending: true };
+  expect(mongoSort(sort)).toEqual([
+    ['made_at', -1],
+    ['_id', -1],
+  ]);
+  expect(mongoQuery(spec, { filter: { owner: 'o' }, sort, after: [7, 'a'] })).toEqual({
+    $and: [
+      { owner: { $eq: 'o' } },
+      { made_at: { $lte: 7 } },
+      { $or: [{ made_at: { $lt: 7 } }, { made_at: 7, _id: { $lt: 'a' } }] },
+    ],
+  });
+});
+
+it('a unique index has no documents that lack a field', () => {
+  expect(mongoIndex({ name: 'by_id', fields: ['id'] })).toBeUndefined();
+  expect(mongoIndex({ name: 'by_a', fields: ['a', 'id'] })).toEqual({ name: 'by_a', key: { a: 1, _id: 1 } });
+  expect(mongoIndex({ name: 'by_b', fields: ['a', 'b'], arrayField: 'b', unique: true })).toEqual({
+    name: 'by_b',
+    key: { a: 1, b: 1 },
+    unique: true,
+    partialFilterExpression: { a: { $exists: true }, 'b.0': { $exists: true } },
+  });
+});

@@ -1,0 +1,10 @@
+import { quotaConformance } from '@tracking/testing';
+import { MongoQuota } from './mongo-quota.ts';
+import { mongoSubject, whereMongo } from './test/mongo-subject.ts';
+
+whereMongo('quota on MongoDB', () => {
+  quotaConformance('MongoDB', (clock) => ({
+    ...mongoSubject((store) => new MongoQuota(store, clock)),
+    heldBack: 0.01,
+  }));
+});

@@ -1,0 +1,91 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Kinds of requests by their numbers in Kafka's protocol. */
+export const PRODUCE = 0;
+export const FIND_COORDINATOR = 10;
+
+/**
+ * Stands before a node and cuts the connection in the place of an answer: the node has done what it was asked, and the
+ * client does not learn of it.
+ */
+export class CuttingProxy {
+  /** How many answers were cut. */
+  cuts = 0;
+  private readonly sockets = new Set<Socket>();
+  private readonly server: Server;
+  private shouldCut: (kind: number) => boolean = () => false;
+
+  constructor(
+    private readonly port: number,
+    private readonly nodePort: number,
+  ) {
+    this.server = createServer((client) => this.relay(client));
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
+  }
+
+  /** @param every cuts each so manieth answer to that kind of request */
+  cutAnswers(kind: number, every: number, most = Infinity): void {
+    let seen = 0;
+    const end = this.cuts + most;
+    this.shouldCut = (of) => of === kind && this.cuts < end && ++seen % every === 0;
+  }
+
+  cutNothing(): void {
+    this.shouldCut = () => false;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private relay(client: Socket): void {
+    const node = connect(this.nodePort, '127.0.0.1');
+    const kinds = new Map<number, number>();
+    const end = () => {
+      client.destroy();
+      node.destroy();
+    };
+    for (const socket of [client, node]) {
+      this.sockets.add(socket);
+      socket.on('error', end).on('close', () => {
+        this.sockets.delete(socket);
+        end();
+      });
+    }
+    client.on(
+      'data',
+      frames((frame) => {
+        kinds.set(frame.readInt32BE(8), frame.readInt16BE(4));
+        node.write(frame);
+      }),
+    );
+    node.on(
+      'data',
+      frames((frame) => {
+        const kind = kinds.get(frame.readInt32BE(4)) ?? -1;
+        kinds.delete(frame.readInt32BE(4));
+        if (!this.shouldCut(kind)) return void client.write(frame);
+        this.cuts += 1;
+        end();
+      }),
+    );
+  }
+}
+
+/** Each request or answer whole, with its length before it. */
+function frames(each: (frame: Buffer) => void): (data: Buffer) => void {
+  let rest = Buffer.alloc(0);
+  return (data) => {
+    rest = Buffer.concat([rest, data]);
+    while (rest.length >= 4 && rest.length >= 4 + rest.readInt32BE(0)) {
+      const end = 4 + rest.readInt32BE(0);
+      const frame = rest.subarray(0, end);
+      rest = rest.subarray(end);
+      each(frame);
+    }
+  };
+}

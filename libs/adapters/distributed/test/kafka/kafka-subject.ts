@@ -1,0 +1,54 @@
+import { noMetrics, silentLogger, type Subject } from '@tracking/testing';
+import { KafkaMessageBroker } from '../../src/kafka/kafka-message-broker.ts';
+import type { KafkaLimits } from '../../src/kafka/kafka-options.ts';
+import { KafkaEngine } from './kafka-engine.ts';
+
+/** Why there is no Kafka to test on; undefined where there is. */
+export const NO_KAFKA =
+  process.env['KAFKA_BROKERS'] || process.env['ENGINES_DIR']
+    ? undefined
+    : 'neither KAFKA_BROKERS nor ENGINES_DIR is set';
+
+export function openBroker(brokers: readonly string[], limits: Partial<KafkaLimits> = {}): KafkaMessageBroker {
+  const quick = { sessionTimeoutMs: 6_000, ...limits };
+  return new KafkaMessageBroker({ brokers, limits: quick, logger: silentLogger, metrics: noMetrics });
+}
+
+/** The adapter on the cluster of `KAFKA_BROKERS`, else on a node from `ENGINES_DIR`, which can be killed. */
+export function kafkaSubject(): Subject<KafkaMessageBroker> {
+  const opened: KafkaMessageBroker[] = [];
+  let engine: KafkaEngine | undefined;
+  let brokers: readonly string[] = process.env['KAFKA_BROKERS']?.split(',') ?? [];
+
+  const openAgain = () => {
+    const broker = openBroker(brokers);
+    opened.push(broker);
+    return Promise.resolve(broker);
+  };
+  const subject: Subject<KafkaMessageBroker> = {
+    deadlineMs: 30_000,
+    async open() {
+      if (brokers.length === 0) {
+        engine = await KafkaEngine.start(process.env['ENGINES_DIR'] ?? '');
+        brokers = engine.brokers;
+      }
+      return openAgain();
+    },
+    async reopen() {
+      await opened.pop()?.close();
+      return openAgain();
+    },
+    another: openAgain,
+    async close() {
+      await Promise.all(opened.splice(0).map((broker) => broker.close()));
+      await engine?.remove();
+    },
+  };
+  if (brokers.length > 0) return subject;
+  /** The node dies; the process that published and consumed lives on beside the new one. */
+  const crash = async () => {
+    await engine?.killAndRestart();
+    return openAgain();
+  };
+  return { ...subject, crash };
+}

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import type { Collection, Filter, Scalar } from '@tracking/ports';
+import { noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import { EmbeddedEngine } from './index.ts';
+
+type Field = Scalar | readonly Scalar[] | { readonly a: Scalar };
+interface Row {
+  readonly id: string;
+  readonly plain?: Field;
+  readonly list?: Field;
+}
+
+const scalar = fc.constantFrom<Scalar>(0, 1, -1, 1.5, 10, '', '0', '1', 'a', 'ab', 'b', true, false, null);
+const field = fc.oneof({ weight: 4, arbitrary: scalar }, fc.constant({ a: 1 }));
+const list = fc.array(scalar, { maxLength: 3 });
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 5 });
+const row = fc.record({ plain: optional(field), list: optional(list) });
+const bounds = fc
+  .record({ gt: scalar, gte: scalar, lt: scalar, lte: scalar }, { requiredKeys: [] })
+  .filter((given) => Object.keys(given).length > 0);
+const condition = fc.oneof(
+  scalar,
+  bounds,
+  fc.record({ in: fc.array(scalar, { maxLength: 3 }) }),
+  fc.record({ ne: scalar }),
+  fc.record({ exists: fc.boolean() }),
+);
+const filters = fc.record({ plain: condition, list: condition }, { requiredKeys: [] });
+
+/** The port's words about conditions, as plainly as they can be written. */
+function holds(value: Field | undefined, given: Filter[string]): boolean {
+  if (given === null || typeof given !== 'object') return elements(value).includes(given);
+  if ('in' in given) return elements(value).some((element) => given.in.includes(element));
+  if ('ne' in given) return !elements(value).includes(given.ne);
+  if ('exists' in given) return (value !== undefined) === given.exists;
+  return elements(value).some((element) =>
+    Object.entries(given).every(([bound, limit]) => limit !== undefined && within(bound, element, limit)),
+  );
+}
+
+function elements(value: Field | undefined): readonly Scalar[] {
+  if (Array.isArray(value)) return value as readonly Scalar[];
+  return value === undefined || (typeof value === 'object' && value !== null) ? [] : [value as Scalar];
+}
+
+function within(bound: string, element: Scalar, limit: Scalar): boolean {
+  if (element === null || limit === null) return element === limit && bound.endsWith('e');
+  if (typeof element !== typeof limit) return false;
+  return { gt: element > limit, gte: element >= limit, lt: element < limit, lte: element <= limit }[bound] ?? false;
+}
+
+describe('filters', () => {
+  let folder: TempFolder;
+  let engine: EmbeddedEngine;
+  let indexed: Collection<Row>;
+  let bare: Collection<Row>;
+  beforeAll(async () => {
+    folder = await tempFolder();
+    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    const indexes = [
+      { name: 'by_plain', fields: ['plain', 'id'] },
+      { name: 'by_list', fields: ['list', 'id'], arrayField: 'list' },
+      { name: 'by_both', fields: ['plain', 'list'], arrayField: 'list' },
+    ];
+    indexed = await engine.documentStore.collection<Row>({ name: 'indexed', derived: true, indexes });
+    bare = await engine.documentStore.collection<Row>({ name: 'bare', derived: true, indexes: [] });
+  });
+  afterAll(async () => {
+    await engine.close();
+    await folder.remove();
+  });
+
+  it('match the same documents with indexes, without them, and as the port says', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { maxLength: 12 }),
+        fc.array(filters, { minLength: 1, maxLength: 8 }),
+        async (rows, asked) => {
+          const documents = rows.map(
+            (fields, index) => JSON.parse(JSON.stringify({ ...fields, id: `r${index}` })) as Row,
+          );
+          for (const collection of [indexed, bare]) {
+            const old = await collection.find({ filter: {}, limit: 100 });
+            await collection.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
+            await collection.writeMany(documents.map((document) => ({ kind: 'insert', document })));
+          }
+          for (const filter of asked) {
+            const expected = documents.filter((document) =>
+              Object.entries(filter).every(([name, given]) => holds(document[name as 'plain' | 'list'], given)),
+            );
+            for (const collection of [indexed, bare]) {
+              const found = await collection.find({ filter, sort: { fields: ['id'] }, limit: 100 });
+              expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id).sort());
+              expect(await collection.count(filter)).toBe(expected.length);
+            }
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

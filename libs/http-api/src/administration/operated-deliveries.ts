@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
+import type { Environment } from '@tracking/contracts';
+import type { DeliveryFilter, Scope, WebhookCommand, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
+import { RequestError } from '../errors/request-error.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+
+/** Where an operator looks: into one workspace or all of them, one environment or both. */
+export interface Where {
+  readonly workspace?: string | undefined;
+  readonly environment?: Environment | undefined;
+}
+
+/** A delivery, and whose it is. */
+export type Operated<D extends WebhookDelivery = WebhookDelivery> = D & {
+  /** Name of the workspace. */
+  readonly workspace: string;
+  readonly environment: Environment;
+};
+
+export interface OperatedPage {
+  /** Newest first. */
+  readonly items: readonly Operated[];
+  /** Begin of the next page; null after the last. */
+  readonly next: readonly string[] | null;
+  /** Names of the workspaces looked at. */
+  readonly workspaces: readonly string[];
+}
+
+interface NamedScope extends Scope {
+  readonly workspace: string;
+}
+
+/** The deliveries of several workspaces, for operators. */
+export class OperatedDeliveries {
+  constructor(
+    private readonly identity: AdministrationDependencies['identity'],
+    private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+    private readonly clock = () => new Date(),
+  ) {}
+
+  /**
+   * Asks one scope after the other: a delivery does not tell whose it is, and together they could be too many at once.
+   * @param after `next` of the page before
+   */
+  async list(
+    where: Where,
+    filter: DeliveryFilter,
+    limit: number,
+    after: readonly string[] | undefined,
+  ): Promise<OperatedPage> {
+    const scopes = await this.scopes(where);
+    let items: readonly Operated[] = [];
+    let isMore = false;
+    for (const scope of scopes) {
+      const found = await this.webhooks.deliveries.list({ scopes: [scope], filter, limit, ...(after && { after }) });
+      const all = [...items, ...found.items.map((delivery) => operated(delivery, scope))].sort(newestFirst);
+      items = all.slice(0, limit);
+      isMore ||= found.next !== null || all.length > limit;
+    }
+    const last = items.at(-1);
+    return { items, next: isMore && last ? [last.created_at, last.id] : null, workspaces: namesOf(scopes) };
+  }
+
+  /** @throws RequestError `not_found` */
+  async get(where: Where, id: string): Promise<Operated<WebhookDeliveryDetail>> {
+    const { scope, delivery } = await this.find(where, id);
+    return operated(delivery, scope);
+  }
+
+  /** @throws RequestError `not_found`, DomainError of webhooks */
+  async retry(where: Where, delivery_id: string): Promise<Operated> {
+    const { scope } = await this.find(where, delivery_id);
+    const { workspace_id, environment } = scope;
+    const command: WebhookCommand = { id: randomUUID(), at: this.now(), workspace_id, environment };
+    return operated(await this.webhooks.deliveries.retry({ ...command, delivery_id }), scope);
+  }
+
+  /** Delivers dead letters again, or gives them up. @throws DomainError `not_found` when one is no delivery at all */
+  async settleDeadLetters(how: 'replay' | 'discard', where: Where, ids: readonly string[]) {
+    const command = { at: this.now(), scopes: await this.scopes(where), ids };
+    const { deliveries } = this.webhooks;
+    return how === 'replay' ? deliveries.replayDeadLetters(command) : deliveries.discardDeadLetters(command);
+  }
+
+  private async find(
+    where: Where,
+    delivery_id: string,
+  ): Promise<{ readonly scope: NamedScope; readonly delivery: WebhookDeliveryDetail }> {
+    const scopes = await this.scopes(where);
+    for (const scope of scopes) {
+      try {
+        return { scope, delivery: await this.webhooks.deliveries.get({ scopes: [scope], delivery_id }) };
+      } catch (error) {
+        if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
+      }
+    }
+    throw new RequestError('not_found', `No such delivery in ${lookedAt(namesOf(scopes))}.`);
+  }
+
+  private async scopes({ workspace, environment }: Where): Promise<readonly NamedScope[]> {
+    const { workspaces } = this.identity;
+    const one = workspace === undefined ? undefined : await workspaces.find(workspace);
+    if (workspace !== undefined && !one) throw new RequestError('not_found', `There is no workspace ${workspace}.`);
+    const named = one ? [one] : await workspaces.list();
+    const environments = environment === undefined ? ENVIRONMENTS : [environment];
+    return named.flatMap(({ id, name }) =>
+      environments.map((each) => ({ workspace_id: id, workspace: name, environment: each })),
+    );
+  }
+
+  private now(): string {
+    return this.clock().toISOString();
+  }
+}
+
+function operated<D extends WebhookDelivery>(delivery: D, { workspace, environment }: NamedScope): Operated<D> {
+  return { ...delivery, workspace, environment };
+}
+
+function newestFirst(one: WebhookDelivery, other: WebhookDelivery): number {
+  const [left, right] = [`${one.created_at} ${one.id}`, `${other.created_at} ${other.id}`];
+  return left < right ? 1 : left > right ? -1 : 0;
+}
+
+function namesOf(scopes: readonly NamedScope[]): readonly string[] {
+  return [...new Set(scopes.map(({ workspace }) => workspace))];
+}
+
+function lookedAt(names: readonly string[]): string {
+  return `${names.length === 1 ? 'workspace' : 'the workspaces'} ${names.join(', ')}`;
+}

@@ -1,0 +1,61 @@
+import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { DomainError } from '@tracking/contracts';
+import type { ParkedRetry, ParkedShipment } from '@tracking/contracts';
+import type { Listed, ParkedMessage } from '@tracking/webhooks';
+import { notFound } from '../errors/request-error.ts';
+import { ADMINISTRATION } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { listAnswer } from './list-answer.ts';
+import type { ListAnswer } from './list-answer.ts';
+
+const AT_ONCE = 200;
+
+/** What could not be handled and was put aside: shipments by read models, messages by webhooks. */
+@Controller('administration/parked')
+export class ParkedController {
+  constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
+
+  @Get()
+  async list(): Promise<ListAnswer<ParkedShipment | ParkedMessage>> {
+    return listAnswer([...(await this.shipments()), ...(await this.messages())]);
+  }
+
+  /** Waits some seconds for what comes of it. */
+  @Post(':id/retry')
+  @HttpCode(200)
+  async retry(@Param('id') id: string): Promise<ParkedRetry> {
+    const outcome = await this.dependencies.readModels.retryParked(id);
+    if (outcome !== 'not_found') return { id, outcome };
+    return { id, outcome: await this.retryMessage(id) };
+  }
+
+  private async shipments(): Promise<readonly ParkedShipment[]> {
+    const parked = await this.dependencies.readModels.parked();
+    return parked.map(({ id, read_model, generation, stream, revision, event_type, error, parked_at, attempts }) => {
+      return { id, read_model, generation, stream, revision, event_type, error, parked_at, attempts };
+    });
+  }
+
+  private async messages(): Promise<readonly ParkedMessage[]> {
+    const { webhooks } = this.dependencies;
+    if (!webhooks) return [];
+    const found: ParkedMessage[] = [];
+    let after: readonly string[] | null = null;
+    do {
+      const page: Listed<ParkedMessage> = await webhooks.parked.list({ limit: AT_ONCE, ...(after && { after }) });
+      found.push(...page.items);
+      after = page.next;
+    } while (after !== null);
+    return found;
+  }
+
+  private async retryMessage(id: string): Promise<ParkedRetry['outcome']> {
+    try {
+      const retried = await this.dependencies.webhooks?.parked.retry({ id });
+      if (retried) return retried.recorded ? 'applied' : 'parked';
+    } catch (error) {
+      if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
+    }
+    throw notFound('parked shipment or message');
+  }
+}

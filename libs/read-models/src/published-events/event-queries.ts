@@ -1,0 +1,142 @@
+import type { EventType, Timestamp } from '@tracking/contracts';
+import type { Collection, Filter, Position } from '@tracking/ports';
+import type { EventReference } from '@tracking/shipments-domain';
+import type { ActiveRows } from '../active-rows.ts';
+import type { Listed, Scope, SortValues } from '../read-model.ts';
+import type { PublishedEventRow } from './published-event-rows.ts';
+
+export interface EventListQuery {
+  readonly filter: {
+    /** Any of these; all of them where absent. */
+    readonly type?: readonly EventType[] | undefined;
+    readonly shipment_id?: string | undefined;
+    /** Bounds of `created_at`, inclusive. */
+    readonly since?: Timestamp | undefined;
+    readonly until?: Timestamp | undefined;
+    /** Id of an event: only those that come after it. None come after one that there is not. */
+    readonly after?: string | undefined;
+  };
+  /** At least 1. */
+  readonly limit: number;
+  /** `next` of the page before, under the same filter. */
+  readonly after?: SortValues | undefined;
+}
+
+/**
+ * An event is stored this long after its `created_at` at most: a command keeps its time for as long as a client may
+ * repeat it under its `Idempotency-Key` (24 h), and the clocks of replicas differ a little.
+ */
+const STORED_WITHIN_MS = 25 * 3_600_000;
+
+/** Which public events there are, and where they are made again from. */
+export class EventQueries {
+  constructor(private readonly active: ActiveRows<PublishedEventRow>) {}
+
+  /**
+   * In the order in which they are published, which is nearly that of `created_at`: whoever goes on after the last one
+   * that they have seen misses none.
+   * @throws Unavailable, Busy
+   */
+  async list(scope: Scope, { filter, limit, after }: EventListQuery): Promise<Listed<EventReference>> {
+    const rows = await this.active.rows();
+    const position = await this.range(rows, scope, filter, after);
+    if (position === undefined) return { items: [], next: undefined };
+    const { since, until } = filter;
+    const times = (since ?? until) === undefined ? {} : { created_at: between(since, until) };
+    const sort = { fields: ['position'] };
+    const page = (narrower: Filter) =>
+      rows.find({ filter: { ...narrower, ...times, position }, sort, limit: limit + 1 });
+    const pages = await Promise.all(narrowed(scope, filter).map(page));
+    const found = pages.flat().filter(isIn(scope)).sort(byPosition);
+    const items = found.slice(0, limit);
+    const last = items[items.length - 1];
+    return {
+      items: items.map(({ id, stream, revision }) => ({ id, stream, revision })),
+      next: last && found.length > limit ? [last.position] : undefined,
+    };
+  }
+
+  /** @throws Unavailable */
+  async get(scope: Scope, id: string): Promise<EventReference | undefined> {
+    return find(await this.active.rows(), scope, id);
+  }
+
+  /** The positions to look at; undefined for none. */
+  private async range(
+    rows: Collection<PublishedEventRow>,
+    scope: Scope,
+    filter: EventListQuery['filter'],
+    after: SortValues | undefined,
+  ): Promise<{ readonly gt: Position; readonly lt?: Position } | undefined> {
+    const [named, floor, ceiling] = await Promise.all([
+      filter.after === undefined ? '' : find(rows, scope, filter.after).then((row) => row?.position),
+      // The page before has passed it already.
+      filter.since === undefined || after !== undefined ? '' : floorOf(rows, scope, filter.since),
+      filter.until === undefined ? undefined : ceilingOf(rows, scope, filter.until),
+    ]);
+    if (named === undefined) return undefined;
+    const gt = [named, floor, String(after?.[0] ?? '')].reduce((a, b) => (a > b ? a : b));
+    return { gt, ...(ceiling !== undefined && { lt: ceiling }) };
+  }
+}
+
+async function find(rows: Collection<PublishedEventRow>, scope: Scope, id: string) {
+  const row = await rows.get(id);
+  return row && isIn(scope)(row) ? row : undefined;
+}
+
+/** The filters of which each is one range of an index in the list's order, so that a page costs what it holds. */
+function narrowed(scope: Scope, { type, shipment_id }: EventListQuery['filter']): readonly Filter[] {
+  const types = type && [...new Set(type)];
+  // A shipment is of one scope; named here, it would lure the engine to the range of the whole scope.
+  if (shipment_id !== undefined) {
+    return [{ stream: shipment_id.replace(/^shp_/, 'shipment-'), ...(types && { type: { in: types } }) }];
+  }
+  return types ? types.map((each) => ({ ...inScope(scope), type: each })) : [inScope(scope)];
+}
+
+/**
+ * A position before which no event was created at `since` or later. Lists are in the order of positions: without this the
+ * first page would look through everything that was ever published before it.
+ */
+async function floorOf(rows: Collection<PublishedEventRow>, scope: Scope, since: Timestamp): Promise<Position> {
+  const created_at = { lt: shifted(since, -STORED_WITHIN_MS) };
+  const sort = { fields: ['created_at', 'position'], descending: true };
+  const [last] = await rows.find({ filter: { ...inScope(scope), created_at }, sort, limit: 1 });
+  return last?.position ?? '';
+}
+
+/** A position from which on no event was created at `until` or before; likewise for the last page. */
+async function ceilingOf(
+  rows: Collection<PublishedEventRow>,
+  scope: Scope,
+  until: Timestamp,
+): Promise<Position | undefined> {
+  const beyond = shifted(until, STORED_WITHIN_MS);
+  // Past the year 9999 the text of a time is no measure any more.
+  if (beyond < until) return undefined;
+  const created_at = { gt: beyond };
+  const sort = { fields: ['created_at', 'position'] };
+  const [first] = await rows.find({ filter: { ...inScope(scope), created_at }, sort, limit: 1 });
+  return first?.position;
+}
+
+function inScope({ workspace_id, environment }: Scope): Filter {
+  return { workspace_id, environment };
+}
+
+function isIn({ workspace_id, environment }: Scope) {
+  return (row: PublishedEventRow) => row.workspace_id === workspace_id && row.environment === environment;
+}
+
+function between(since: Timestamp | undefined, until: Timestamp | undefined) {
+  return { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) };
+}
+
+function shifted(at: Timestamp, ms: number): Timestamp {
+  return new Date(Date.parse(at) + ms).toISOString();
+}
+
+function byPosition(a: PublishedEventRow, b: PublishedEventRow): number {
+  return a.position < b.position ? -1 : 1;
+}

@@ -1,0 +1,61 @@
+import { eventTypes } from '@tracking/shipments-domain';
+import { ACME, milestone, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
+import { decode } from '../projection/decode.ts';
+import type { ProjectedEvent } from '../read-model.ts';
+import { publishedEventsModel } from './published-event-rows.ts';
+
+const stream = `shipment-${token(1)}`;
+const last = { containers: [] };
+const exception = { id: 'exc_1' };
+const estimate = milestone(1, 'a', { classifier: 'estimated' });
+const actual = milestone(1, 'a');
+
+/** Data of every stored event, with the type that it is announced as. */
+const ANNOUNCED: readonly (readonly [type: string, data: object, announced: string | undefined])[] = [
+  ['shipment.created.v1', { ...ACME, shipment: shipmentRecord(1), sent: {} }, 'shipment.created'],
+  ['shipment.updated.v1', { fields: {}, sent: {}, last }, undefined],
+  ['shipment.changed.v1', { changes: {} }, 'shipment.updated'],
+  ['milestone.recorded.v1', { milestone: actual, supersedes: [], last }, 'milestone.recorded'],
+  ['milestone.recorded.v1', { milestone: estimate, supersedes: [], last }, undefined],
+  ['milestone.corrected.v1', { milestone: actual, previous: estimate, last }, 'milestone.recorded'],
+  ['milestone.corrected.v1', { milestone: actual, previous: actual, last }, undefined],
+  ['exception.opened.v1', { exception, open_exceptions_count: 1 }, 'exception.opened'],
+  ['exception.resolved.v1', { exception, open_exceptions_count: 0 }, 'exception.resolved'],
+];
+
+function event(type: string, data: object): ProjectedEvent {
+  const stored = { ...newEvent({ type, data }), stream, revision: 3, position: '0004' };
+  return { id: stored.id, stream, position: stored.position, scope: ACME, event: decode(stored) };
+}
+const rowsOf = (given: ProjectedEvent) => publishedEventsModel.apply(given, () => undefined);
+
+describe('rows of published events', () => {
+  it.each(ANNOUNCED)('given %s, then the row of what it announces', (type, data, announced) => {
+    const given = event(type, data);
+    expect(rowsOf(given)).toEqual(
+      announced === undefined
+        ? []
+        : [
+            {
+              id: `evt_${given.id}`,
+              ...ACME,
+              type: announced,
+              created_at: given.event.metadata.recorded_at,
+              stream,
+              revision: 3,
+              position: '0004',
+            },
+          ],
+    );
+  });
+
+  it('every stored event was looked at', () => {
+    expect(new Set(ANNOUNCED.map(([type]) => type))).toEqual(new Set(eventTypes));
+  });
+
+  it('given an event of nobody, then it refuses', () => {
+    expect(() => rowsOf({ ...event('shipment.changed.v1', { changes: {} }), scope: undefined })).toThrow(
+      'does not begin with a shipment',
+    );
+  });
+});

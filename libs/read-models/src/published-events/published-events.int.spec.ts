@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import type { EventType, PublishedEvent, ShipmentRecord } from '@tracking/contracts';
+import { type EventReference, evolveRecord, publicEvent } from '@tracking/shipments-domain';
+import { ACME, ACME_TEST, OTHER, milestone, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
+import { World, expectEqualToRebuild } from '../../test/world.ts';
+import { decode } from '../projection/decode.ts';
+import type { Scope, SortValues } from '../read-model.ts';
+import type { ReadModels } from '../read-models.ts';
+import type { EventListQuery } from './event-queries.ts';
+import { PublishedEvents } from './published-events.ts';
+
+const at = (hour: number) => new Date(Date.UTC(2026, 2, 1, hour)).toISOString();
+const DAY = 24;
+
+describe('published events', () => {
+  let world: World;
+  let models: ReadModels;
+  let events: PublishedEvents;
+  beforeAll(async () => {
+    world = await World.open();
+    models = await world.start();
+    await models.ready;
+    events = new PublishedEvents(models, bodies);
+    await given();
+  });
+  afterAll(() => world.close());
+
+  /** As the publisher makes them. */
+  async function bodies(references: readonly EventReference[]): Promise<readonly PublishedEvent[]> {
+    const made: PublishedEvent[] = [];
+    for (const { stream, revision } of references) {
+      const scope = scopes.get(stream) ?? ACME;
+      let record: ShipmentRecord | undefined;
+      for (const stored of await world.engine.eventStore.read(stream, { to: revision })) {
+        const event = decode(stored);
+        record = evolveRecord(record, event);
+        const body = publicEvent(stored.id, event, { ...scope, record }, 'https://app');
+        if (event.revision === revision && body) made.push(body);
+      }
+    }
+    return made;
+  }
+
+  const ids = new Map<string, string>();
+  const scopes = new Map<string, Scope>();
+
+  /** Appends one event, recorded at that hour; what it is called here is its id in the tests. */
+  async function append(name: string, n: number, revision: number, hour: number, type: string, data: object) {
+    const event = newEvent({ type, data });
+    const stored = { ...event, id: randomUUID(), metadata: { ...event.metadata, recorded_at: at(hour) } };
+    ids.set(`evt_${stored.id}`, name);
+    const stream = world.writer.stream(n);
+    return world.engine.eventStore.append(stream, revision === 0 ? 'no_stream' : revision - 1, [stored]);
+  }
+
+  function create(name: string, n: number, hour: number, scope: Scope = ACME) {
+    scopes.set(world.writer.stream(n), scope);
+    const sent = { etd: null, eta: null, legs: [] };
+    return append(name, n, 0, hour, 'shipment.created.v1', { ...scope, shipment: shipmentRecord(n), sent });
+  }
+
+  function record(name: string, n: number, revision: number, hour: number) {
+    const data = { milestone: milestone(n, name), supersedes: [], last: { containers: [] } };
+    return append(name, n, revision, hour, 'milestone.recorded.v1', data);
+  }
+
+  /** In the order of the store; `late` was repeated a day after it was first sent. */
+  async function given(): Promise<void> {
+    await create('a1', 1, 0);
+    await create('test', 3, 0, ACME_TEST);
+    await record('a2', 1, 1, 1);
+    await create('b1', 2, 40);
+    await create('other', 4, 40, OTHER);
+    await record('a3', 1, 2, 41);
+    await append('quiet', 1, 3, 41, 'shipment.updated.v1', { fields: {}, sent: {}, last: { containers: [] } });
+    await record('late', 2, 1, 41 - DAY);
+    await append('a4', 1, 4, 42, 'shipment.changed.v1', { changes: { house_bill: { from: null, to: 'HB' } } });
+    const { position } = await create('c1', 5, 80);
+    expect(await models.allReached(position, 5_000)).toBe(true);
+  }
+  const ALL = ['a1', 'a2', 'b1', 'a3', 'late', 'a4', 'c1'];
+
+  async function list(filter: EventListQuery['filter'] = {}, limit = 100, scope: Scope = ACME): Promise<string[][]> {
+    const pages: string[][] = [];
+    for (let after: SortValues | undefined; ;) {
+      const { items, next } = await events.list(scope, { filter, limit, after });
+      pages.push(items.map(({ id }) => ids.get(id) ?? id));
+      if (next === undefined) return pages;
+      after = next;
+    }
+  }
+  const idOf = (name: string) => [...ids].find(([, each]) => each === name)?.[0] ?? '';
+
+  it('come in the order of their publication, page by page', async () => {
+    expect(await list()).toEqual([ALL]);
+    expect(await list({}, 3)).toEqual([['a1', 'a2', 'b1'], ['a3', 'late', 'a4'], ['c1']]);
+    expect(await list({}, 1)).toEqual(ALL.map((name) => [name]));
+    expect(await list({}, 7)).toEqual([ALL]);
+  });
+
+  it('are envelopes as they are delivered', async () => {
+    const created = await events.get(ACME, idOf('a1'));
+    expect(Object.entries(created ?? {}).map(([name]) => name)).toEqual([
+      ...['id', 'type', 'created_at', 'api_version', 'environment', 'workspace_id', 'data'],
+    ]);
+    expect(created).toMatchObject({
+      type: 'shipment.created',
+      created_at: at(0),
+      api_version: '2026-11-01',
+      ...ACME,
+      data: { shipment_id: `shp_${token(1)}`, shipment_version: 1, shipment: { house_bill: null } },
+    });
+    expect(await events.get(ACME, idOf('a4'))).toMatchObject({
+      type: 'shipment.updated',
+      data: { shipment_version: 5, shipment: { house_bill: 'HB' }, changes: { house_bill: { to: 'HB' } } },
+    });
+  });
+
+  it('are nobody else’s', async () => {
+    expect(await list({}, 9, ACME_TEST)).toEqual([['test']]);
+    expect(await list({}, 9, OTHER)).toEqual([['other']]);
+    expect(await list({ shipment_id: `shp_${token(4)}` })).toEqual([[]]);
+    expect(await list({ after: idOf('test') })).toEqual([[]]);
+    for (const id of [idOf('other'), idOf('test'), idOf('quiet'), 'evt_unknown']) {
+      expect(await events.get(ACME, id)).toBeUndefined();
+    }
+  });
+
+  it.each<[string, EventListQuery['filter'], string[]]>([
+    ['one type', { type: ['milestone.recorded'] }, ['a2', 'a3', 'late']],
+    ['two types', { type: ['milestone.recorded', 'shipment.updated'] }, ['a2', 'a3', 'late', 'a4']],
+    ['no type', { type: [] }, []],
+    ['a type that nothing has', { type: ['exception.opened'] }, []],
+    ['a shipment', { shipment_id: `shp_${token(2)}` }, ['b1', 'late']],
+    ['a shipment and a type', { shipment_id: `shp_${token(1)}`, type: ['milestone.recorded'] }, ['a2', 'a3']],
+    ['an earliest time', { since: at(1) }, ALL.slice(1)],
+    ['a latest time', { until: at(40) }, ['a1', 'a2', 'b1', 'late']],
+    ['both times', { since: at(41), until: at(42) }, ['a3', 'a4']],
+    ['a time of one that was stored late', { since: at(10), until: at(20) }, ['late']],
+    ['a time when there was nothing', { since: at(50), until: at(60) }, []],
+    ['times beyond all measure', { since: '0001-01-01T00:00:00.000Z', until: '9999-12-31T23:59:59.999Z' }, ALL],
+    ['a shipment and a time', { shipment_id: `shp_${token(1)}`, since: at(41) }, ['a3', 'a4']],
+  ])('are narrowed by %s, page by page', async (_, filter, expected) => {
+    expect((await list(filter)).flat()).toEqual(expected);
+    expect((await list(filter, 1)).flat()).toEqual(expected);
+    expect((await list(filter, 2)).flat()).toEqual(expected);
+  });
+
+  it.each<[string, EventListQuery['filter'], string[]]>([
+    ['everything', {}, ['late', 'a4', 'c1']],
+    ['a type', { type: ['milestone.recorded' satisfies EventType] }, ['late']],
+    ['a time', { since: at(42) }, ['a4', 'c1']],
+  ])('go on after one that was seen last, of %s', async (_, filter, expected) => {
+    for (const limit of [1, 2, 9]) {
+      expect((await list({ ...filter, after: idOf('a3') }, limit)).flat()).toEqual(expected);
+    }
+  });
+
+  it('go on after nothing that there is not', async () => {
+    expect(await list({ after: 'evt_unknown' })).toEqual([[]]);
+    expect(await list({ after: idOf('c1') })).toEqual([[]]);
+  });
+
+  it('tell how far they are', async () => {
+    expect(await events.reached((await world.engine.eventStore.head()) ?? '', 0)).toBe(true);
+    expect(await events.reached('f'.repeat(16), 0)).toBe(false);
+  });
+
+  it('leave out what cannot be made', async () => {
+    const none = new PublishedEvents(models, () => Promise.resolve([]));
+    expect(await none.get(ACME, idOf('a1'))).toBeUndefined();
+    expect((await none.list(ACME, { filter: {}, limit: 2 })).items).toEqual([]);
+  });
+
+  it('are the same after a rebuild', async () => {
+    await expectEqualToRebuild(models);
+    expect(await list()).toEqual([ALL]);
+  });
+});

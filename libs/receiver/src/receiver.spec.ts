@@ -1,0 +1,46 @@
+import { createHmac } from 'node:crypto';
+import { startReceiver, type ReceivedDelivery, type Receiver } from './receiver.ts';
+
+const secret = 'whsec_example';
+
+describe('the receiver', () => {
+  const received: ReceivedDelivery[] = [];
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await startReceiver({}, (delivery) => received.push(delivery));
+    receiver.useSecret(secret);
+  });
+  beforeEach(() => received.splice(0));
+  afterAll(() => receiver.close());
+
+  const post = (body: string, key = secret) => {
+    const t = Math.floor(Date.now() / 1000);
+    const signature = createHmac('sha256', key).update(`${t}.${body}`).digest('hex');
+    return fetch(receiver.url, { method: 'POST', body, headers: { 'Service-Signature': `t=${t},v1=${signature}` } });
+  };
+
+  it('answers the challenge', async () => {
+    const answer = await post('{"type":"endpoint.verification","data":{"challenge":"abc"}}');
+    expect([answer.status, await answer.text()]).toEqual([200, 'abc']);
+    expect(received).toEqual([]);
+  });
+
+  it('accepts a signed delivery and knows it again', async () => {
+    const body = '{"id":"evt_1","type":"shipment.created","data":{}}';
+    expect([(await post(body)).status, (await post(body)).status]).toEqual([200, 200]);
+    expect(received.map(({ verdict, repeated }) => [verdict, repeated])).toEqual([
+      ['valid', false],
+      ['valid', true],
+    ]);
+  });
+
+  it('refuses what another secret signed', async () => {
+    expect((await post('{"id":"evt_2","type":"shipment.created","data":{}}', 'whsec_other')).status).toBe(400);
+    expect(received.map(({ verdict }) => verdict)).toEqual(['wrong_signature']);
+  });
+
+  it.each(['', 'not JSON', 'null', '[]', '"text"'])('outlives the body %p', async (body) => {
+    await post(body);
+    expect((await post('{"type":"endpoint.verification","data":{"challenge":"abc"}}')).status).toBe(200);
+  });
+});

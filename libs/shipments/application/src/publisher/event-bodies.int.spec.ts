@@ -1,0 +1,70 @@
+import { DirectCommandChannel } from '@tracking/embedded';
+import { type EventReference, publicEventId } from '@tracking/shipments-domain';
+import { silentLogger } from '@tracking/testing';
+import { APP_URL, PublishingStage } from '../../test/publishing-stage.ts';
+import { type EventBodies, eventBodies, eventBodiesClient, serveEventBodies } from './event-bodies.ts';
+
+describe('public events made again', () => {
+  let stage: PublishingStage;
+  let bodies: EventBodies;
+  beforeAll(async () => {
+    stage = await PublishingStage.open(1);
+    const shipments = await Promise.all(Array.from({ length: 5 }, () => stage.create()));
+    for (let n = 0; n < 6; n += 1) await Promise.all(shipments.map((id) => stage.record(id, { code: 'gated_in' })));
+  });
+  beforeEach(() => {
+    bodies = eventBodies({ eventStore: stage.eventStore, appUrl: APP_URL });
+  });
+  afterAll(() => stage.close());
+
+  /** Of everything stored, whether it announces something or not. */
+  const references = async (): Promise<EventReference[]> =>
+    (await stage.stored()).map(({ id, stream, revision }) => ({ id: publicEventId(id), stream, revision }));
+  const text = (events: readonly object[]) => events.map((event) => JSON.stringify(event));
+
+  it('are the bytes that were published', async () => {
+    stage.start();
+    const published = (await stage.published()).map(({ value }) => value);
+    expect(text(await bodies(await references()))).toEqual(published);
+  });
+
+  it('come in the order asked for, also page by page, back and forth, and without a memory', async () => {
+    const all = await references();
+    const expected = text(await stage.announced());
+    const backwards = text(await bodies([...all].reverse()));
+    expect(backwards).toEqual([...expected].reverse());
+    for (const cachedShipments of [1_000, 0]) {
+      const paged = eventBodies({ eventStore: stage.eventStore, appUrl: APP_URL, cachedShipments });
+      const pages: string[] = [];
+      for (let at = 0; at < all.length; at += 7) pages.push(...text(await paged(all.slice(at, at + 7))));
+      expect(pages).toEqual(expected);
+    }
+  });
+
+  it('are only those that there are', async () => {
+    const [first] = await references();
+    if (first === undefined) throw new Error('nothing is stored');
+    const nowhere = { ...first, id: 'evt_nowhere', stream: 'shipment-nowhere' };
+    for (const wrong of [nowhere, { ...first, id: 'evt_unknown' }, { ...first, revision: 1_000 }]) {
+      expect(await bodies([wrong])).toEqual([]);
+    }
+    expect(text(await bodies([nowhere, first]))).toEqual(text((await stage.announced()).slice(0, 1)));
+    expect(await bodies([])).toEqual([]);
+  });
+
+  it('leave out a stream that cannot be folded', async () => {
+    const stream = 'shipment-broken';
+    const event = { id: '5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11', type: 'shipment.changed.v1', data: {}, metadata: {} };
+    await stage.eventStore.append(stream, 'no_stream', [event]);
+    const [first] = await references();
+    const made = await bodies([{ id: publicEventId(event.id), stream, revision: 0 }, ...(first ? [first] : [])]);
+    expect(made.map(({ id }) => id)).toEqual([first?.id]);
+  });
+
+  it('are the same over a channel', async () => {
+    const channel = new DirectCommandChannel(silentLogger);
+    serveEventBodies(channel, bodies);
+    const all = (await references()).slice(0, 10);
+    expect(text(await eventBodiesClient(channel, { deadlineMs: 5_000 })(all))).toEqual(text(await bodies(all)));
+  });
+});

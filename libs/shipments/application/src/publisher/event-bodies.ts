@@ -1,0 +1,79 @@
+import type { JsonObject, JsonValue, PublishedEvent } from '@tracking/contracts';
+import type { CommandChannel, CommandServer, EventStore } from '@tracking/ports';
+import { Unavailable } from '@tracking/ports';
+import { type EventReference, publicEvent } from '@tracking/shipments-domain';
+import { RecentlyUsed } from '@tracking/subscriptions';
+import { type Folded, foldOn, weightOf } from './history.ts';
+
+const STREAMS_AT_ONCE = 4;
+const SERVICE = 'public-events';
+
+/** Makes public events again. */
+export type EventBodies = (references: readonly EventReference[]) => Promise<readonly PublishedEvent[]>;
+
+export interface EventBodiesOptions {
+  readonly eventStore: EventStore;
+  /** Where the web application is, without a slash at the end; the same as the publisher's. */
+  readonly appUrl: string;
+  /** Ordinary shipments kept in memory, so that the next page of one does not begin at its first event; 1,000 by default. */
+  readonly cachedShipments?: number;
+}
+
+/**
+ * Public events, made again from their streams: the same bytes as were published. In the order asked for; those that
+ * cannot be made are left out, since nobody was told of them either: the publisher has parked their streams.
+ * The functions throw Unavailable.
+ */
+export function eventBodies({ eventStore, appUrl, cachedShipments = 1_000 }: EventBodiesOptions): EventBodies {
+  const cache = new RecentlyUsed<Folded>(cachedShipments, weightOf);
+
+  const makeFrom = async (stream: string, wanted: ReadonlySet<number>, made: Map<string, PublishedEvent>) => {
+    const revisions = [...wanted].sort((a, b) => a - b);
+    const [first = 0, last = 0] = [revisions[0], revisions[revisions.length - 1]];
+    const kept = cache.get(stream);
+    const before = kept !== undefined && kept.revision < first ? kept : undefined;
+    try {
+      const folded = await foldOn(eventStore, stream, before, last, (stored, event, after) => {
+        const body = wanted.has(event.revision) ? publicEvent(stored.id, event, after, appUrl) : undefined;
+        if (body !== undefined) made.set(body.id, body);
+      });
+      if (folded !== undefined) cache.set(stream, folded);
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+    }
+  };
+
+  return async (references) => {
+    const wanted = new Map<string, Set<number>>();
+    for (const { stream, revision } of references) {
+      const revisions = wanted.get(stream) ?? new Set();
+      wanted.set(stream, revisions.add(revision));
+    }
+    const made = new Map<string, PublishedEvent>();
+    const streams = wanted.entries();
+    const makeSome = async () => {
+      for (const [stream, revisions] of streams) await makeFrom(stream, revisions, made);
+    };
+    await Promise.all(Array.from({ length: Math.min(STREAMS_AT_ONCE, wanted.size) }, makeSome));
+    return references.flatMap(({ id }) => made.get(id) ?? []);
+  };
+}
+
+/** Answers those who have no event store. */
+export function serveEventBodies(server: CommandServer, bodies: EventBodies): void {
+  server.serve(SERVICE, {
+    make: async ({ references }) =>
+      (await bodies(references as unknown as readonly EventReference[])) as unknown as JsonValue,
+  });
+}
+
+/** The same at the other end of a channel. */
+export function eventBodiesClient(
+  channel: CommandChannel,
+  { deadlineMs }: { readonly deadlineMs: number },
+): EventBodies {
+  return async (references) => {
+    const request = { references } as unknown as JsonObject;
+    return (await channel.call(SERVICE, 'make', request, deadlineMs)) as unknown as readonly PublishedEvent[];
+  };
+}

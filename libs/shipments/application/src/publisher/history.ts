@@ -1,0 +1,49 @@
+import type { EventStore, StoredEvent } from '@tracking/ports';
+import { type ShipmentEvent, type Snapshot, evolveRecord } from '@tracking/shipments-domain';
+import { toShipmentEvent } from '../shipment-stream.ts';
+
+/** A shipment right after the event at `revision`, as far as snapshots show it. */
+export interface Folded extends Snapshot {
+  readonly revision: number;
+}
+
+/** Share of a cache that a shipment takes; an ordinary one takes 1. */
+export function weightOf({ record }: Folded): number {
+  return 1 + (record.containers.length + record.legs.length) / 2;
+}
+
+/** @throws Error when the event is not the next one: the snapshot would look whole and not be */
+export function foldNext(before: Folded | undefined, event: ShipmentEvent): Folded {
+  const expected = (before?.revision ?? -1) + 1;
+  if (event.revision !== expected) throw new Error(`revision ${event.revision} where ${expected} comes next`);
+  const scope = event.type === 'shipment.created.v1' ? event.data : before;
+  if (scope === undefined) throw new Error(`${event.type} of no shipment`);
+  const { workspace_id, environment } = scope;
+  return { workspace_id, environment, record: evolveRecord(before?.record, event), revision: event.revision };
+}
+
+/** Events of a stream in memory at once: long streams are not held whole. */
+const PIECE = 500;
+
+/**
+ * Goes on through a stream, from what is folded already up to and including the event at `to`.
+ * @param seen told of every event on the way, with the shipment right after it
+ * @throws Unavailable; anything else means that the stream cannot be folded
+ */
+export async function foldOn(
+  store: EventStore,
+  stream: string,
+  before: Folded | undefined,
+  to: number,
+  seen?: (stored: StoredEvent, event: ShipmentEvent, after: Folded) => void,
+): Promise<Folded | undefined> {
+  let folded = before;
+  for (let from = (before?.revision ?? -1) + 1; from <= to; from += PIECE) {
+    for (const stored of await store.read(stream, { from, to: Math.min(to, from + PIECE - 1) })) {
+      const event = toShipmentEvent(stored);
+      folded = foldNext(folded, event);
+      seen?.(stored, event, folded);
+    }
+  }
+  return folded;
+}

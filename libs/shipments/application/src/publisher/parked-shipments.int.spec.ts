@@ -1,0 +1,124 @@
+import type { EventStore, StoredEvent } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import { PublishingStage } from '../../test/publishing-stage.ts';
+import { streamOf } from '../ids.ts';
+
+/** A store as a version of the code sees it that does not know some events: by shipment, from which revision on. */
+class FaultyStore implements EventStore {
+  readonly faults = new Map<string, number>();
+
+  constructor(private readonly inner: EventStore) {}
+
+  append: EventStore['append'] = (...args) => this.inner.append(...args);
+  head: EventStore['head'] = () => this.inner.head();
+  close: EventStore['close'] = () => this.inner.close();
+  read: EventStore['read'] = async (stream, range) => (await this.inner.read(stream, range)).map(this.seen);
+  async *catchUp(options: Parameters<EventStore['catchUp']>[0]) {
+    for await (const batch of this.inner.catchUp(options)) yield { ...batch, events: batch.events.map(this.seen) };
+  }
+
+  private readonly seen = (event: StoredEvent): StoredEvent => {
+    const from = [...this.faults].find(([shipment]) => streamOf(shipment) === event.stream)?.[1] ?? Infinity;
+    return event.revision >= from ? { ...event, type: 'shipment.teleported.v9' } : event;
+  };
+}
+
+describe('a shipment with an event that cannot be published', () => {
+  let stage: PublishingStage;
+  let store: FaultyStore;
+  let broken: string;
+  let sound: string;
+  beforeEach(async () => {
+    stage = await PublishingStage.open(1);
+    store = new FaultyStore(stage.eventStore);
+    broken = await stage.create();
+    sound = await stage.create();
+  });
+  afterEach(() => stage.close());
+
+  const start = () => stage.start({ eventStore: store });
+  const of = async (shipment: string) =>
+    (await stage.messages()).filter(({ key }) => key === shipment).map(({ value }) => value);
+  const expected = async (shipment: string) =>
+    (await stage.announced())
+      .filter(({ data }) => data['shipment_id'] === shipment)
+      .map((event) => JSON.stringify(event));
+  const soundIsPublished = async () => {
+    await stage.record(sound);
+    const all = await expected(sound);
+    await eventually(async () => expect(await of(sound)).toEqual(all));
+  };
+
+  it('waits with what came before it published, and all others go on', async () => {
+    store.faults.set(broken, 1);
+    const { publisher, metrics } = start();
+    await stage.record(broken);
+    await stage.record(broken);
+    await soundIsPublished();
+    expect(await of(broken)).toEqual((await expected(broken)).slice(0, 1));
+    expect(await publisher.parked()).toEqual([
+      expect.objectContaining({
+        subscriber: 'publisher',
+        stream: streamOf(broken),
+        revision: 1,
+        event_type: 'shipment.teleported.v9',
+        error: 'UnknownEventType: no such event of a shipment: shipment.teleported.v9',
+        attempts: 1,
+      }),
+    ]);
+    expect(metrics.value('publisher_parked_streams')).toBe(1);
+  });
+
+  it('is tried again when asked for, with all that waited behind it', async () => {
+    store.faults.set(broken, 1);
+    const { publisher, metrics } = start();
+    for (let n = 0; n < 5; n += 1) await stage.record(broken);
+    await soundIsPublished();
+    const [document] = await publisher.parked();
+    expect(await publisher.retryParked(document?.id ?? '')).toBe('parked');
+    expect(await publisher.parked()).toMatchObject([{ attempts: 2, retry: false }]);
+
+    store.faults.clear();
+    const writing = Promise.all(Array.from({ length: 50 }, () => stage.record(broken)));
+    expect(await publisher.retryParked(document?.id ?? '')).toBe('applied');
+    await writing;
+    await stage.record(broken);
+    const all = await expected(broken);
+    await eventually(async () => expect(await of(broken)).toEqual(all));
+    expect(await publisher.parked()).toEqual([]);
+    expect(metrics.value('publisher_parked_streams')).toBe(0);
+    expect(await publisher.retryParked('nothing')).toBe('not_found');
+  });
+
+  it('stays so over a restart, and is tried again then: other code may know better', async () => {
+    store.faults.set(broken, 1);
+    const first = start();
+    await stage.record(broken);
+    await soundIsPublished();
+    await first.publisher.stop();
+    const second = start();
+    await eventually(async () => expect(await second.publisher.parked()).toMatchObject([{ attempts: 2 }]));
+    await stage.record(broken);
+    await soundIsPublished();
+    expect(await of(broken)).toHaveLength(1);
+    await second.publisher.stop();
+    store.faults.clear();
+    const third = start();
+    await eventually(async () => expect(await third.publisher.parked()).toEqual([]));
+    expect(await of(broken)).toEqual(await expected(broken));
+  });
+
+  it('waits as well where the fault lies in what was published long ago', async () => {
+    const first = start();
+    await soundIsPublished();
+    await first.publisher.stop();
+    store.faults.set(broken, 0);
+    const second = start();
+    await stage.record(broken);
+    await soundIsPublished();
+    expect(await second.publisher.parked()).toMatchObject([{ stream: streamOf(broken), revision: 1 }]);
+    store.faults.clear();
+    expect(await second.publisher.retryParked((await second.publisher.parked())[0]?.id ?? '')).toBe('applied');
+    expect(await of(broken)).toEqual(await expected(broken));
+  });
+});

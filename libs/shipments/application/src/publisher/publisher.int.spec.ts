@@ -1,0 +1,220 @@
+import { Busy, type MessageBroker, type Position, Unavailable } from '@tracking/ports';
+import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
+import { eventually } from '@tracking/testing';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { PublishingStage } from '../../test/publishing-stage.ts';
+
+const texts = (messages: readonly { readonly value: string }[]) => messages.map(({ value }) => value);
+const ids = (messages: readonly { readonly headers: Readonly<Record<string, string>> }[]) =>
+  messages.map(({ headers }) => headers['event-id']);
+
+describe('the publisher', () => {
+  let stage: PublishingStage;
+  beforeEach(async () => {
+    // One partition shows the order of all messages, and not of each shipment's alone.
+    stage = await PublishingStage.open(1);
+  });
+  afterEach(() => stage.close());
+
+  const announced = async () => (await stage.announced()).map((event) => JSON.stringify(event));
+  const checkpoint = async (): Promise<CheckpointDocument | undefined> =>
+    (await stage.documentStore.collection<CheckpointDocument>(CHECKPOINTS)).get('publisher/1/shipment-');
+
+  /** A journey with every kind of event, and those that announce nothing. */
+  async function journey(): Promise<string> {
+    const id = await stage.create(undefined, { destination_port: 'USLAX', eta: '2026-03-20T00:00:00.000Z' });
+    await stage.record(id, { code: 'gated_in' });
+    await stage.record(id, { code: 'vessel_arrived', classifier: 'estimated', source: 'carrier' });
+    await stage.record(id, { code: 'customs_hold' });
+    await stage.record(id, { code: 'import_customs_cleared' });
+    await stage.create((await stage.announced()).at(-1)?.data['external_id'] as string, { house_bill: 'HB-1' });
+    return id;
+  }
+
+  it('publishes what is announced, in its order, once', async () => {
+    await journey();
+    const { metrics } = stage.start();
+    await journey();
+    const messages = await stage.published();
+    expect(texts(messages)).toEqual(await announced());
+    const events = await stage.announced();
+    expect(messages.map(({ key, headers }) => ({ key, ...headers }))).toEqual(
+      events.map(({ id, type, data }) => ({ key: data['shipment_id'], 'event-id': id, 'event-type': type })),
+    );
+    expect(new Set(events.map(({ type }) => type)).size).toBe(5);
+    expect(metrics.value('publisher_events_published_total{type="exception.opened"}')).toBe(2);
+  });
+
+  it('keeps the order of each shipment while many are written at once', async () => {
+    stage.start();
+    const shipments = await Promise.all(Array.from({ length: 10 }, () => stage.create()));
+    await Promise.all(shipments.flatMap((id) => Array.from({ length: 20 }, () => stage.record(id))));
+    expect(texts(await stage.published())).toEqual(await announced());
+  });
+
+  it('goes on where it stopped', async () => {
+    const { publisher } = stage.start();
+    const id = await stage.create();
+    const before = ids(await stage.published());
+    await publisher.stop();
+    await stage.reopen();
+    await stage.record(id);
+    stage.start();
+    expect(ids(await stage.published()).slice(0, before.length + 1)).toEqual([
+      ...before,
+      (await stage.announced())[before.length]?.id,
+    ]);
+  });
+
+  it('makes the same bytes again from the first event on', async () => {
+    const { publisher } = stage.start();
+    await Promise.all([journey(), journey(), journey()]);
+    const first = texts(await stage.published());
+    await publisher.stop();
+    await stage.documentStore.dropCollection(CHECKPOINTS.name);
+    await stage.reopen();
+    // With hardly any memory, so that it must read shipments back in the middle.
+    stage.start({ cachedShipments: 1, appUrl: 'https://app.example.com' });
+    await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
+    expect(texts(await stage.messages()).slice(first.length)).toEqual(first);
+  });
+
+  it('publishes nothing that the read models do not show', async () => {
+    let shown: Position = '';
+    const asked: Position[] = [];
+    const { metrics } = stage.start({
+      readModelsReached: async (position, timeoutMs) => {
+        asked.push(position);
+        for (const end = performance.now() + timeoutMs; shown < position && performance.now() < end;) {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+        return shown >= position;
+      },
+    });
+    const id = await stage.create();
+    await eventually(() => expect(asked).not.toEqual([]));
+    await stage.record(id, { code: 'gated_in' });
+    expect(await stage.messages()).toEqual([]);
+    expect(metrics.value('publisher_lag_seconds')).toBeGreaterThan(0);
+    const stored = await stage.stored();
+    shown = stored[0]?.position ?? '';
+    await eventually(async () => expect(await stage.messages()).toHaveLength(1));
+    shown = stored.at(-1)?.position ?? '';
+    expect(texts(await stage.published())).toEqual(await announced());
+    await eventually(() => expect(metrics.value('publisher_lag_seconds')).toBe(0));
+    expect(metrics.value('publisher_ahead_of_read_models_total')).toBe(0);
+  });
+
+  it('goes on without read models that stand still for too long, until they are back', async () => {
+    let isStill = true;
+    const asked: number[] = [];
+    const readModelsReached = (_: Position, timeoutMs: number) => {
+      asked.push(timeoutMs);
+      if (isStill && asked.length % 2 === 0) throw new Busy('read models', 'too many wait');
+      return new Promise<boolean>((resolve) => setTimeout(() => resolve(!isStill), isStill ? timeoutMs : 0));
+    };
+    const { metrics } = stage.start({ readModelsReached, patienceMs: 100 });
+    for (let n = 0; n < 5; n += 1) await stage.create();
+    expect(texts(await stage.published())).toEqual(await announced());
+    expect(metrics.value('publisher_ahead_of_read_models_total')).toBe(5);
+    // Once lost, patience is not lost anew at every event.
+    asked.splice(0);
+    await stage.create();
+    await stage.published();
+    expect(asked).toEqual([0]);
+    isStill = false;
+    await stage.create();
+    await stage.published();
+    expect(metrics.value('publisher_ahead_of_read_models_total')).toBe(6);
+    asked.splice(0);
+    await stage.create();
+    await stage.published();
+    expect(asked.every((timeoutMs) => timeoutMs > 0)).toBe(true);
+  });
+
+  it('waits for a broker that is away or busy, the checkpoint unmoved', async () => {
+    let failures = 0;
+    let isAway = true;
+    const broker = (inner: MessageBroker): MessageBroker => ({
+      ensureTopics: (topics) => inner.ensureTopics(topics),
+      consume: (options, handler) => inner.consume(options, handler),
+      lag: (topic, group) => inner.lag(topic, group),
+      close: () => inner.close(),
+      publish: async (topic, messages) => {
+        if (!isAway) return inner.publish(topic, messages);
+        failures += 1;
+        // An outcome that nobody knows: the broker has it.
+        if (failures % 3 === 0) await inner.publish(topic, messages);
+        throw failures % 2 === 0 ? new Busy('broker', 'too much waits') : new Unavailable('broker', 'away');
+      },
+    });
+    const { metrics } = stage.start({ broker: broker(stage.broker) });
+    await eventually(async () => expect((await checkpoint())?.complete).toBe(true));
+    const before = (await checkpoint())?.position;
+    await journey();
+    await eventually(() => expect(failures).toBeGreaterThan(4));
+    expect((await checkpoint())?.position).toBe(before);
+    expect(metrics.value('publisher_failures_total')).toBeGreaterThan(0);
+    isAway = false;
+    const messages = await stage.published();
+    const expected = await announced();
+    expect([...new Set(texts(messages))]).toEqual(expected);
+    const end = (await stage.stored()).at(-1)?.position;
+    await eventually(async () => expect((await checkpoint())?.position).toBe(end));
+  });
+
+  it('loses nothing and keeps the order over crashes at every step', async () => {
+    for (let at = 1; at <= 24; at += 1) {
+      const process = new MortalProcess((at >> 1) + 1, at % 2 === 0);
+      stage.start({}, process);
+      const id = await stage.create();
+      while (!process.dead) await stage.record(id);
+    }
+    const all = await stage.stored();
+    stage.start();
+    const messages = texts(await stage.published());
+    // Repeated are only whole runs from some point on: each event for the first time in its order, as the same bytes.
+    expect([...new Set(messages)]).toEqual(await announced());
+    expect(messages.length).toBeLessThan(2 * all.length);
+    expect(messages.length).toBeGreaterThan(new Set(messages).size);
+  }, 30_000);
+
+  it('is done by one process at a time, and taken over when that one ends', async () => {
+    const leases = stage.nextLeases();
+    const first = stage.start({ leases });
+    const second = stage.start({ leases });
+    const id = await stage.create();
+    await stage.published();
+    expect(second.metrics.value('publisher_events_published_total{type="shipment.created"}')).toBe(0);
+    await Promise.all([first.publisher.stop(), ...Array.from({ length: 20 }, () => stage.record(id))]);
+    await stage.record(id);
+    expect(texts(await stage.published())).toEqual(await announced());
+    expect(second.metrics.value('publisher_events_published_total{type="milestone.recorded"}')).toBeGreaterThan(0);
+  });
+
+  it('may be done by two that both believe to be alone', async () => {
+    const older = stage.start();
+    const id = await stage.create();
+    await stage.published();
+    const newer = stage.start();
+    for (let n = 0; n < 20; n += 1) await stage.record(id);
+    expect([...new Set(texts(await stage.published()))]).toEqual(await announced());
+    const end = (await stage.stored()).at(-1)?.position;
+    await eventually(async () => expect((await checkpoint())?.position).toBe(end));
+    await Promise.all([older.publisher.stop(), newer.publisher.stop()]);
+  });
+
+  it('shares the shipments out by partitions', async () => {
+    const firsts = ['abcdefghijklmnop', 'qrstuvwxyz234567'];
+    stage.start({ partitions: firsts.map((all) => [...all].map((first) => `shipment-${first}`)) });
+    const shipments = await Promise.all(Array.from({ length: 30 }, () => stage.create()));
+    await Promise.all(shipments.map((id) => stage.record(id)));
+    const messages = await stage.published();
+    expect(texts(messages).sort()).toEqual((await announced()).sort());
+    const expected = await stage.announced();
+    for (const id of shipments) {
+      const own = expected.filter(({ data }) => data['shipment_id'] === id).map((event) => event.id);
+      expect(ids(messages.filter(({ key }) => key === id))).toEqual(own);
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Counter, EventStore, Message, MessageBroker, Position, StoredEvent } from '@tracking/ports';
+import { Unavailable } from '@tracking/ports';
+import { publicEvent } from '@tracking/shipments-domain';
+import { type Failure, RecentlyUsed, type Work } from '@tracking/subscriptions';
+import { toShipmentEvent } from '../shipment-stream.ts';
+import { type Folded, foldNext, foldOn, weightOf } from './history.ts';
+import type { ReadModelsFirst } from './read-models-first.ts';
+
+/** Well below what brokers take at once. The next ones are sent when these are acknowledged: a failure must not overtake. */
+const CHARACTERS_AT_ONCE = 512 * 1024;
+/** Events made into messages before others get their turn on the thread: about a millisecond. */
+const EVENTS_AT_ONCE = 50;
+const STREAMS_READ_AT_ONCE = 16;
+
+export interface PublishingParts {
+  readonly eventStore: EventStore;
+  readonly broker: MessageBroker;
+  readonly topic: string;
+  readonly readModels: ReadModelsFirst;
+  readonly appUrl: string;
+  /** Ordinary shipments kept in memory. */
+  readonly cachedShipments: number;
+  /** By `type`. */
+  readonly published: Counter;
+  /** Aborts when somebody else may be at work on the partition. */
+  readonly lost: AbortSignal;
+}
+
+/** Messages made and not sent yet, and the shipments as they are after them. */
+interface Slice {
+  readonly messages: Message[];
+  /** How many of each type they are. */
+  readonly types: Map<string, number>;
+  characters: number;
+  /** Of the last event that made a message. */
+  position: Position;
+  readonly after: Map<string, Folded>;
+}
+
+/**
+ * Publishes the events of the partition that it holds, in their order. A shipment is remembered as it was after its last
+ * event that was published: what comes again, after an engine's failure or with a retry, is recognised by that.
+ */
+export class Publishing implements Work {
+  private readonly shipments: RecentlyUsed<Folded>;
+
+  constructor(private readonly parts: PublishingParts) {
+    this.shipments = new RecentlyUsed(parts.cachedShipments, weightOf);
+  }
+
+  async handle(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly Failure[]> {
+    const failures = new Map<string, Failure>();
+    const before = await this.shipmentsBefore(events, failures);
+    let slice = emptySlice();
+    for (const [index, stored] of events.entries()) {
+      if (index % EVENTS_AT_ONCE === EVENTS_AT_ONCE - 1) await setImmediate();
+      if (failures.has(stored.stream)) continue;
+      try {
+        this.add(slice, stored, slice.after.get(stored.stream) ?? before.get(stored.stream));
+      } catch (error) {
+        failures.set(stored.stream, { event: stored, error });
+      }
+      if (slice.characters < CHARACTERS_AT_ONCE) continue;
+      await this.send(slice, signal);
+      for (const [stream, shipment] of slice.after) before.set(stream, shipment);
+      slice = emptySlice();
+    }
+    await this.send(slice, signal);
+    return [...failures.values()];
+  }
+
+  /** @param before the shipment as far as it is folded */
+  private add(slice: Slice, stored: StoredEvent, before: Folded | undefined): void {
+    if (before !== undefined && before.revision >= stored.revision) return;
+    const event = toShipmentEvent(stored);
+    const after = foldNext(before, event);
+    const published = publicEvent(stored.id, event, after, this.parts.appUrl);
+    if (published !== undefined) {
+      const value = JSON.stringify(published);
+      const headers = { 'event-id': published.id, 'event-type': published.type };
+      slice.messages.push({ key: after.record.id, value, headers });
+      slice.types.set(published.type, (slice.types.get(published.type) ?? 0) + 1);
+      slice.characters += value.length;
+      slice.position = stored.position;
+    }
+    slice.after.set(stored.stream, after);
+  }
+
+  private async send({ messages, types, position, after }: Slice, signal: AbortSignal): Promise<void> {
+    if (messages.length > 0) {
+      await this.parts.readModels.wait(position, messages.length, signal);
+      this.parts.lost.throwIfAborted();
+      await this.parts.broker.publish(this.parts.topic, messages);
+      for (const [type, count] of types) this.parts.published.add(count, { type });
+    }
+    for (const [stream, shipment] of after) this.shipments.set(stream, shipment);
+  }
+
+  /** The shipments as they were before their first event here, or later; those that cannot be folded fail. */
+  private async shipmentsBefore(events: readonly StoredEvent[], failures: Map<string, Failure>) {
+    const before = new Map<string, Folded>();
+    const unknown: StoredEvent[] = [];
+    const seen = new Set<string>();
+    for (const event of events) {
+      if (seen.has(event.stream)) continue;
+      seen.add(event.stream);
+      const known = this.shipments.get(event.stream);
+      if (known !== undefined) before.set(event.stream, known);
+      if ((known?.revision ?? -1) + 1 < event.revision) unknown.push(event);
+    }
+    const streams = unknown.values();
+    const readSome = async () => {
+      for (const event of streams) {
+        const { stream, revision } = event;
+        try {
+          const folded = await foldOn(this.parts.eventStore, stream, before.get(stream), revision - 1);
+          if (folded !== undefined) before.set(stream, folded);
+        } catch (error) {
+          if (error instanceof Unavailable) throw error;
+          failures.set(stream, { event, error });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(STREAMS_READ_AT_ONCE, unknown.length) }, readSome));
+    return before;
+  }
+}
+
+function emptySlice(): Slice {
+  return { messages: [], types: new Map(), characters: 0, position: '', after: new Map() };
+}

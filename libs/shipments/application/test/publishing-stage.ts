@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import type { EventStore, Leases, ReceivedMessage, StoredEvent } from '@tracking/ports';
+import { type ShipmentState, evolve, publicEvent } from '@tracking/shipments-domain';
+import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
+import { Publisher, type PublisherOptions, Shipments } from '../src/index.ts';
+import { toShipmentEvent } from '../src/shipment-stream.ts';
+import { milestone, places, upsert } from './builders.ts';
+import { MortalProcess } from './mortal-process.ts';
+
+export const APP_URL = 'https://app.example.com';
+const TOPIC = SHIPMENT_EVENTS_TOPIC.name;
+
+export interface Running {
+  readonly publisher: Publisher;
+  readonly metrics: RecordedMetrics;
+}
+
+/** Everything around publishers that outlives them: an engine in a folder, and shipments that are written. */
+export class PublishingStage {
+  shipments: Shipments;
+  private readonly running = new Map<Publisher, MortalProcess>();
+  private incarnation = 1_000;
+
+  private constructor(
+    private readonly folder: TempFolder,
+    private readonly partitions: number,
+    private engine: EmbeddedEngine,
+  ) {
+    this.shipments = shipmentsOn(engine.eventStore);
+  }
+
+  /** @param partitions of the topic */
+  static async open(partitions: number = SHIPMENT_EVENTS_TOPIC.partitions): Promise<PublishingStage> {
+    const folder = await tempFolder();
+    return new PublishingStage(folder, partitions, await openIn(folder, partitions));
+  }
+
+  get eventStore(): EventStore {
+    return this.engine.eventStore;
+  }
+  get documentStore() {
+    return this.engine.documentStore;
+  }
+  get broker() {
+    return this.engine.messageBroker;
+  }
+
+  /** A process of its own, after which those before it are former ones. */
+  start(options: Partial<PublisherOptions> = {}, process = new MortalProcess()): Running {
+    const metrics = new RecordedMetrics();
+    const publisher = Publisher.start({
+      ...process.engines({ eventStore: this.eventStore, documentStore: this.documentStore, broker: this.broker }),
+      leases: this.nextLeases(),
+      clock: () => new Date(),
+      logger: silentLogger,
+      metrics,
+      readModelsReached: () => Promise.resolve(true),
+      appUrl: APP_URL,
+      ...options,
+    });
+    this.running.set(publisher, process);
+    return { publisher, metrics };
+  }
+
+  nextLeases(): Leases {
+    return new InProcessLeases((this.incarnation += 1));
+  }
+
+  /** As after a restart of the machine: nothing is left but the folder. */
+  async reopen(): Promise<void> {
+    await this.stopAll();
+    await this.engine.close();
+    this.engine = await openIn(this.folder, this.partitions);
+    this.shipments = shipmentsOn(this.engine.eventStore);
+  }
+
+  async close(): Promise<void> {
+    await this.stopAll();
+    await this.engine.close();
+    await this.folder.remove();
+  }
+
+  /** A new shipment; its id. */
+  async create(external_id: string = randomUUID(), fields: object = {}): Promise<string> {
+    const written = await this.shipments.upsert(upsert({ external_id, mode: 'ocean', ...fields }));
+    return written.answer.shipment.id;
+  }
+
+  async record(shipmentId: string, fields: Parameters<typeof milestone>[1] = {}): Promise<void> {
+    await this.shipments.recordMilestone(milestone(shipmentId, { location: randomUUID(), ...fields }));
+  }
+
+  /** Everything stored, in the store's order. */
+  async stored(): Promise<readonly StoredEvent[]> {
+    const all: StoredEvent[] = [];
+    const { signal } = new AbortController();
+    if ((await this.eventStore.head()) === undefined) return all;
+    for await (const { events, caughtUp } of this.eventStore.catchUp({ streamPrefixes: ['shipment-'], signal })) {
+      all.push(...events);
+      if (caughtUp) break;
+    }
+    return all;
+  }
+
+  /** What everything stored announces, in the store's order, told by the domain's own fold. */
+  async announced(): Promise<readonly PublishedEvent[]> {
+    const states = new Map<string, ShipmentState>();
+    return (await this.stored()).flatMap((stored) => {
+      const event = toShipmentEvent(stored);
+      const state = evolve(states.get(stored.stream), event);
+      states.set(stored.stream, state);
+      return publicEvent(stored.id, event, state, APP_URL) ?? [];
+    });
+  }
+
+  /** Everything on the topic, each partition in its order. */
+  async messages(): Promise<readonly ReceivedMessage[]> {
+    const received: ReceivedMessage[] = [];
+    const group = randomUUID();
+    const ending = new AbortController();
+    const consumed = this.broker.consume({ topic: TOPIC, group, signal: ending.signal }, (messages) => {
+      received.push(...messages);
+      return Promise.resolve();
+    });
+    await eventually(async () => expect(await this.broker.lag(TOPIC, group)).toBe(0));
+    ending.abort();
+    await consumed;
+    return received;
+  }
+
+  /** Waits until all that is announced is on the topic, and answers the topic. */
+  async published(): Promise<readonly ReceivedMessage[]> {
+    const expected = (await this.announced()).map(({ id }) => id);
+    return eventually(async () => {
+      const messages = await this.messages();
+      expect(messages.map(({ headers }) => headers['event-id'])).toEqual(expect.arrayContaining(expected));
+      return messages;
+    });
+  }
+
+  private async stopAll(): Promise<void> {
+    const living = [...this.running].filter(([, { dead }]) => !dead);
+    await Promise.all(living.map(([publisher]) => publisher.stop()));
+    this.running.clear();
+  }
+}
+
+function openIn(folder: TempFolder, partitions: number): Promise<EmbeddedEngine> {
+  const options = { dataDir: folder.path, logger: silentLogger, metrics: new RecordedMetrics() };
+  return EmbeddedEngine.open(options).then(async (engine) => {
+    await engine.messageBroker.ensureTopics([{ ...SHIPMENT_EVENTS_TOPIC, partitions }]);
+    return engine;
+  });
+}
+
+function shipmentsOn(eventStore: EventStore): Shipments {
+  return new Shipments({ eventStore, places, logger: silentLogger, metrics: new RecordedMetrics() });
+}

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { newDelivery } from '@tracking/webhooks-domain';
+import { type DeliveryDocument, toDocument } from '../deliveries/delivery-document.ts';
+import { Backlog, type Page, type PageContent } from './backlog.ts';
+import { isAfter, placeOf, toWaiting } from './waiting-list.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const ROOM = 6;
+
+function delivery(n: number, due: number): DeliveryDocument {
+  const at = new Date(START + due).toISOString();
+  const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
+  const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at };
+  return toDocument(
+    newDelivery({ ...scope, ...event, id: `dlv_${n}`, endpoint_id: 'whe_1', payload_id: 'p', sandbox: false }, at),
+  );
+}
+
+/** An endpoint's owner with a store beside it, driven step by step. */
+class Owner {
+  readonly stored = new Map<string, DeliveryDocument>();
+  readonly busy = new Set<string>();
+  readonly backlog: Backlog;
+  private reading: { readonly page: Page; content: PageContent | undefined } | undefined;
+  private count = 0;
+
+  constructor(stored: number) {
+    for (let n = 0; n < stored; n += 1) this.store(delivery((this.count += 1), n % 7));
+    this.backlog = new Backlog(stored === 0);
+  }
+
+  step(kind: number, value: number): void {
+    switch (kind) {
+      case 0:
+      case 1:
+        return this.record(value);
+      case 2:
+        return this.beginReading();
+      case 3:
+        return this.look();
+      case 4:
+        return this.endReading();
+      case 5:
+      case 6:
+        return this.take();
+      case 7:
+        return this.finish(undefined);
+      case 8:
+        return this.finish(value);
+      default:
+        if (value % 10 === 0) {
+          this.backlog.forget();
+          this.reading = undefined;
+        }
+    }
+  }
+
+  /** Works everything off; answers how many of what is stored were never found. */
+  finishAll(): number {
+    for (let round = 0; round < 10_000; round += 1) {
+      this.finish(undefined);
+      this.take();
+      if (this.reading !== undefined) {
+        this.look();
+        this.endReading();
+      } else this.beginReading();
+      if (this.busy.size === 0 && this.backlog.complete && this.backlog.scheduled.size === 0) break;
+    }
+    return this.stored.size;
+  }
+
+  private store(one: DeliveryDocument): void {
+    this.stored.set(one.id, one);
+  }
+
+  private record(due: number): void {
+    const one = delivery((this.count += 1), due);
+    this.store(one);
+    this.backlog.add(toWaiting(one, 0), ROOM);
+  }
+
+  private beginReading(): void {
+    if (this.reading === undefined && this.backlog.wantsPage(ROOM)) {
+      this.reading = { page: this.backlog.beginPage(ROOM), content: undefined };
+    }
+  }
+
+  /** The store answers the query as things are at this instant; the answer arrives later. */
+  private look(): void {
+    if (this.reading === undefined || this.reading.content !== undefined) return;
+    const { after, limit } = this.reading.page;
+    const all = [...this.stored.values()].sort((one, other) => (isAfter(placeOf(one), placeOf(other)) ? 1 : -1));
+    const scheduled = after === undefined ? [] : all.filter((one) => isAfter(placeOf(one), after)).slice(0, limit);
+    this.reading.content = { scheduled, express: [] };
+  }
+
+  private endReading(): void {
+    if (this.reading?.content === undefined) return;
+    this.backlog.endPage(this.reading.page, this.reading.content, this.busy, 0);
+    this.backlog.abandonPage(this.reading.page);
+    this.reading = undefined;
+  }
+
+  private take(): void {
+    const item = this.backlog.scheduled.shift();
+    if (item === undefined) return;
+    // Never twice, never what was done already, never as it no longer is.
+    expect(this.busy.has(item.id)).toBe(false);
+    expect(this.stored.get(item.id)?.due_at).toBe(item.delivery.due_at);
+    expect(this.backlog.scheduled.size).toBeLessThanOrEqual(2 * ROOM);
+    this.busy.add(item.id);
+  }
+
+  /** @param due when it comes due again, if it does */
+  private finish(due: number | undefined): void {
+    const [id] = this.busy;
+    if (id === undefined) return;
+    const again = due === undefined ? undefined : delivery(Number(id.slice(4)), due);
+    if (again === undefined) this.stored.delete(id);
+    else this.store(again);
+    this.busy.delete(id);
+    this.backlog.noteChange(id);
+    if (again !== undefined) this.backlog.add(toWaiting(again, 0), ROOM);
+  }
+}
+
+test('a backlog finds everything that is stored, whatever happens in which order', () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 50 })), { maxLength: 120 });
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 30 }), steps, (stored, taken) => {
+      const owner = new Owner(stored);
+      for (const [kind, value] of taken) owner.step(kind, value);
+      expect(owner.finishAll()).toBe(0);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,137 @@
+import { jest } from '@jest/globals';
+import { createOutboundHttp } from '@tracking/outbound-http';
+import type { OutboundHttp } from '@tracking/ports';
+import {
+  type Behaviour,
+  type Receiver,
+  createAuthority,
+  eventually,
+  issueCertificate,
+  receivers,
+  startReceiver,
+} from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import Stripe from 'stripe';
+import { type Running, Stage } from '../../test/stage.ts';
+
+jest.setTimeout(60_000);
+
+const SOON: RetryPolicy = { firstMs: 30, factor: 1, capMs: 30, windowMs: 3_600_000 };
+const authority = createAuthority();
+const trusted = issueCertificate({ issuer: authority });
+
+let stage: Stage;
+let webhooks: Running;
+let outbound: OutboundHttp;
+let open: Receiver[];
+
+beforeEach(async () => {
+  open = [];
+  stage = await Stage.open();
+  outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: false, ca: authority.cert });
+  webhooks = await stage.start({ policy: SOON, timeoutMs: 400 }, undefined, outbound);
+});
+afterEach(async () => {
+  await stage.close();
+  for (const receiver of open) await receiver.close();
+  await outbound.close();
+});
+
+const verifies: Behaviour = (socket, request) => {
+  const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string } };
+  return receivers.answers(200, data.challenge ?? 'ok')(socket, request);
+};
+async function receiver(): Promise<Receiver> {
+  const started = await startReceiver(verifies, { tls: trusted });
+  open.push(started);
+  return started;
+}
+
+describe('a real HTTPS receiver', () => {
+  test('gets what it can verify, over connections that are used again', async () => {
+    const good = await receiver();
+    const { id, secret } = await stage.endpoint(webhooks, `${good.origin}/hook`, { max_concurrency: 2 });
+    const events = Array.from({ length: 30 }, () => stage.event());
+    await stage.publish(...events);
+    await eventually(async () =>
+      expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(30),
+    );
+    expect(good.connections).toBeLessThanOrEqual(3);
+    const { webhooks: verifier } = new Stripe('sk_test_unused');
+    for (const { headers, body, path, method } of good.requests.slice(1)) {
+      expect([method, path]).toEqual(['POST', '/hook']);
+      const event = verifier.constructEvent(body, headers['service-signature'] ?? '', secret);
+      expect(event.id).toBe(headers['service-event-id']);
+    }
+    expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
+  });
+
+  test.each<[string, Behaviour, object, times?: number]>([
+    ['answers an error', receivers.answers(503, 'busy'), { status_code: 503, response: { body: 'busy' } }],
+    ['redirects', receivers.redirects('https://elsewhere.example.com/'), { error: { code: 'redirect_not_followed' } }],
+    ['hangs', receivers.hangs(), { error: { code: 'timeout' } }],
+    ['hangs after its headers', receivers.hangsAfterHeaders(), { error: { code: 'timeout' } }],
+    ['drips', receivers.drips(20), { error: { code: 'timeout' } }],
+    // Twice, since a request that a used connection dropped is sent once more by the connection's own rules.
+    ['resets', receivers.resets(), { error: { code: 'connection_reset' } }, 2],
+    ['lies about its length', receivers.claimsMore(), { error: { code: 'connection_reset' } }],
+    ['speaks something else', receivers.says('SSH-2.0-OpenSSH\r\n'), { error: { code: 'invalid_response' } }],
+  ])('that %s is tried again with the same bytes', async (_, behaviour, expected, times = 1) => {
+    const bad = await receiver();
+    const { id } = await stage.endpoint(webhooks, `${bad.origin}/hook`);
+    let deliveries = 0;
+    bad.behave((socket, request) => ((deliveries += 1) <= times ? behaviour : verifies)(socket, request));
+    const event = stage.event();
+    await stage.publish(event);
+    const delivery = await eventually(
+      async () => {
+        const found = await stage.delivery(webhooks, id, event.id);
+        expect(found.status).toBe('succeeded');
+        return found;
+      },
+      { deadlineMs: 15_000 },
+    );
+    expect(delivery.attempts[0]).toMatchObject(expected);
+    const bodies = bad.requests.slice(1).map(({ body }) => body.toString());
+    expect(new Set(bodies).size).toBe(1);
+  });
+
+  test('that answers with a bomb is judged by its status, and its answer kept to 16 KiB', async () => {
+    const bad = await receiver();
+    const { id } = await stage.endpoint(webhooks, `${bad.origin}/hook`);
+    bad.behave(receivers.gzipBomb(64));
+    const event = stage.event();
+    await stage.publish(event);
+    const { attempts } = await eventually(async () => {
+      const found = await stage.delivery(webhooks, id, event.id);
+      expect(found.status).toBe('succeeded');
+      return found;
+    });
+    expect(attempts[0]?.response?.body).toHaveLength(16 * 1024);
+  });
+
+  test('with a certificate of nobody’s is not sent anything', async () => {
+    const bad = await startReceiver(verifies, { tls: issueCertificate() });
+    open.push(bad);
+    const created = await webhooks.endpoints.create({
+      ...stage.command(),
+      fields: { url: `${bad.origin}/hook`, event_types: ['*'] },
+    });
+    expect(await webhooks.endpoints.verify({ ...stage.command(), endpoint_id: created.id })).toMatchObject({
+      status: 'pending_verification',
+      last_verification: { ok: false, error: { code: 'tls_failed' } },
+    });
+    expect(bad.requests).toEqual([]);
+  });
+
+  test('on a private address is refused when it is named', async () => {
+    const fields = { event_types: ['*'] };
+    for (const url of ['https://10.0.0.1/', 'https://[::1]/', 'https://169.254.169.254/latest', 'http://127.0.0.1/']) {
+      await expect(webhooks.endpoints.create({ ...stage.command(), fields: { ...fields, url } })).rejects.toMatchObject(
+        {
+          details: [{ param: 'url' }],
+        },
+      );
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { createOutboundHttp } from '@tracking/outbound-http';
+import { noMetrics, silentLogger } from '@tracking/testing';
+import { WEBHOOK_TOPICS, Webhooks } from '../src/index.ts';
+
+/**
+ * A process that records and delivers, to be killed: `delivering-process DATA_DIR ENDPOINT_URL publish|drain`. It writes a
+ * line `published <event id>` for each event that the broker has taken, and `idle` when nothing waits any more.
+ */
+const [dataDir = '', url = '', task = ''] = process.argv.slice(2);
+const scope = { workspace_id: 'wsp_one', environment: 'live' } as const;
+const command = () => ({ ...scope, id: randomUUID(), at: new Date().toISOString() });
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
+const webhooks = await Webhooks.start({
+  documentStore: engine.documentStore,
+  broker: engine.messageBroker,
+  leases: engine.leases,
+  outbound: createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true }),
+  secretsKey: new Uint8Array(32),
+  clock: () => new Date(),
+  random: Math.random,
+  logger: silentLogger,
+  metrics: noMetrics,
+  settings: {
+    appUrl: 'https://app.example.com',
+    policy: { firstMs: 20, factor: 2, capMs: 200, windowMs: 3_600_000 },
+  },
+});
+
+if ((await webhooks.endpoints.list({ ...scope, limit: 1 })).items.length === 0) {
+  const fields = { url, event_types: ['*'] };
+  const { id: endpoint_id } = await webhooks.endpoints.create({ ...command(), fields });
+  await webhooks.endpoints.verify({ ...command(), endpoint_id });
+  await webhooks.endpoints.enable({ ...command(), endpoint_id });
+}
+say('ready');
+
+while (task === 'publish') {
+  const ids = Array.from({ length: 5 }, () => `evt_${randomUUID()}`);
+  const messages = ids.map((id) => {
+    const event = { id, type: 'shipment.created', created_at: new Date().toISOString(), ...scope, data: {} };
+    return { key: id, value: JSON.stringify(event), headers: { 'event-id': id } };
+  });
+  await engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
+  for (const id of ids) say(`published ${id}`);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+}
+for (;;) {
+  const lag = await engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, 'webhooks');
+  const statuses = ['pending', 'retrying'] as const;
+  const { items } = await webhooks.deliveries.list({ scopes: [scope], filter: { statuses }, limit: 1 });
+  if (lag === 0 && items.length === 0) break;
+  await new Promise((resolve) => setTimeout(resolve, 10));
+}
+say('idle');
+await webhooks.stop();
+await engine.close();
