@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 
 /**
  * Tries until `attempt` no longer throws, and answers what it answered: for what becomes true in its own time.
- * @throws what the last attempt threw, once `deadlineMs` (5,000 by default) have passed
+ * @throws what the last attempt threw, once `deadlineMs` have passed: 20,000 by default, for a busy machine is no failure
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
-  { deadlineMs = 5_000 }: { readonly deadlineMs?: number } = {},
+  { deadlineMs = 20_000 }: { readonly deadlineMs?: number } = {},
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   for (let pause = 1; ; pause = Math.min(2 * pause, 50)) {

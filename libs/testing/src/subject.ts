@@ -17,8 +17,14 @@ export interface Subject<P> {
 }
 
 /** A test of what not every subject can do: where it cannot, the test is reported as skipped, with the reason. */
-export function itWhere(able: boolean, title: string, otherwise: string, test: () => Promise<void>): void {
-  if (able) it(title, test);
+export function itWhere(
+  able: boolean,
+  title: string,
+  otherwise: string,
+  test: () => Promise<void>,
+  timeoutMs?: number,
+): void {
+  if (able) it(title, test, timeoutMs);
   else it.skip(`${title} [not tested: ${otherwise}]`, test);
 }
 

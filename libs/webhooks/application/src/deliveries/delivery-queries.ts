@@ -83,8 +83,9 @@ export class DeliveryQueries {
     };
     const found =
       event_id === undefined ? await Promise.all(statuses.flatMap(ofStatus)) : [await this.ofEvent(event_id)];
-    return found
-      .flat()
+    // One that changed its status in between was found under both.
+    const different = new Map(found.flat().map((delivery) => [delivery.id, delivery]));
+    return [...different.values()]
       .filter((delivery) => isOfOne(scopes, delivery) && matches(delivery, filter))
       .filter((delivery) => after === undefined || direction * compare(keyOf(delivery), after.join(' ')) > 0)
       .sort((one, other) => direction * compare(keyOf(one), keyOf(other)))
