@@ -95,5 +95,5 @@ describe('bounds', () => {
     expect(length).toBeGreaterThanOrEqual(Number(said['stored']));
     await engine.eventStore.append('s', length - 1, newEvents(1));
     await engine.close();
-  });
+  }, 60_000);
 });

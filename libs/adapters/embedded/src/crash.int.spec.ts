@@ -16,8 +16,11 @@ async function writeAndKill(dataDir: string, run: number): Promise<Said[]> {
   const lines = async () => (await readFile(file, 'utf8')).split('\n').slice(0, -1);
   // At a number of acknowledgements rather than after a time, so that a slow machine sees the same test.
   const enough = async () => expect((await lines()).length).toBeGreaterThan(50 + run * 150);
-  await Promise.race([child.ended, eventually(enough, { deadlineMs: 60_000 })]);
-  child.process.kill('SIGKILL');
+  try {
+    await Promise.race([child.ended, eventually(enough, { deadlineMs: 60_000 })]);
+  } finally {
+    child.process.kill('SIGKILL');
+  }
   expect(await child.ended).toBeNull();
   expect(child.errors).toEqual([]);
   return (await lines()).map((line) => JSON.parse(line) as Said);

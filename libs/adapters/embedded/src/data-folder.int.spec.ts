@@ -33,7 +33,7 @@ describe('the data folder', () => {
     const next = runChild('./opening-child.ts', [dataDir]);
     await next.ended;
     expect([...next.errors, ...next.lines]).toEqual(['opened']);
-  });
+  }, 60_000);
 
   it('is nobody else’s to read', async () => {
     const engine = await open();

@@ -110,7 +110,7 @@ describe('a power cut', () => {
       seen.add(checkpoint);
     }
     expect(seen.size).toBe(13);
-  });
+  }, 60_000);
 
   it('may also leave torn and disordered pages behind', () => {
     for (let frame = 5; frame < (log.length - WAL_HEADER) / FRAME - 3; frame += 7) {
@@ -121,7 +121,7 @@ describe('a power cut', () => {
       expect(lookAt(torn)).toEqual(whole);
       expect(lookAt(log.subarray(0, at + 1_000))).toEqual(whole);
     }
-  });
+  }, 60_000);
 
   it('loses nothing that was acknowledged', () => {
     expect(acknowledged).toHaveLength(12);

@@ -65,5 +65,6 @@ describe('synchronisation with the disk', () => {
       expect(syncsBefore(traced, 'view')).toEqual(Array.from({ length: 20 }, () => 0));
       await folder.remove();
     },
+    60_000,
   );
 });
