@@ -70,12 +70,8 @@ export async function startStandalone(
   });
   shutdown.add('webhooks', () => webhooks.stop());
   serveWebhooks(channel, webhooks);
-  const readModelsReached = async (position: Position, timeoutMs: number) => {
-    const models = ['shipments', 'milestones', 'published_events'] as const;
-    const reached = models.map((model) => readModels.progress.reached(model, position, timeoutMs));
-    return (await Promise.all(reached)).every(Boolean);
-  };
   const storage = { eventStore, documentStore, broker, leases };
+  const readModelsReached = (position: Position, timeoutMs: number) => readModels.allReached(position, timeoutMs);
   const publisher = Publisher.start({ ...storage, clock, logger, metrics, readModelsReached, appUrl });
   shutdown.add('publisher', () => publisher.stop());
 

@@ -30,8 +30,8 @@ const STEPS_PER_SWEEP = 60;
 
 /**
  * The projecting of one read model in one process. Each step looks at the pointer and does what is due: starts and stops
- * projecting generations, swaps, drops. Any number of processes step side by side, since every change is a guarded write, and after a
- * crash the next step goes on from what is stored.
+ * projecting generations, swaps, drops. Any number of processes step side by side, since every change is a guarded write,
+ * and after a crash the next step goes on from what is stored.
  */
 export class Lifecycle {
   private readonly projections = new Map<number, Subscription>();

@@ -96,7 +96,7 @@ function narrowed(scope: Scope, { type, shipment_id }: EventListQuery['filter'])
 }
 
 /**
- * A position before which no event was created at `since` or later. Lists are in the order of positions: without this the
+ * A position before which no event was created at `since` or later. Lists are in the order of positions: without it the
  * first page would look through everything that was ever published before it.
  */
 async function floorOf(rows: Collection<PublishedEventRow>, scope: Scope, since: Timestamp): Promise<Position> {

@@ -10,6 +10,8 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 /** A partition that was left to its handler is fetched again at most so much later; heartbeats go out as often. */
 const FETCH_WAIT_MS = 250;
+/** Long enough to tell a broker that answers; one that does not will see the session lapse. */
+const LEAVE_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
 
 export interface Membership {
@@ -83,7 +85,7 @@ export class GroupMember {
       this.start(consumer).catch(crash);
     });
     await this.finish();
-    await within(this.limits.requestTimeoutMs, consumer.disconnect()).catch(() => undefined);
+    await within(LEAVE_MS, consumer.disconnect()).catch(() => undefined);
   }
 
   private async start(consumer: Consumer): Promise<void> {

@@ -1,11 +1,18 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { Kafka, logLevel, type ISocketFactoryArgs, type KafkaConfig, type RetryOptions } from 'kafkajs';
-import type { Logger } from '@tracking/ports';
-import { kafkaLogs } from './kafka-log.ts';
+import {
+  Kafka,
+  logLevel,
+  type ISocketFactoryArgs,
+  type KafkaConfig,
+  type logCreator,
+  type RetryOptions,
+} from 'kafkajs';
 import type { KafkaLimits, KafkaOptions } from './kafka-options.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
+/** Reason of the errors that abandoning a client causes in it. */
+export const ABANDONED = 'abandoned';
 const KEEP_ALIVE_MS = 60_000;
 
 /** Gives up after about a second: whoever asked repeats by its own rules. Stated whole, since kafkajs has others in tests. */
@@ -30,7 +37,7 @@ export class KafkaClient {
   private readonly sockets = new Set<Socket>();
   private isAbandoned = false;
 
-  constructor(options: KafkaOptions, limits: KafkaLimits, retry: RetryOptions, logger: Logger) {
+  constructor(options: KafkaOptions, limits: KafkaLimits, retry: RetryOptions, logs: logCreator) {
     const config: KafkaConfig = {
       brokers: () => this.nextAttempt([...options.brokers]),
       clientId: options.clientId ?? 'tracking',
@@ -39,7 +46,7 @@ export class KafkaClient {
       retry,
       socketFactory: (args) => this.openSocket(args),
       logLevel: logLevel.WARN,
-      logCreator: kafkaLogs(logger),
+      logCreator: logs,
     };
     if (options.tls !== undefined) config.ssl = options.tls;
     if (options.sasl !== undefined) config.sasl = options.sasl;
@@ -49,7 +56,7 @@ export class KafkaClient {
   /** Cuts every connection and makes no other: what is under way fails or never settles, and holds the process no more. */
   abandon(): void {
     this.isAbandoned = true;
-    for (const socket of this.sockets) socket.destroy(new Error('abandoned'));
+    for (const socket of this.sockets) socket.destroy(new Error(ABANDONED));
   }
 
   /** An endless retry of kafkajs cannot be stopped, but every one asks for the brokers first, and waits for the answer. */
@@ -58,7 +65,7 @@ export class KafkaClient {
   }
 
   private openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
-    if (this.isAbandoned) throw new Error('abandoned');
+    if (this.isAbandoned) throw new Error(ABANDONED);
     const name = isIP(host) ? {} : { servername: host };
     const to = { host, port };
     const socket = ssl ? connectTls({ ...to, ...name, ...ssl }, onConnect) : connectPlain(to, onConnect);

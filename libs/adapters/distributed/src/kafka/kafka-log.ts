@@ -1,5 +1,6 @@
 import { logLevel, type logCreator } from 'kafkajs';
 import type { Logger } from '@tracking/ports';
+import { ABANDONED } from './kafka-client.ts';
 
 const SILENCE_MS = 30_000;
 const MOST_REMEMBERED = 100;
@@ -13,10 +14,11 @@ export function kafkaLogs(logger: Logger): logCreator {
   return () =>
     ({ namespace, level, log }) => {
       const now = performance.now();
-      if (now - (last.get(log.message) ?? -Infinity) < SILENCE_MS) return;
+      if (now - (last.get(log.message) ?? -Infinity) < SILENCE_MS || log.message.endsWith(ABANDONED)) return;
       if (last.size >= MOST_REMEMBERED) last.clear();
       last.set(log.message, now);
       const write = level === logLevel.ERROR ? logger.warn : logger.debug;
-      write.call(logger, { part: namespace, reason: log.message }, 'message broker: the client complains');
+      const error = typeof log['error'] === 'string' ? { error: log['error'] } : {};
+      write.call(logger, { part: namespace, reason: log.message, ...error }, 'message broker: the client complains');
     };
 }

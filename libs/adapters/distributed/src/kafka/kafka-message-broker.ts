@@ -1,4 +1,4 @@
-import type { RetryOptions } from 'kafkajs';
+import type { logCreator, RetryOptions } from 'kafkajs';
 import {
   Unavailable,
   type BatchHandler,
@@ -12,6 +12,7 @@ import {
 import { GroupMember } from './group-member.ts';
 import { KafkaClient, PATIENT, PROMPT } from './kafka-client.ts';
 import { ENGINE, within } from './kafka-errors.ts';
+import { kafkaLogs } from './kafka-log.ts';
 import { DEFAULT_LIMITS, type KafkaLimits, type KafkaOptions } from './kafka-options.ts';
 import { KafkaTopics } from './kafka-topics.ts';
 import { TopicProducer } from './topic-producer.ts';
@@ -25,6 +26,8 @@ export interface KafkaMessageBrokerOptions extends KafkaOptions {
 export class KafkaMessageBroker implements MessageBroker {
   private readonly limits: KafkaLimits;
   private readonly prefix: string;
+  /** One for all clients, so that they do not each complain of the same broker. */
+  private readonly logs: logCreator;
   private readonly topics: KafkaTopics;
   private readonly producers = new Map<string, TopicProducer>();
   private readonly members = new Map<GroupMember, Promise<void>>();
@@ -33,6 +36,7 @@ export class KafkaMessageBroker implements MessageBroker {
   constructor(private readonly options: KafkaMessageBrokerOptions) {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.prefix = options.topicPrefix ?? '';
+    this.logs = kafkaLogs(options.logger);
     this.topics = new KafkaTopics(() => this.connect(PROMPT), this.limits.adminTimeoutMs, options.replicationFactor);
     options.metrics.gauge('message_broker_waiting', 'Messages that the broker has not acknowledged yet.', [], () =>
       [...this.producers.values()].reduce((sum, producer) => sum + producer.depth, 0),
@@ -87,7 +91,7 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 
   private connect(retry: RetryOptions): KafkaClient {
-    return new KafkaClient(this.options, this.limits, retry, this.options.logger);
+    return new KafkaClient(this.options, this.limits, retry, this.logs);
   }
 
   private refuseWhenClosed(): void {

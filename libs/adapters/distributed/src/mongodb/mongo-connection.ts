@@ -23,6 +23,7 @@ export class MongoConnection {
   private readonly underWay = new Set<Promise<unknown>>();
   readonly deadlineMs: number;
   private readonly maxOperations: number;
+  private connecting: Promise<MongoClient> | undefined;
   private closing: Promise<void> | undefined;
 
   constructor({ url, metrics, deadlineMs = 5_000, maxOperations = 10_000 }: MongoOptions) {
@@ -41,7 +42,7 @@ export class MongoConnection {
   async run<R>(operation: (database: Db) => Promise<R>, deadlineMs = this.deadlineMs): Promise<R> {
     if (this.closing !== undefined) throw new Unavailable(ENGINE, 'closed');
     if (this.underWay.size >= this.maxOperations) throw new Busy(ENGINE, 'too many operations are waiting');
-    const running = Promise.resolve(this.database).then(operation);
+    const running = this.connected().then(operation);
     this.underWay.add(running);
     return new Promise<R>((resolve, reject) => {
       const giveUp = () => reject(new Unavailable(ENGINE, `does not answer (within ${deadlineMs} ms)`));
@@ -57,6 +58,18 @@ export class MongoConnection {
   /** Lets what is under way finish, for as long as an operation may take, then disconnects. */
   close(): Promise<void> {
     return (this.closing ??= this.disconnect());
+  }
+
+  /** The driver does not get over a first connection that failed, unless it is told to connect again. */
+  private async connected(): Promise<Db> {
+    this.connecting ??= this.client.connect();
+    try {
+      await this.connecting;
+    } catch (error) {
+      this.connecting = undefined;
+      throw error;
+    }
+    return this.database;
   }
 
   private async disconnect(): Promise<void> {

@@ -1,5 +1,5 @@
 import { documentStoreConformance } from '@tracking/testing';
-import { mongoSubject, whereMongo } from './test/mongo-subject.ts';
+import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
 
 whereMongo('document store on MongoDB', () => {
   documentStoreConformance(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DuplicateKey, type DocumentStore } from '@tracking/ports';
-import { mongoSubject, whereMongo } from './test/mongo-subject.ts';
+import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
 
 interface Thing {
   readonly id: string;

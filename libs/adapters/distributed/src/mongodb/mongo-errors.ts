@@ -19,6 +19,9 @@ const DUPLICATE_KEY = 11_000;
  */
 const REFUSED: ReadonlySet<unknown> = new Set([2, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
 
+/** What the driver cannot write down: too large, or no JSON. By name, since the platform throws it too. */
+const UNWRITABLE = /^(RangeError|BSON\w*Error)$/;
+
 function hasCode(error: unknown, ...codes: readonly number[]): boolean {
   return error instanceof MongoServerError && codes.includes(Number(error.code));
 }
@@ -55,9 +58,11 @@ function indexIn(message: string): string {
  * users and parts of documents.
  */
 export function portError(error: unknown): unknown {
+  const { name } = error as { readonly name: string };
+  if (UNWRITABLE.test(name)) return new Error(`${ENGINE}: refused (${name})`);
   if (!(error instanceof MongoError)) return error;
   const codeName: unknown = error instanceof MongoServerError ? error.codeName : undefined;
-  const what = typeof codeName === 'string' ? `${error.name}, ${codeName}` : error.name;
+  const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
   const refused = error instanceof MongoInvalidArgumentError || REFUSED.has(error.code);
   return refused ? new Error(`${ENGINE}: refused (${what})`) : new Unavailable(ENGINE, `does not answer (${what})`);
 }

@@ -1,12 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { Unavailable, type Collection } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
+import type { LeaseRecord } from './held-lease.ts';
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoLeases } from './mongo-leases.ts';
 import { MongoQuota } from './mongo-quota.ts';
-import { MongoEngine } from './test/mongo-engine.ts';
-import { whereEngine } from './test/mongo-subject.ts';
+import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
+import { whereEngine } from '../../test/mongodb/mongo-subject.ts';
 
 interface Thing {
   readonly id: string;
@@ -37,14 +38,15 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       return new MongoDocumentStore(connection);
     }
 
-    /** Kills and restarts the engine some times, in the middle of what goes on. */
-    async function kills(ended: AbortController): Promise<void> {
-      for (let kill = 0; kill < KILLS; kill += 1) {
-        await setTimeout(400);
+    /** Kills and restarts the engine some times, in the middle of what goes on, which it lets get on in between. */
+    async function kills(done: () => number, ended: AbortController): Promise<void> {
+      for (let kill = 0; kill <= KILLS; kill += 1) {
+        const before = done();
+        await eventually(() => expect(done()).toBeGreaterThan(before + 30), { deadlineMs: 20_000 });
+        if (kill === KILLS) break;
         await engine.kill();
         await engine.run();
       }
-      await setTimeout(300);
       ended.abort();
     }
 
@@ -91,7 +93,8 @@ whereEngine('MongoDB that fails', (enginesDir) => {
         }
       }
       const work = [0, 1, 2, 3].map(insert).concat(['x', 'y', 'z'].map(change));
-      await Promise.all([...work, kills(ended)]);
+      const least = () => Math.min(acknowledged.length, ...[...changes.values()].map(({ length }) => 10 * length));
+      await Promise.all([...work, kills(least, ended)]);
 
       expect(acknowledged.length).toBeGreaterThan(KILLS);
       const there = new Set((await things.getMany(acknowledged)).map(({ id }) => id));
@@ -113,7 +116,8 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       const ended = new AbortController();
 
       async function claim(from: Collection<Thing>, worker: number): Promise<void> {
-        for (let attempt = 0; !ended.signal.aborted; attempt += 1) {
+        let attempt = 0;
+        while (!ended.signal.aborted) {
           const query = { filter: { state: 'free' }, sort: { fields: ['state', 'id'] } };
           // A token of its own each time: what an unanswered claim got, nobody has.
           const { answer } = await patiently(() => from.claim(query, { state: `${worker}-${(attempt += 1)}` }));
@@ -122,7 +126,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
         }
       }
       const workers = Array.from({ length: 10 }, (_, worker) => claim(worker % 2 === 0 ? jobs : others, worker));
-      await Promise.all([...workers, kills(ended)]);
+      await Promise.all([...workers, kills(() => won.length, ended)]);
 
       expect(won.length).toBeGreaterThan(KILLS);
       expect(new Set(won.map(({ id }) => id)).size).toBe(won.length);
@@ -169,6 +173,14 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       expect(await things.get('d')).toEqual({ id: 'd' });
     });
 
+    /** Resolves when the lease's record was written again. */
+    async function renewed(name: string): Promise<void> {
+      const records = await connect().collection<LeaseRecord>({ name: 'leases', indexes: [] });
+      const before = await records.get(name);
+      const again = async () => expect((await records.get(name))?.beat).toBeGreaterThan(before?.beat ?? Infinity);
+      await eventually(again, { deadlineMs: 15_000 });
+    }
+
     it('hung: no lease has two holders, and it is had again', async () => {
       await engine.run();
       const ttlMs = 1_500;
@@ -180,7 +192,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       let most = 1;
       lease.lost.addEventListener('abort', () => (holders -= 1));
       void next.then(() => (most = Math.max(most, (holders += 1))));
-      await setTimeout(ttlMs);
+      await renewed('l');
       expect(lease.lost.aborted).toBe(false);
       engine.hang();
       await eventually(() => expect(lease.lost.aborted).toBe(true), { deadlineMs: 2 * ttlMs });
@@ -193,11 +205,11 @@ whereEngine('MongoDB that fails', (enginesDir) => {
 
     it('killed: a lease outlives a restart that is quicker than its time to live', async () => {
       await engine.run();
-      const leases = new MongoLeases(connect(), { ttlMs: 15_000 });
+      const leases = new MongoLeases(connect(), { ttlMs: 12_000 });
       const lease = await leases.acquire('l', new AbortController().signal);
       await engine.kill();
       await engine.run();
-      await setTimeout(11_000);
+      await renewed('l');
       expect(lease.lost.aborted).toBe(false);
       await leases.close();
       expect(lease.lost.aborted).toBe(true);

@@ -1,6 +1,6 @@
 import { leasesConformance } from '@tracking/testing';
 import { MongoLeases } from './mongo-leases.ts';
-import { mongoSubject, whereMongo } from './test/mongo-subject.ts';
+import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
 
 whereMongo('leases on MongoDB', () => {
   leasesConformance(

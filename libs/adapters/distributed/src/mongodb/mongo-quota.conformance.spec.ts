@@ -1,6 +1,6 @@
 import { quotaConformance } from '@tracking/testing';
 import { MongoQuota } from './mongo-quota.ts';
-import { mongoSubject, whereMongo } from './test/mongo-subject.ts';
+import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
 
 whereMongo('quota on MongoDB', () => {
   quotaConformance('MongoDB', (clock) => ({

@@ -15,7 +15,7 @@ export interface EventBodiesOptions {
   readonly eventStore: EventStore;
   /** Where the web application is, without a slash at the end; the same as the publisher's. */
   readonly appUrl: string;
-  /** Ordinary shipments kept in memory, so that the next page of one does not begin at its first event; 1,000 by default. */
+  /** Ordinary shipments kept in memory, so that the next page of one need not begin anew; 1,000 by default. */
   readonly cachedShipments?: number;
 }
 

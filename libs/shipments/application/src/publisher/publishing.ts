@@ -7,7 +7,7 @@ import { toShipmentEvent } from '../shipment-stream.ts';
 import { type Folded, foldNext, foldOn, weightOf } from './history.ts';
 import type { ReadModelsFirst } from './read-models-first.ts';
 
-/** Well below what brokers take at once. The next ones are sent when these are acknowledged: a failure must not overtake. */
+/** Well below what brokers take at once. What follows is sent when these are acknowledged, so as not to overtake them. */
 const CHARACTERS_AT_ONCE = 512 * 1024;
 /** Events made into messages before others get their turn on the thread: about a millisecond. */
 const EVENTS_AT_ONCE = 50;

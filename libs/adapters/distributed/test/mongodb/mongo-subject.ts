@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { itWhere, noMetrics, type Subject } from '@tracking/testing';
-import { MongoConnection } from '../mongo-connection.ts';
-import { MongoDocumentStore } from '../mongo-document-store.ts';
+import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
+import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
 import { MongoEngine } from './mongo-engine.ts';
 
 const { MONGODB_URL, ENGINES_DIR } = process.env;
