@@ -8,6 +8,7 @@ import { Lanes } from './attempts/lanes.ts';
 import { NUDGES, type NudgeDocument, Nudges } from './attempts/nudges.ts';
 import { Outcomes } from './attempts/outcomes.ts';
 import { Owner } from './attempts/owner.ts';
+import { Persistence } from './attempts/persistence.ts';
 import { CONDITIONS, type EndpointCondition } from './attempts/pace.ts';
 import { Queues } from './attempts/queues.ts';
 import { DeadLetterAnnouncer } from './deliveries/dead-letter-announcer.ts';
@@ -78,6 +79,8 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const queries = new DeliveryQueries(stored.deliveries, stored.attempts, stored.payloads);
   const announcer = new DeadLetterAnnouncer(stored.deliveries, broker, leases, clock, logger, metrics);
 
+  const ended = new AbortController();
+  const persistence = new Persistence(logger, ended.signal);
   const queues = new Queues(stored.deliveries);
   const lanes = new Lanes(queues, stored.conditions, settings);
   const run = new AttemptRun({
@@ -85,15 +88,15 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     receivers,
     payloads,
     attempts: new Attempts(outbound, settings.timeoutMs, clock, metrics),
-    outcomes: new Outcomes(stored.deliveries, stored.attempts, settings.policy, random, logger),
+    outcomes: new Outcomes(stored.deliveries, stored.attempts, settings.policy, random, persistence),
     lanes,
     clock,
-    logger,
+    persistence,
     freshnessMs: settings.freshnessMs,
     gone: async (endpoint) => receivers.note(await disableGone(store, endpoint, clock)).endpoint,
     settled: ({ status }) => (status === 'dead_lettered' ? announcer.nudge() : undefined),
   });
-  const dispatcher = new Dispatcher(lanes, queues, run, settings.maxInFlight, clock, logger);
+  const dispatcher = new Dispatcher(lanes, queues, run, settings.maxInFlight, persistence, clock, logger);
   const nudges = new Nudges(stored.nudges);
   const { pollMs } = settings;
   const owner = new Owner({ leases, lanes, queues, nudges, receivers, dispatcher, logger, now: clock, pollMs });
@@ -123,11 +126,18 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     async stop() {
       consuming.abort();
       await consumed;
-      await owner.stop(settings.drainMs);
+      const timer = setTimeout(() => ended.abort(), settings.drainMs);
+      await Promise.race([owner.stop(), aborted(ended.signal)]);
+      clearTimeout(timer);
+      ended.abort();
       await announcer.stop();
       await owner.release();
     },
   };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 /** What answered 410 has been given up by its owner; unless its URL was changed, or it was deleted, in the meantime. */

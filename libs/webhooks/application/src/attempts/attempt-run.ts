@@ -1,4 +1,4 @@
-import type { Clock, Collection, Logger } from '@tracking/ports';
+import type { Clock, Collection } from '@tracking/ports';
 import type { Delivery } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, awaitsAttempt } from '../deliveries/delivery-document.ts';
 import type { Payloads } from '../deliveries/payloads.ts';
@@ -8,7 +8,7 @@ import type { Attempts, MadeAttempt } from './attempts.ts';
 import type { Lane } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 import type { Outcomes } from './outcomes.ts';
-import { persistently } from './persistently.ts';
+import type { Persistence } from './persistence.ts';
 import { type Waiting, placeOf } from './waiting-list.ts';
 
 export interface AttemptParts {
@@ -19,12 +19,17 @@ export interface AttemptParts {
   readonly outcomes: Outcomes;
   readonly lanes: Lanes;
   readonly clock: Clock;
-  readonly logger: Logger;
+  readonly persistence: Persistence;
   readonly freshnessMs: number;
   /** The endpoint answered 410: disables it, and resolves with what it is then. */
   gone(endpoint: EndpointDocument): Promise<EndpointDocument>;
   /** An attempt's outcome was stored. */
   settled(delivery: Delivery): void;
+}
+
+/** The two are stored side by side: the body is on its way, or recording was interrupted and is done again. */
+export class PayloadMissing extends Error {
+  override readonly name = 'PayloadMissing';
 }
 
 /** One delivery's way from its turn to its stored outcome. */
@@ -34,25 +39,17 @@ export class AttemptRun {
   /**
    * Attempts the delivery and stores what came of it. Answers it as it is stored then; undefined when it is gone.
    * @param answered called when the endpoint has answered: the next attempt may begin while the outcome is being stored
-   * @param ended aborts when the process cannot wait any longer
    */
-  async run(
-    lane: Lane,
-    item: Waiting,
-    answered: () => void,
-    ended: AbortSignal,
-  ): Promise<DeliveryDocument | undefined> {
-    const { attempts, logger } = this.parts;
-    const prepared = await persistently(ended, logger, 'webhooks: preparing an attempt', () =>
-      this.prepare(lane, item),
-    );
+  async run(lane: Lane, item: Waiting, answered: () => void): Promise<DeliveryDocument | undefined> {
+    const { attempts, persistence } = this.parts;
+    const prepared = await persistence.until('preparing an attempt', () => this.prepare(lane, item));
     if (!('body' in prepared)) return prepared.delivery;
     const { receiver, delivery, body } = prepared;
     const made = await attempts.make(receiver, delivery, body);
     if (made === undefined) return delivery;
     if (!delivery.sandbox) this.takeNote(lane, made);
     answered();
-    return this.store(lane, receiver, delivery, made, ended);
+    return this.store(lane, receiver, delivery, made);
   }
 
   /** Before the next attempt may begin: it must not come too early. */
@@ -71,8 +68,7 @@ export class AttemptRun {
     const delivery = await this.current(item);
     if (delivery === undefined || !this.isDue(delivery)) return { delivery };
     const body = payloads.atHand(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
-    // Recording was interrupted between the two; it is done again, and then the body is there.
-    if (body === undefined) throw new Error(`the payload of ${delivery.id} is not stored yet`);
+    if (body === undefined) throw new PayloadMissing(delivery.id);
     return { receiver, delivery, body };
   }
 
@@ -92,17 +88,14 @@ export class AttemptRun {
     { endpoint }: Receiver,
     delivery: DeliveryDocument,
     { finished, log }: MadeAttempt,
-    ended: AbortSignal,
   ): Promise<DeliveryDocument | undefined> {
-    const { outcomes, lanes, clock, logger, gone, settled } = this.parts;
-    const stored = await outcomes.store(delivery, finished, log, lane.endpoint.pauses, ended);
+    const { outcomes, lanes, clock, persistence, gone, settled } = this.parts;
+    const stored = await outcomes.store(delivery, finished, log, lane.endpoint.pauses);
     if (finished.outcome.kind === 'gone' && !delivery.sandbox) {
-      lane.setEndpoint(await persistently(ended, logger, 'webhooks: disabling an endpoint', () => gone(endpoint)));
+      lane.setEndpoint(await persistence.until('disabling an endpoint', () => gone(endpoint)));
       lane.blockedUntil = -Infinity;
     }
-    await persistently(ended, logger, 'webhooks: storing how an endpoint answers', () =>
-      lanes.remember(lane, clock().getTime()),
-    );
+    await persistence.until('storing how an endpoint answers', () => lanes.remember(lane, clock().getTime()));
     if (stored !== undefined) settled(stored);
     return stored;
   }

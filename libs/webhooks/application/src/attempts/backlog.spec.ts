@@ -170,6 +170,15 @@ describe('a backlog', () => {
     expect(drainWith(backlog, disk)).toEqual([1, 2]);
   });
 
+  test('misses nothing that persons ask for while a page is being read, however much that is', () => {
+    const backlog = new Backlog(false);
+    const page = backlog.beginPage(ROOM);
+    for (let n = 0; n < 150; n += 1) backlog.add(toWaiting(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);
+    backlog.endPage(page, { scheduled: [], express: [] }, nobody, 0);
+    backlog.express.clear();
+    expect(backlog.wantsPage(0)).toBe(true);
+  });
+
   test('keeps what persons asked for apart, and bounded', () => {
     const backlog = new Backlog(true);
     for (let n = 0; n < 150; n += 1) backlog.add(toWaiting(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);

@@ -12,6 +12,8 @@ export interface Page {
   readonly limit: number;
   /** The earliest of what was left to the disk meanwhile, perhaps too late for this page. */
   missed: Place | undefined;
+  /** Something that a person asked for was left to the disk meanwhile. */
+  missedExpress: boolean;
   /** What changed meanwhile: this page may show it as it was. */
   readonly changed: Set<string>;
 }
@@ -43,10 +45,6 @@ export class Backlog {
   /** Nothing is known to be stored beyond what is here. */
   get complete(): boolean {
     return this.horizon === END && this.expressRead && this.page === undefined;
-  }
-
-  has(id: string): boolean {
-    return this.scheduled.has(id) || this.express.has(id);
   }
 
   /**
@@ -91,7 +89,14 @@ export class Backlog {
   beginPage(room: number): Page {
     const after = this.wantsScheduled(room) ? this.horizon : undefined;
     const limit = Math.max(1, room - this.scheduled.size);
-    this.page = { after, express: this.wantsExpress(), limit, missed: undefined, changed: new Set() };
+    this.page = {
+      after,
+      express: this.wantsExpress(),
+      limit,
+      missed: undefined,
+      missedExpress: false,
+      changed: new Set(),
+    };
     return this.page;
   }
 
@@ -109,7 +114,7 @@ export class Backlog {
     this.page = undefined;
     const fresh = ({ id }: DeliveryDocument) => !page.changed.has(id) && !busy.has(id);
     if (page.express) {
-      this.expressRead = express.length < MOST_EXPRESS;
+      this.expressRead = express.length < MOST_EXPRESS && !page.missedExpress;
       for (const delivery of express.filter(fresh)) this.express.add(toWaiting(delivery, knownAt));
     }
     // Where the window was cut short in the meantime, this page does not follow on any more.
@@ -130,8 +135,9 @@ export class Backlog {
   }
 
   private addExpress(item: Waiting): void {
-    if (this.express.size < MOST_EXPRESS) this.express.add(item);
-    else this.expressRead = false;
+    if (this.express.size < MOST_EXPRESS) return this.express.add(item);
+    this.expressRead = false;
+    if (this.page !== undefined) this.page.missedExpress = true;
   }
 
   private miss({ due, id }: Place): void {

@@ -2,15 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock, Logger } from '@tracking/ports';
 import { awaitsAttempt } from '../deliveries/delivery-document.ts';
 import { Agenda } from './agenda.ts';
-import type { AttemptRun } from './attempt-run.ts';
+import { type AttemptRun, PayloadMissing } from './attempt-run.ts';
 import type { Lane } from './lane.ts';
 import type { Lanes } from './lanes.ts';
-import { persistently } from './persistently.ts';
+import type { Persistence } from './persistence.ts';
 import type { Queues } from './queues.ts';
 import { recover, wantsRecovery } from './recovery.ts';
 import { Turns } from './turns.ts';
 import { type Waiting, toWaiting } from './waiting-list.ts';
 
+/** How soon an attempt is tried again that lacked its payload. */
+const AGAIN_MS = 500;
 /** How long an endpoint waits when something of ours kept an attempt from being made. */
 const BLOCKED_MS = 5_000;
 
@@ -18,7 +20,6 @@ const BLOCKED_MS = 5_000;
 export class Dispatcher {
   private readonly turns: Turns;
   private readonly agenda: Agenda<Lane>;
-  private readonly ended = new AbortController();
   private stopping = false;
   /** Attempts under way and outcomes not stored yet. */
   private readonly unsettled = new Set<Promise<void>>();
@@ -29,6 +30,7 @@ export class Dispatcher {
     private readonly queues: Queues,
     private readonly attempt: AttemptRun,
     private readonly maxInFlight: number,
+    private readonly persistence: Persistence,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
@@ -71,15 +73,11 @@ export class Dispatcher {
     this.agenda.forget(lane);
   }
 
-  /** Begins nothing more and waits for what is under way; what is not stored after `drainMs` will be attempted again. */
-  async stop(drainMs: number): Promise<void> {
+  /** Begins nothing more; resolves when nothing is under way and every outcome is stored. */
+  async stop(): Promise<void> {
     this.stopping = true;
     this.agenda.close();
-    const deadline = setTimeout(() => this.ended.abort(), drainMs);
-    const timeUp = new Promise((resolve) => this.ended.signal.addEventListener('abort', resolve));
-    await Promise.race([Promise.allSettled(this.unsettled), timeUp]);
-    clearTimeout(deadline);
-    this.ended.abort();
+    await Promise.allSettled(this.unsettled);
   }
 
   /** Has it filled, has it take its turn, or has it woken when its time comes. */
@@ -112,7 +110,7 @@ export class Dispatcher {
       this.serve(lane);
     };
     const work = this.attempt
-      .run(lane, item, answered, this.ended.signal)
+      .run(lane, item, answered)
       .then(
         (after) => {
           lane.busy.delete(item.id);
@@ -133,9 +131,14 @@ export class Dispatcher {
 
   private putBack(lane: Lane, item: Waiting, error: unknown): void {
     lane.busy.delete(item.id);
-    if (this.ended.signal.aborted) return;
-    this.logger.error({ endpoint: lane.id, delivery: item.id, reason: String(error) }, 'webhooks: no attempt was made');
+    if (this.persistence.ended.aborted) return;
     const now = this.clock().getTime();
+    const reason = String(error);
+    if (error instanceof PayloadMissing && item.delivery.manual_at === null && !item.delivery.sandbox) {
+      this.logger.debug({ endpoint: lane.id, reason }, 'webhooks: an attempt waits for its payload');
+      return lane.backlog.putBack({ ...item, due: now + AGAIN_MS });
+    }
+    this.logger.error({ endpoint: lane.id, delivery: item.id, reason }, 'webhooks: no attempt was made');
     lane.blockedUntil = now + BLOCKED_MS;
     lane.backlog.putBack(item);
   }
@@ -158,12 +161,13 @@ export class Dispatcher {
   }
 
   private async despiteFailures(what: string, work: () => Promise<void>): Promise<void> {
+    const { ended } = this.persistence;
     try {
-      await persistently(this.ended.signal, this.logger, `webhooks: ${what}`, work);
+      await this.persistence.until(what, work);
     } catch (error) {
-      if (this.ended.signal.aborted) return;
+      if (ended.aborted) return;
       this.logger.error({ reason: String(error) }, `webhooks: ${what} failed`);
-      await pause(BLOCKED_MS, undefined, { signal: this.ended.signal }).catch(() => undefined);
+      await pause(BLOCKED_MS, undefined, { signal: ended }).catch(() => undefined);
     }
   }
 }

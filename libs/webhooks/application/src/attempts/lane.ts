@@ -22,8 +22,8 @@ export class Lane {
   filling: Promise<void> | undefined;
   /** Whether what waits is being brought forward at the moment. */
   recovering = false;
-  /** How far that has come. */
-  recoveredUpTo: readonly string[] | undefined;
+  /** How far that has come, of the recovery that began then. */
+  recovered: { readonly since: number; readonly upTo: readonly string[] } | undefined;
   /** Something of ours stands in the way of its attempts until then, in epoch milliseconds. */
   blockedUntil = -Infinity;
   usedAt = performance.now();
@@ -49,7 +49,8 @@ export class Lane {
 
   /** Scheduled deliveries to hold in memory; none while the endpoint is not attempted. */
   get room(): number {
-    return this.pace !== undefined && isAttempted(this.endpoint) ? HELD_PER_ATTEMPT * this.pace.allowed : 0;
+    const atOnce = this.pace?.allowed ?? this.endpoint.max_concurrency;
+    return isAttempted(this.endpoint) ? HELD_PER_ATTEMPT * atOnce : 0;
   }
 
   get idle(): boolean {

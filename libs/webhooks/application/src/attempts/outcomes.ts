@@ -1,8 +1,8 @@
-import type { Collection, Logger } from '@tracking/ports';
+import type { Collection } from '@tracking/ports';
 import { type FinishedAttempt, type Period, type Random, type RetryPolicy, settle } from '@tracking/webhooks-domain';
 import { type AttemptDocument, type DeliveryDocument, attemptId, toDocument } from '../deliveries/delivery-document.ts';
 import type { WebhookAttempt } from '../requests.ts';
-import { persistently } from './persistently.ts';
+import type { Persistence } from './persistence.ts';
 
 /** What goes into the log of an attempt; its number is known when it is stored. */
 export type AttemptLog = Omit<WebhookAttempt, 'number'>;
@@ -14,24 +14,23 @@ export class Outcomes {
     private readonly attempts: Collection<AttemptDocument>,
     private readonly policy: RetryPolicy,
     private readonly random: Random,
-    private readonly logger: Logger,
+    private readonly persistence: Persistence,
   ) {}
 
   /**
    * Stores the outcome and answers the delivery as it is then; undefined when there is none any more. Where the delivery
    * was changed during the attempt (discarded, or attempted by another owner) the outcome is applied to what it is now.
-   * Tries until the store takes it, or `ended` aborts: then the attempt will be repeated.
+   * Tries until the store takes it, or the process ends: then the attempt will be repeated.
    */
   async store(
     known: DeliveryDocument,
     attempt: FinishedAttempt,
     log: AttemptLog,
     pauses: readonly Period[],
-    ended: AbortSignal,
   ): Promise<DeliveryDocument | undefined> {
     let current: DeliveryDocument | undefined = known;
     let tried: DeliveryDocument | undefined;
-    return persistently(ended, this.logger, 'webhooks: storing an outcome', async () => {
+    return this.persistence.until('storing an outcome', async () => {
       // After an unknown outcome the store tells what became of it.
       if (tried !== undefined) current = await this.deliveries.get(known.id);
       while (current !== undefined) {

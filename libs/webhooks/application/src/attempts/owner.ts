@@ -62,7 +62,8 @@ export class Owner {
   /** Hands over deliveries that were just stored as new. Answers false where another process has to be told instead. */
   offer(endpoint: EndpointDocument, deliveries: readonly DeliveryDocument[]): boolean {
     if (!this.shards.owns(endpoint.id)) return false;
-    const { lanes, dispatcher } = this.parts;
+    const { lanes, dispatcher, receivers } = this.parts;
+    receivers.note(endpoint);
     const lane = this.open(endpoint, this.known.has(shardOf(endpoint.id)));
     const knownAt = performance.now();
     for (const delivery of deliveries) {
@@ -79,12 +80,11 @@ export class Owner {
     for (const id of endpointIds) await this.look(id);
   }
 
-  /** Takes no more shards and begins no more attempts; the shards are held until {@link release}. */
-  async stop(drainMs: number): Promise<void> {
+  /** Takes no more shards and begins no more attempts; the shards are held until {@link release}. Waits for what is under way. */
+  async stop(): Promise<void> {
     this.stopping.abort();
     this.shards.stop();
-    await Promise.all([this.polling, this.takingOver]);
-    await this.parts.dispatcher.stop(drainMs);
+    await Promise.all([this.polling, this.takingOver, this.parts.dispatcher.stop()]);
   }
 
   release(): Promise<void> {
@@ -100,7 +100,7 @@ export class Owner {
     if (!this.shards.owns(endpointId)) return undefined;
     const { lanes, queues, receivers, dispatcher, now } = this.parts;
     const endpoint = (await receivers.read(endpointId))?.endpoint;
-    if (endpoint === undefined) return undefined;
+    if (endpoint === undefined || !this.shards.owns(endpointId)) return undefined;
     const known = lanes.get(endpointId);
     if (endpoint.deleted) {
       known?.setEndpoint(endpoint);

@@ -20,14 +20,14 @@ export function wantsRecovery({ pace, backlog, recovering, endpoint }: Lane, now
 export async function recover(lane: Lane, queues: Queues, clock: Clock): Promise<void> {
   const since = lane.pace?.recoveringSince ?? null;
   if (since === null) return;
-  const page = await queues.scheduled(lane.id, lane.recoveredUpTo, AT_ONCE);
+  const upTo = lane.recovered?.since === since ? lane.recovered.upTo : undefined;
+  const page = await queues.scheduled(lane.id, upTo, AT_ONCE);
   const last = page.at(-1);
   if (last?.due_at === undefined) {
-    lane.recoveredUpTo = undefined;
     if (lane.pace?.recoveringSince === since) lane.pace.recoveringSince = null;
     return;
   }
-  lane.recoveredUpTo = [last.due_at, last.id];
+  lane.recovered = { since, upTo: [last.due_at, last.id] };
   const at = clock().toISOString();
   const changes = page
     .filter(({ id, last_attempt_at: tried }) => !lane.busy.has(id) && (tried === null || Date.parse(tried) < since))

@@ -2,7 +2,7 @@ import type { PublishedEvent } from '@tracking/contracts';
 import type { Clock, Collection, Counter, Metrics, ReceivedMessage } from '@tracking/ports';
 import { newDelivery, renderBody, wants } from '@tracking/webhooks-domain';
 import type { Owner } from '../attempts/owner.ts';
-import { type DeliveryDocument, deliveryId, toDocument } from '../deliveries/delivery-document.ts';
+import { type DeliveryDocument, awaitsAttempt, deliveryId, toDocument } from '../deliveries/delivery-document.ts';
 import { type PayloadDocument, type Payloads, payloadId } from '../deliveries/payloads.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
@@ -14,6 +14,14 @@ interface Matched {
   readonly endpoint: EndpointDocument;
   readonly delivery: DeliveryDocument;
 }
+
+/** What is stored at once. */
+interface Part {
+  readonly matched: Matched[];
+  readonly payloads: Map<string, PayloadDocument>;
+}
+/** Deliveries stored at once, about: a batch of events with many endpoints would fill the store's queue for all others. */
+const AT_ONCE = 1_000;
 
 /**
  * Turns consumed events into delivery records. May be given the same events any number of times: a record is only ever
@@ -51,47 +59,52 @@ export class Recorder {
   private async recordEvents(events: readonly PublishedEvent[]): Promise<void> {
     // Only now, after the events were fetched: an endpoint enabled before one of them was made is certainly seen.
     const endpoints = await this.endpointsOf(events);
-    const at = this.clock().toISOString();
-    const matched: Matched[] = [];
-    const payloads = new Map<string, PayloadDocument>();
+    let part: Part = { matched: [], payloads: new Map() };
     for (const event of events) {
-      for (const endpoint of endpoints.get(keyOf(event)) ?? []) {
-        if (!wants(endpoint, event)) continue;
-        const id = payloadId(event.id, endpoint.api_version);
-        if (!payloads.has(id)) payloads.set(id, { id, body: renderBody(event, endpoint.api_version), created_at: at });
-        matched.push({ endpoint, delivery: record(event, endpoint, id, at) });
-      }
+      this.match(event, endpoints.get(keyOf(event)) ?? [], part);
+      if (part.matched.length < AT_ONCE) continue;
+      await this.store(part);
+      part = { matched: [], payloads: new Map() };
     }
-    if (matched.length > 0) await this.store(matched, payloads);
+    if (part.matched.length > 0) await this.store(part);
   }
 
-  private async store(matched: readonly Matched[], payloads: ReadonlyMap<string, PayloadDocument>): Promise<void> {
+  private match(event: PublishedEvent, endpoints: readonly EndpointDocument[], { matched, payloads }: Part): void {
+    const at = this.clock().toISOString();
+    for (const endpoint of endpoints) {
+      if (!wants(endpoint, event)) continue;
+      const id = payloadId(event.id, endpoint.api_version);
+      if (!payloads.has(id)) payloads.set(id, { id, body: renderBody(event, endpoint.api_version), created_at: at });
+      matched.push({ endpoint, delivery: record(event, endpoint, id, at) });
+    }
+  }
+
+  private async store({ matched, payloads }: Part): Promise<void> {
     // Nothing is attempted before its payload is stored: where that is missing, no delivery has had an attempt yet.
     const seenPayloads = await this.payloads.existing([...payloads.keys()]);
     const doubtful = matched.filter(({ delivery }) => seenPayloads.has(delivery.payload_id));
-    const seen = new Set(
-      (await this.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id))).map(({ id }) => id),
-    );
-    const fresh = matched.filter(({ delivery }) => !seen.has(delivery.id));
+    const seen = await this.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
+    const seenIds = new Set(seen.map(({ id }) => id));
+    const fresh = matched.filter(({ delivery }) => !seenIds.has(delivery.id));
     await Promise.all([
       this.payloads.store([...payloads.values()].filter(({ id }) => !seenPayloads.has(id))),
       this.deliveries.writeMany(fresh.map(({ delivery: document }) => ({ kind: 'insert', document }))),
     ]);
     this.recorded.add(fresh.length);
     for (const { id, body } of payloads.values()) this.payloads.keep(id, body);
-    await this.handOver(fresh, seen.size === 0 ? [] : doubtful);
+    await this.handOver(fresh, seen.filter(awaitsAttempt));
   }
 
-  /** Also of what was recorded before: perhaps the process that did so ended before it could tell. */
-  private async handOver(fresh: readonly Matched[], doubtful: readonly Matched[]): Promise<void> {
-    const lanes = new Map<EndpointDocument, DeliveryDocument[]>();
+  /** Also what was recorded before and still waits: perhaps the process that did so ended before it could tell. */
+  private async handOver(fresh: readonly Matched[], waiting: readonly DeliveryDocument[]): Promise<void> {
+    const offers = new Map<EndpointDocument, DeliveryDocument[]>();
     for (const { endpoint, delivery } of fresh) {
-      const lane = lanes.get(endpoint);
-      if (lane === undefined) lanes.set(endpoint, [delivery]);
-      else lane.push(delivery);
+      const offered = offers.get(endpoint);
+      if (offered === undefined) offers.set(endpoint, [delivery]);
+      else offered.push(delivery);
     }
-    const untold = new Set(doubtful.map(({ endpoint }) => endpoint.id));
-    for (const [endpoint, deliveries] of lanes) {
+    const untold = new Set(waiting.map(({ endpoint_id }) => endpoint_id));
+    for (const [endpoint, deliveries] of offers) {
       if (!this.owner.offer(endpoint, deliveries)) untold.add(endpoint.id);
     }
     if (untold.size > 0) await this.owner.tell([...untold]);

@@ -1,0 +1,47 @@
+import { type Collection, type Document, type DocumentStore, Unavailable } from '@tracking/ports';
+import { MortalProcess } from './mortal-process.ts';
+
+/** A process whose document store fails about every tenth call, half of those after the call had its effect. */
+export class FlakyProcess extends MortalProcess {
+  /** Whether it fails at present. */
+  flaky = false;
+  /** Whether it fails each time. */
+  down = false;
+  private calls = 0;
+
+  override documentStore(store: DocumentStore): DocumentStore {
+    return super.documentStore({
+      collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) =>
+        this.flakyCollection(await store.collection<T>(spec)),
+      collectionNames: (prefix) => store.collectionNames(prefix),
+      dropCollection: (name) => store.dropCollection(name),
+      close: () => store.close(),
+    });
+  }
+
+  private flakyCollection<T extends Document>(inner: Collection<T>): Collection<T> {
+    return {
+      get: (id) => this.call(() => inner.get(id)),
+      getMany: (ids) => this.call(() => inner.getMany(ids)),
+      find: (query) => this.call(() => inner.find(query)),
+      count: (filter) => this.call(() => inner.count(filter)),
+      insert: (document) => this.call(() => inner.insert(document)),
+      replace: (document, guard) => this.call(() => inner.replace(document, guard)),
+      upsert: (document, guard) => this.call(() => inner.upsert(document, guard)),
+      delete: (id, guard) => this.call(() => inner.delete(id, guard)),
+      writeMany: (writes) => this.call(() => inner.writeMany(writes)),
+      claim: (query, set) => this.call(() => inner.claim(query, set)),
+    };
+  }
+
+  private async call<T>(work: () => Promise<T>): Promise<T> {
+    this.calls += 1;
+    if (this.down) throw new Unavailable('document store', 'test');
+    // Spread over the calls, so that no kind of work fails each time.
+    const luck = this.flaky ? (this.calls * 7_919) % 101 : Infinity;
+    if (luck < 5) throw new Unavailable('document store', 'test');
+    const answer = await work();
+    if (luck < 10) throw new Unavailable('document store', 'test');
+    return answer;
+  }
+}
