@@ -46,7 +46,7 @@ export async function startReceiver(
     const repeated = seen.has(delivery.id);
     if (verdict === 'valid') seen.add(delivery.id);
     received({ event: delivery, verdict, repeated, receivedAt: new Date() });
-    return verdict === 'valid' ? { status: 200, text: 'ok' } : { status: 400, text: verdict };
+    return verdict === 'valid' ? { status: 204, text: '' } : { status: 400, text: verdict };
   }
 
   await new Promise<void>((resolve, reject) => {
