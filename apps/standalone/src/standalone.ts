@@ -15,6 +15,7 @@ import { derivedKey, secretsKey } from './secrets.ts';
 
 const SHUTDOWN_MS = 20_000;
 const COMMAND_DEADLINE_MS = 10_000;
+const CATCH_UP_MS = 5_000;
 
 export interface Standalone {
   /** Where the API is; undefined without HTTP. */
@@ -111,6 +112,11 @@ export async function startStandalone(
       cursorSecret: derivedKey(secrets, 'cursors'),
     },
   });
+  // Which key wrote last is not remembered over an end: the first request already sees all that was acknowledged before.
+  const head = await eventStore.head();
+  while (head !== undefined && !(await readModels.allReached(head, CATCH_UP_MS))) {
+    logger.info({}, 'catching up before the first request');
+  }
   // Not by Nest, which would log what is thrown anyway.
   await blaming('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }));
   shutdown.add('api', async () => {
