@@ -1,9 +1,4 @@
-import type { Shipment, ShipmentRecord } from '@tracking/contracts';
-
-/** The resource: the record, and the link that only the edge knows. */
-export function shipmentResource(record: ShipmentRecord, appUrl: string): Shipment {
-  return { ...record, url: `${appUrl}/shipments/${record.id}` };
-}
+import type { ShipmentRecord } from '@tracking/contracts';
 
 /** Changes with every change of the shipment. */
 export function shipmentEtag(record: ShipmentRecord): string {

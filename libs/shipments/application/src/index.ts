@@ -31,4 +31,5 @@ export {
   checkMilestone,
   checkShipmentFields,
   normaliseCode,
+  shipmentResource,
 } from '@tracking/shipments-domain';
