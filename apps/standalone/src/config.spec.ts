@@ -31,6 +31,8 @@ describe('settings of the standalone server', () => {
     'WEBHOOKS_RETRY_CAP',
     'WEBHOOKS_RETRY_WINDOW',
     'WEBHOOKS_TIMEOUT',
+    'RETENTION_DELIVERIES',
+    'RETENTION_DEAD_LETTERS',
   ])('names %s when it is wrong', (name) => {
     expect(() => loadConfig({ [name]: '?' })).toThrow(ConfigError);
     expect(() => loadConfig({ [name]: '?' })).toThrow(new RegExp(`^${name}: `));

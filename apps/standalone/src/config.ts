@@ -1,5 +1,13 @@
 import { resolve } from 'node:path';
-import { ConfigError, ConfigReader, LOG_LEVELS, type Environment, type LogLevel } from '@tracking/runtime';
+import {
+  ConfigError,
+  ConfigReader,
+  LOG_LEVELS,
+  readWebhookConfig,
+  type Environment,
+  type LogLevel,
+  type WebhookConfig,
+} from '@tracking/runtime';
 
 /** Settings of the standalone server; README.md lists them. */
 export interface StandaloneConfig {
@@ -20,19 +28,6 @@ export interface StandaloneConfig {
   readonly webhooks: WebhookConfig;
 }
 
-/** Durations in milliseconds. */
-export interface WebhookConfig {
-  /** Receivers on these addresses are allowed although they are not public. */
-  readonly allowedCidrs: readonly string[];
-  /** `http:` receivers, inside those addresses only. */
-  readonly allowHttp: boolean;
-  readonly firstMs: number;
-  readonly factor: number;
-  readonly capMs: number;
-  readonly windowMs: number;
-  readonly timeoutMs: number;
-}
-
 /** @throws ConfigError naming the variable that is wrong */
 export function loadConfig(env: Environment = process.env): StandaloneConfig {
   const read = new ConfigReader(env);
@@ -50,15 +45,7 @@ export function loadConfig(env: Environment = process.env): StandaloneConfig {
     trustedProxies: read.cidrs('TRUSTED_PROXIES'),
     placesFile: read.optional('PLACES_FILE'),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
-    webhooks: {
-      allowedCidrs: read.cidrs('WEBHOOKS_ALLOWED_CIDRS'),
-      allowHttp: read.boolean('WEBHOOKS_ALLOW_HTTP', false),
-      firstMs: read.duration('WEBHOOKS_RETRY_FIRST', '5s'),
-      factor: read.integer('WEBHOOKS_RETRY_FACTOR', 3, 1, 100),
-      capMs: read.duration('WEBHOOKS_RETRY_CAP', '24h'),
-      windowMs: read.duration('WEBHOOKS_RETRY_WINDOW', '72h'),
-      timeoutMs: read.duration('WEBHOOKS_TIMEOUT', '10s'),
-    },
+    webhooks: readWebhookConfig(read),
   };
 }
 

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { derivedKey, secretsKey } from './secrets.ts';
+import { derivedKey } from '@tracking/runtime';
+import { secretsKey } from './secrets.ts';
 
 describe('the key of the data folder', () => {
   let folder: string;

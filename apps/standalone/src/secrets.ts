@@ -1,4 +1,4 @@
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '@tracking/runtime';
@@ -14,11 +14,6 @@ export function secretsKey(given: Uint8Array | undefined, dataDir: string): Uint
   const key = Buffer.from(stored.trim(), 'base64');
   if (key.length !== 32) throw new ConfigError(`SECRETS_KEY: ${path} does not hold 32 bytes as base64`);
   return key;
-}
-
-/** A key for one purpose, so that nothing made for one can be used for another. */
-export function derivedKey(key: Uint8Array, purpose: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', key, new Uint8Array(), purpose, 32));
 }
 
 function read(path: string): string | undefined {

@@ -7,11 +7,11 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger, Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { Health, PrometheusMetrics, Shutdown, blaming, startManagementServer } from '@tracking/runtime';
+import { Health, PrometheusMetrics, Shutdown, blaming, derivedKey, startManagementServer } from '@tracking/runtime';
 import { Publisher, Shipments, eventBodies, serveShipments, shipmentsClient } from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks, serveWebhooks, webhooksClient } from '@tracking/webhooks';
 import type { StandaloneConfig } from './config.ts';
-import { derivedKey, secretsKey } from './secrets.ts';
+import { secretsKey } from './secrets.ts';
 
 const SHUTDOWN_MS = 20_000;
 const COMMAND_DEADLINE_MS = 10_000;
@@ -67,7 +67,13 @@ export async function startStandalone(
     random: Math.random,
     logger,
     metrics,
-    settings: { appUrl, timeoutMs: config.webhooks.timeoutMs, policy: config.webhooks },
+    settings: {
+      appUrl,
+      timeoutMs: config.webhooks.timeoutMs,
+      policy: config.webhooks,
+      retention: config.webhooks.retention,
+    },
+    passive: mode === 'administration',
   });
   shutdown.add('webhooks', () => webhooks.stop());
   serveWebhooks(channel, webhooks);

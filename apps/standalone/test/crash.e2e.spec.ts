@@ -1,8 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Milestone, Shipment } from '@tracking/contracts';
-import { all, cli, client, startStandalone } from './standalone-process.ts';
+import { all, cli, client, newKey, startStandalone, withFolder } from './standalone-process.ts';
 
 const CYCLES = 12;
 const CLIENTS = 24;
@@ -61,19 +58,8 @@ async function loadUntilKilled(dataDir: string, key: string, cycle: number, know
 
 describe('kill -9 under load', () => {
   it('loses nothing acknowledged, tears no stream, and starts again by itself', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'crash-'));
-    try {
-      const key = await cli(
-        dataDir,
-        'keys',
-        'create',
-        '--name',
-        'crash',
-        '--environment',
-        'live',
-        '--role',
-        'operator',
-      );
+    await withFolder(async (dataDir) => {
+      const key = await newKey(dataDir);
       const known: Acknowledged = { versions: new Map(), milestones: new Map() };
       for (let cycle = 0; cycle < CYCLES; cycle += 1) await loadUntilKilled(dataDir, key, cycle, known);
 
@@ -99,8 +85,6 @@ describe('kill -9 under load', () => {
       expect(await read()).toEqual(before);
       expect(JSON.parse(await cli(dataDir, 'parked', 'list', '--json'))).toEqual({ data: [] });
       await server.stop();
-    } finally {
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    });
   }, 240_000);
 });

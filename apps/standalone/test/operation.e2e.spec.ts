@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
-import { cli, client, startRefused, startStandalone, type StandaloneProcess } from './standalone-process.ts';
+import {
+  cli,
+  client,
+  newKey,
+  startRefused,
+  startStandalone,
+  withFolder,
+  type StandaloneProcess,
+} from './standalone-process.ts';
 
 // Each of them starts processes, on machines that may have other work.
 jest.setTimeout(60_000);
@@ -21,21 +29,6 @@ describe('running standalone', () => {
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });
   });
-
-  const newKey = (environment: string, role = 'operator', workspace = 'default') =>
-    cli(
-      dataDir,
-      'keys',
-      'create',
-      '--name',
-      'e2e',
-      '--environment',
-      environment,
-      '--role',
-      role,
-      '--workspace',
-      workspace,
-    );
 
   it('refuses a second process on the same data folder with one clear line', async () => {
     const second = await startRefused(dataDir);
@@ -56,39 +49,30 @@ describe('running standalone', () => {
     ['HOST', '203.0.113.1'],
     ['MANAGEMENT_HOST', '203.0.113.1'],
   ])('refuses a wrong %s with one line that names it', async (name, value) => {
-    const folder = await mkdtemp(join(tmpdir(), 'refused-'));
-    try {
+    await withFolder(async (folder) => {
       const ended = await startRefused(folder, { [name]: value });
       expect(ended.code).toBe(1);
       expect(ended.output.trim().split('\n')).toHaveLength(1);
       expect(ended.output).toContain(name);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    });
   });
 
   it.each(['PORT', 'MANAGEMENT_PORT'])('refuses a %s in use with one line that names it', async (name) => {
-    const folder = await mkdtemp(join(tmpdir(), 'refused-'));
-    try {
+    await withFolder(async (folder) => {
       const taken = new URL(server.url).port;
       const ended = await startRefused(folder, { [name]: taken });
       expect(ended.code).toBe(1);
       expect(ended.output.trim().split('\n')).toEqual([expect.stringMatching(new RegExp(`\\b${name}:.*${taken}`))]);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    });
   });
 
   it('refuses a data folder that holds something else with one line that names it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'refused-'));
-    try {
+    await withFolder(async (folder) => {
       await writeFile(join(folder, 'storage.db'), 'no database of ours '.repeat(1000));
       const ended = await startRefused(folder);
       expect(ended.code).toBe(1);
       expect(ended.output.trim().split('\n')).toEqual([expect.stringContaining(`DATA_DIR ${folder}: `)]);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    });
   });
 
   it('answers its health, its documentation and its metrics', async () => {
@@ -105,7 +89,7 @@ describe('running standalone', () => {
   });
 
   it('makes, lists and revokes keys while it runs', async () => {
-    const key = await newKey('test', 'viewer');
+    const key = await newKey(dataDir, 'test', 'viewer');
     expect(key).toMatch(/^sk_test_\S+$/);
     const api = client(server.url, key);
     expect((await api.get('/v1/shipments')).status).toBe(200);
@@ -121,9 +105,9 @@ describe('running standalone', () => {
   it('keeps workspaces and environments apart', async () => {
     await cli(dataDir, 'workspaces', 'create', '--name', 'other');
     const [live, test, other] = await Promise.all([
-      newKey('live'),
-      newKey('test'),
-      newKey('live', 'operator', 'other'),
+      newKey(dataDir, 'live'),
+      newKey(dataDir, 'test'),
+      newKey(dataDir, 'live', 'operator', 'other'),
     ]);
     const created = await client(server.url, live).post('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
     expect(created.status).toBe(201);
@@ -143,7 +127,7 @@ describe('running standalone', () => {
   });
 
   it('keeps its folder to itself and every key out of its log', async () => {
-    const key = await newKey('live');
+    const key = await newKey(dataDir, 'live');
     await client(server.url, key).get('/v1/shipments?limit=1');
     expect(server.output()).not.toMatch(/sk_(live|test)_/);
     expect((await stat(dataDir)).mode & 0o077).toBe(0);
@@ -153,19 +137,8 @@ describe('running standalone', () => {
 
 describe('standalone without a server', () => {
   it('answers the command line on a fresh folder, and the server accepts the key made there', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'offline-'));
-    try {
-      const key = await cli(
-        dataDir,
-        'keys',
-        'create',
-        '--name',
-        'first',
-        '--environment',
-        'live',
-        '--role',
-        'operator',
-      );
+    await withFolder(async (dataDir) => {
+      const key = await newKey(dataDir);
       const server = await startStandalone(dataDir);
       const created = await client(server.url, key).post('/v1/shipments', { external_id: 'PO-1' });
       expect(created.status).toBe(201);
@@ -175,25 +148,12 @@ describe('standalone without a server', () => {
       expect(models.map((model: { name: string }) => model.name)).toEqual(
         expect.arrayContaining(['shipments', 'milestones']),
       );
-    } finally {
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    });
   });
 
   it('finishes what is in flight on SIGTERM', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'drain-'));
-    try {
-      const key = await cli(
-        dataDir,
-        'keys',
-        'create',
-        '--name',
-        'drain',
-        '--environment',
-        'live',
-        '--role',
-        'operator',
-      );
+    await withFolder(async (dataDir) => {
+      const key = await newKey(dataDir);
       const first = await startStandalone(dataDir);
       const api = client(first.url, key);
       await api.post('/v1/shipments', { external_id: 'warm' });
@@ -210,8 +170,6 @@ describe('standalone without a server', () => {
       // Whoever was not answered was not served either.
       const stored = listed.data.data.map(({ external_id }: { external_id: string }) => external_id);
       expect(stored.sort()).toEqual(['warm', ...answered.map(({ data }) => data.external_id)].sort());
-    } finally {
-      await rm(dataDir, { recursive: true, force: true });
-    }
+    });
   });
 });

@@ -1,5 +1,8 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -75,6 +78,27 @@ export async function cli(dataDir: string, ...args: string[]): Promise<string> {
     maxBuffer: 64 * 2 ** 20,
   });
   return stdout.trim();
+}
+
+/** Makes a key, with the server running or not. */
+export function newKey(
+  dataDir: string,
+  environment = 'live',
+  role = 'operator',
+  workspace = 'default',
+): Promise<string> {
+  const options = { name: 'e2e', environment, role, workspace };
+  return cli(dataDir, 'keys', 'create', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
+}
+
+/** Hands out a folder that is there for as long as the work takes. */
+export async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'standalone-'));
+  try {
+    await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** A client of the API that never throws on a status. */

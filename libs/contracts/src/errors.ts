@@ -20,7 +20,6 @@ export const ERROR_CODES = {
   invalid_api_key: 'authentication',
   permission_denied: 'permission',
   not_found: 'not_found',
-  method_not_allowed: 'invalid_request',
   already_delivered: 'conflict',
   workspace_exists: 'conflict',
   endpoint_not_verified: 'conflict',

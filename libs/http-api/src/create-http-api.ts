@@ -8,7 +8,7 @@ import { ErrorFilter } from './errors/error-filter.ts';
 import { notFound } from './errors/request-error.ts';
 import { HttpApiModule } from './http-api.module.ts';
 import { Admission } from './server/admission.ts';
-import { createFastifyAdapter } from './server/fastify-adapter.ts';
+import { createFastifyAdapter, refuseWithoutHost } from './server/fastify-adapter.ts';
 import { nestLogger } from './server/nest-logger.ts';
 import { Observation } from './server/observation.ts';
 import { responseHeaders } from './server/response-headers.ts';
@@ -36,6 +36,7 @@ export async function createHttpApi(dependencies: HttpApiDependencies): Promise<
 
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('Request-Id', request.id);
+    refuseWithoutHost(request);
     done();
   });
   const admission = new Admission(dependencies.authenticate, dependencies.quota, settings.rateLimitPerMinute);

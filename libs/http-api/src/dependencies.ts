@@ -13,7 +13,7 @@ export const DEPENDENCIES = Symbol('HttpApiDependencies');
 /** Everything the public API needs. Which engines stand behind it, it cannot know. */
 export interface HttpApiDependencies {
   readonly shipments: ShipmentsService;
-  readonly readModels: Pick<ReadModels, 'shipments' | 'milestones' | 'progress'>;
+  readonly readModels: Pick<ReadModels, 'shipments' | 'milestones' | 'progress' | 'allReached'>;
   /** Whose key it is; undefined whatever is wrong with it. @throws Unavailable */
   readonly authenticate: Identity['authenticate'];
   readonly quota: Quota;
@@ -39,4 +39,9 @@ export interface HttpApiSettings {
   readonly cursorSecret: Uint8Array;
   /** How long a list waits to show the client's own last write, in milliseconds; 5,000 by default. */
   readonly ownWriteWaitMs?: number;
+  /**
+   * How long the answer to a write waits for the read models, in milliseconds: where the client's next request may come
+   * to another replica. 0 by default.
+   */
+  readonly answerWaitMs?: number;
 }

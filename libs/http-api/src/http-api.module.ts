@@ -23,7 +23,10 @@ export class HttpApiModule {
   static with(dependencies: HttpApiDependencies): DynamicModule {
     const { readModels, settings, webhooks, events } = dependencies;
     const sealer = new Sealer(settings.cursorSecret);
-    const ownWrites = new OwnWrites(sealer, readModels.progress, settings.ownWriteWaitMs);
+    const ownWrites = new OwnWrites(sealer, readModels, {
+      listMs: settings.ownWriteWaitMs ?? 5_000,
+      answerMs: settings.answerWaitMs ?? 0,
+    });
     return {
       module: HttpApiModule,
       controllers: [

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { PERMISSIONS } from '@tracking/contracts';
+import { ERROR_CODES, PERMISSIONS } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import { startApi } from './start-api.ts';
@@ -236,17 +236,18 @@ describe('errors', () => {
     ['PATCH', '/v1/milestone_codes', 'GET, HEAD'],
     ['OPTIONS', '/v1/shipments', 'GET, HEAD, POST'],
     ['POST', '/openapi.json', 'GET, HEAD'],
-  ])('%s %s: 405', async (method, path, allowed) => {
+  ])('%s %s: 404 that tells what is possible', async (method, path, allowed) => {
     const answer = await api.call(method, path, { key });
-    expect(answer.status).toBe(405);
+    expect(answer.status).toBe(404);
     expect(answer.headers.get('allow')?.split(', ').sort().join(', ')).toBe(allowed);
-    expect(answer.body['error']).toMatchObject({ type: 'invalid_request', code: 'method_not_allowed' });
+    expect(answer.body['error']).toMatchObject({ type: 'not_found', code: 'not_found' });
   });
 
   it('answers what is not HTTP, and closes', async () => {
     const port = Number(new URL(api.url).port);
     for (const [text, status] of [
       ['NONSENSE\r\n\r\n', '400'],
+      ['GET /health/live HTTP/1.1\r\nConnection: close\r\n\r\n', '400'],
       [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`, '431'],
     ] as const) {
       const answer = await new Promise<string>((resolve, reject) => {
@@ -256,6 +257,7 @@ describe('errors', () => {
         socket.on('close', () => resolve(received)).on('error', reject);
       });
       expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(answer).toMatch(/\r\nRequest-Id: req_/i);
       expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { type: 'invalid_request' } });
     }
   });
@@ -346,12 +348,14 @@ describe('documentation', () => {
       expect(answer.text.length).toBeGreaterThan(100);
     }
     expect((await api.call('GET', '/docs/init.js')).headers.get('content-type')).toContain('text/javascript');
+    const slashed = await api.call('GET', '/docs/');
+    expect([slashed.status, slashed.headers.get('location')]).toEqual([301, '../docs']);
   });
 
   it('explains every error code', async () => {
     const page = await api.call('GET', '/docs/errors');
     expect(page.status).toBe(200);
-    for (const code of ['validation_failed', 'read_model_behind', 'rate_limited']) {
+    for (const code of Object.keys(ERROR_CODES)) {
       expect(page.text).toContain(`id="${code}"`);
     }
   });
@@ -364,8 +368,10 @@ describe('documentation', () => {
     for (const [method, path] of ROUTES) {
       const operation = paths[path.replace(/(shp|evt|whe|dlv)_a+/, '{id}')]?.[method.toLowerCase()];
       expect(operation?.security).toEqual([{ bearer: [] }]);
-      expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(['401', '403', '429', '503']));
+      const possible = ['401', '403', '429', '500', '503'];
+      expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(possible));
     }
+    expect(Object.keys(paths['/health/ready']?.['get']?.responses ?? {})).toEqual(['200', '503']);
     expect(Object.values(paths).flatMap(Object.keys)).toHaveLength(ROUTES.length + OPEN_ROUTES);
     const text = JSON.stringify(body);
     expect(text).not.toContain('"nullable"');

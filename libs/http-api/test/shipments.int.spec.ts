@@ -18,6 +18,16 @@ const get = (path: string, headers: Record<string, string> = {}): Promise<Answer
 const data = (answer: Answer): JsonObject[] => answer.body['data'] as JsonObject[];
 
 describe('POST /v1/shipments', () => {
+  it('keeps metadata under whatever name', async () => {
+    const metadata = JSON.parse('{"__proto__":"a","constructor":"b","a.b":"c","$set":"d"}');
+    const created = await post({ external_id: 'NAMES', metadata });
+    expect(JSON.stringify(created.body['metadata'])).toBe(JSON.stringify(metadata));
+    const again = await post({ external_id: 'NAMES', metadata });
+    expect([again.status, again.body['version']]).toEqual([200, created.body['version']]);
+    const listed = data(await get('/v1/shipments?external_id=NAMES'));
+    expect(JSON.stringify(listed[0]?.['metadata'])).toBe(JSON.stringify(metadata));
+  });
+
   it('creates the full resource, normalised', async () => {
     const answer = await post({
       external_id: 'FULL-1',
@@ -95,8 +105,9 @@ describe('POST /v1/shipments', () => {
     // Shows nothing later than what was waited for, and comes in time however busy the machine is.
     let shown = '';
     const patient = await startApi({
-      override: ({ readModels: { shipments, milestones, progress } }) => ({
+      override: ({ readModels: { shipments, milestones, progress, allReached } }) => ({
         readModels: {
+          allReached,
           milestones,
           shipments: Object.assign(Object.create(shipments) as typeof shipments, {
             possibleDuplicates: async (...[scope, record]: Parameters<typeof shipments.possibleDuplicates>) => {

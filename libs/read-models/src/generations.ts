@@ -12,6 +12,8 @@ export interface GenerationsDocument extends Document {
   readonly building: number | null;
   /** The one before, projected on for those who have not heard of the swap yet. */
   readonly retiring: number | null;
+  /** Version of the read model that the newest of these generations is made by. */
+  readonly model_version: number;
   /** Grows with every change, which is refused where it is not the one that was read. */
   readonly version: number;
 }
@@ -34,7 +36,8 @@ export class Generations {
       generationOf(model, name),
     );
     const active = Math.max(0, ...left.map((generation) => generation ?? 0)) + 1;
-    await pointers.insert({ id: model.name, active, building: null, retiring: null, version: 1 });
+    const model_version = model.version;
+    await pointers.insert({ id: model.name, active, building: null, retiring: null, model_version, version: 1 });
     return (await pointers.get(model.name)) ?? this.of(model);
   }
 
@@ -44,8 +47,18 @@ export class Generations {
       const now = await this.of(model);
       if (now.building !== null) return now.building;
       const building = now.active + 1;
-      if (await this.change(now, { building })) return building;
+      if (await this.change(now, { building, model_version: model.version })) return building;
     }
+  }
+
+  /**
+   * Begins the next generation where an earlier version of the read model makes the newest one; that one is given up
+   * where it is still being built.
+   * @returns whether it did
+   */
+  async renew(model: ReadModel, now: GenerationsDocument): Promise<boolean> {
+    if (now.model_version >= model.version) return false;
+    return this.change(now, { building: newestOf(now) + 1, model_version: model.version });
   }
 
   /** The built generation becomes the active one. @returns false when someone else was first */
@@ -87,4 +100,9 @@ export class Generations {
   private pointers(): Promise<Collection<GenerationsDocument>> {
     return this.collections.open(POINTERS);
   }
+}
+
+/** The generation that `model_version` is about. */
+export function newestOf({ active, building }: GenerationsDocument): number {
+  return building ?? active;
 }

@@ -2,7 +2,7 @@ import type { Clock, EventStore, Leases, Logger } from '@tracking/ports';
 import { type Partition, RecentlyUsed, Subscription, type Work, describe } from '@tracking/subscriptions';
 import type { ActiveRows } from './active-rows.ts';
 import type { Collections } from './collections.ts';
-import type { Generations, GenerationsDocument } from './generations.ts';
+import { type Generations, type GenerationsDocument, newestOf } from './generations.ts';
 import { BatchProjector } from './projection/batch-projector.ts';
 import type { ProjectionMetrics } from './projection/projection-metrics.ts';
 import { StreamScopes } from './projection/stream-scopes.ts';
@@ -43,6 +43,7 @@ export class Lifecycle {
   private sweptVersion = 0;
   private stopped = false;
   private isReady = false;
+  private isOutdated = false;
   private readonly ready = Promise.withResolvers<void>();
 
   constructor(
@@ -96,11 +97,12 @@ export class Lifecycle {
 
   private async step(): Promise<void> {
     const now = await this.active.refresh();
-    const living = [now.active, now.building, now.retiring].filter((generation) => generation !== null);
+    const living = this.livingHere(now);
     for (const generation of living) if (!this.projections.has(generation)) this.startProjecting(generation);
     for (const generation of [...this.projections.keys()]) {
       if (!living.includes(generation)) await this.stopProjecting(generation);
     }
+    if (await this.parts.generations.renew(this.active.model, now)) this.again = true;
     await this.swapIfDue(now);
     await this.retireIfDue(now);
     await this.sweepIfDue(now);
@@ -108,6 +110,18 @@ export class Lifecycle {
       this.isReady = true;
       this.ready.resolve();
     }
+  }
+
+  /** What this version of the code must leave alone, processes of a later one project. */
+  private livingHere(now: GenerationsDocument): readonly number[] {
+    const living = [now.active, now.building, now.retiring].filter((generation) => generation !== null);
+    if (now.model_version <= this.active.model.version) return living;
+    if (!this.isOutdated) {
+      const advice = 'this read model is made by a later version of the program; to go back to this one, rebuild it';
+      this.parts.logger.warn({ read_model: now.id }, advice);
+    }
+    this.isOutdated = true;
+    return living.filter((generation) => generation !== newestOf(now));
   }
 
   /** One at a time: while a generation retires, the built one waits. */

@@ -41,6 +41,11 @@ export interface ProjectedEvent {
 export interface ReadModel<R extends Row = Row> {
   /** `[a-z_]+`; as operators know it. */
   readonly name: string;
+  /**
+   * Of what `apply` makes of events, from 1. Whoever changes that adds one: the rows are then made anew by themselves,
+   * while those of the version before are queried. Other indexes alone need none.
+   */
+  readonly version: number;
   readonly indexes: readonly IndexSpec[];
   /** Whether `apply` needs the scope of streams whose first event is not at hand. */
   readonly scoped: boolean;

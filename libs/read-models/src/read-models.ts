@@ -38,6 +38,12 @@ export interface ReadModelsOptions {
   readonly maxWaiters?: number;
 }
 
+/** Of a process that only queries: all it asks of the event store is how far that is. */
+export interface QueryingOptions extends Omit<ReadModelsOptions, 'eventStore' | 'project'> {
+  readonly eventStore: Pick<EventStore, 'head'>;
+  readonly project: false;
+}
+
 const NAMES = ['shipments', 'milestones', 'published_events'] as const;
 export type ReadModelName = (typeof NAMES)[number];
 
@@ -90,8 +96,8 @@ export class ReadModels {
   private readonly parkedStreams: Parked;
   private readonly stopping = new AbortController();
 
-  private constructor(private readonly options: ReadModelsOptions) {
-    const { project = true, graceMs = 60_000, maxWaiters = 10_000, logger, metrics } = options;
+  private constructor(private readonly options: ReadModelsOptions | QueryingOptions) {
+    const { graceMs = 60_000, maxWaiters = 10_000, logger, metrics } = options;
     const partitions = (options.partitions ?? [['shipment-']]).map(partition);
     const collections = new Collections(options.documentStore);
     const generations = new Generations(collections);
@@ -110,7 +116,7 @@ export class ReadModels {
       position: (model) => this.active[model].progress.currentPosition(),
     };
     this.parkedStreams = new Parked(options.documentStore, (name) => this.lifecycles.get(name)?.retryParked());
-    if (project) {
+    if (options.project !== false) {
       const cachedRows = Math.ceil((options.cachedRows ?? 10_000) / partitions.length);
       const parts = { ...options, partitions, collections, generations, graceMs, cachedRows };
       const projectionMetrics = new ProjectionMetrics(metrics);
@@ -128,7 +134,7 @@ export class ReadModels {
   }
 
   /** Resolves at once: an engine that is not up yet is waited for behind it, see `ready`. */
-  static start(options: ReadModelsOptions): Promise<ReadModels> {
+  static start(options: ReadModelsOptions | QueryingOptions): Promise<ReadModels> {
     return Promise.resolve(new ReadModels(options));
   }
 

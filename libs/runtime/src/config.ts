@@ -31,18 +31,24 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 export class ConfigReader {
   constructor(private readonly env: Environment) {}
 
-  /** The value, from `NAME` or from the file that `NAME_FILE` names; empty counts as absent. */
+  /**
+   * The value, from `NAME` or from the file that `NAME_FILE` names. An empty variable counts as absent, an empty file is
+   * a fault: a secret that is not there yet must not be taken for one that is not wanted.
+   */
   optional(name: string): string | undefined {
     const value = this.env[name];
     const file = this.env[`${name}_FILE`];
     if (value && file) throw new ConfigError(`${name} and ${name}_FILE are both set: give one of them`);
     if (!file) return value || undefined;
-    try {
-      return readFileSync(file, 'utf8').trim() || undefined;
-    } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable';
-      throw new ConfigError(`${name}_FILE: cannot read ${file} (${reason})`);
-    }
+    const content = contentOf(file, `${name}_FILE`);
+    if (content === '') throw new ConfigError(`${name}_FILE: ${file} is empty`);
+    return content;
+  }
+
+  required(name: string): string {
+    const value = this.optional(name);
+    if (value === undefined) throw new ConfigError(`${name} is not set`);
+    return value;
   }
 
   string(name: string, fallback: string): string {
@@ -72,12 +78,12 @@ export class ConfigReader {
     return found;
   }
 
-  /** Milliseconds, from `250ms`, `5s`, `10m`, `72h` or `30d`. */
+  /** Milliseconds, from `250ms`, `5s`, `10m`, `72h` or `30d`; never 0, which would repeat things without end. */
   duration(name: string, fallback: string): number {
     const text = this.string(name, fallback);
     const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
     const unit = UNITS[match?.[2] ?? ''];
-    if (!match || unit === undefined) {
+    if (!match || unit === undefined || Number(match[1]) === 0) {
       throw new ConfigError(
         `${name}: expected a duration like 250ms, 5s, 10m, 72h or 30d, got ${JSON.stringify(text)}`,
       );
@@ -85,11 +91,15 @@ export class ConfigReader {
     return Number(match[1]) * unit;
   }
 
-  /** An absolute http(s) address without a trailing slash. */
+  /** An absolute http(s) address without a trailing slash, to which paths can be added. */
   url(name: string, fallback: string): string {
     const text = this.string(name, fallback);
-    if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-      throw new ConfigError(`${name}: expected an http or https address, got ${JSON.stringify(text)}`);
+    const url = URL.parse(text);
+    if (url && (url.username !== '' || url.password !== '')) {
+      throw new ConfigError(`${name}: expected an address without user and password`);
+    }
+    if (!url || !/^https?:$/.test(url.protocol) || /[?#]/.test(text)) {
+      throw new ConfigError(`${name}: expected an http or https address without query, got ${JSON.stringify(text)}`);
     }
     return text.replace(/\/+$/, '');
   }
@@ -125,5 +135,14 @@ export class ConfigReader {
       throw new ConfigError(`${name}: expected ${length} bytes as base64`);
     }
     return bytes;
+  }
+}
+
+function contentOf(file: string, setting: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new ConfigError(`${setting}: cannot read ${file} (${reason})`);
   }
 }

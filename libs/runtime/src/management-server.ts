@@ -1,12 +1,16 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { HealthReport } from './health.ts';
 import type { PrometheusMetrics } from './metrics.ts';
+
+/** Answers other paths of the management port; false for those it does not know. */
+export type ManagementHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** Serves `/metrics` and the health checks of this process on its management port. */
 export async function startManagementServer(
   address: { host: string; port: number },
   metrics: PrometheusMetrics,
   health: () => HealthReport,
+  others: ManagementHandler = () => false,
 ): Promise<{ port: number; close(): Promise<void> }> {
   const server: Server = createServer((request, response) => {
     const path = request.url?.split('?')[0];
@@ -24,7 +28,7 @@ export async function startManagementServer(
     } else if (path === '/health/ready') {
       const { httpStatus, ...report } = health();
       answer(httpStatus, report);
-    } else {
+    } else if (!others(request, response)) {
       answer(404, { error: 'not found' });
     }
   });

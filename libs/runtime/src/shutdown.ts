@@ -35,12 +35,16 @@ export class Shutdown {
     return this.under;
   }
 
-  /** Ends the process on SIGTERM and SIGINT. */
-  onSignals(): void {
+  /**
+   * Ends the process on SIGTERM and SIGINT.
+   * @param before runs first, at once
+   */
+  onSignals(before: () => void = () => undefined): void {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
         if (this.under) process.exit(1);
         this.logger.info({ signal }, 'stopping');
+        before();
         setTimeout(() => process.exit(1), this.deadlineMs).unref();
         void this.run().then(() => process.exit(0));
       });

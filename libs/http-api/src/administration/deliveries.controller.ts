@@ -1,11 +1,11 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { DEFAULT_PAGE_SIZE, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
+import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
 import type { DeadLetterAnswer, DeliveryFilter, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { invalidRequest } from '../errors/request-error.ts';
-import { Cursor, Limit, QueryId, QueryOneOf, QueryText, QueryTime, SomeOf, TextList } from '../validation/fields.ts';
+import { QueryOneOf, QueryText, QueryTime, TextList } from '../validation/fields.ts';
 import { parseTimestamp } from '../validation/timestamp.ts';
-import { DELIVERY_STATUSES, deliveryFilter } from '../webhooks/list-deliveries.dto.ts';
+import { ListDeliveriesDto, deliveryFilter } from '../webhooks/list-deliveries.dto.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
 import type { Operated } from './operated-deliveries.ts';
 import { readInput } from './read-input.ts';
@@ -22,44 +22,20 @@ class WhereDto {
   @QueryOneOf(ENVIRONMENTS, ENVIRONMENT)
   environment?: Environment;
 }
-class ListDeliveriesDto {
+class OperatedListDto extends ListDeliveriesDto {
   @QueryText(WORKSPACE)
   workspace?: string;
 
   @QueryOneOf(ENVIRONMENTS, ENVIRONMENT)
   environment?: Environment;
-
-  @QueryId('whe', { description: 'Only those to this endpoint.' })
-  endpoint_id?: string;
-
-  @QueryId('evt', { description: 'Only those of this event.' })
-  event_id?: string;
-
-  @QueryOneOf(EVENT_TYPES, { description: 'Only those of events of this type.' })
-  event_type?: string;
-
-  @SomeOf(DELIVERY_STATUSES, { description: 'One or more statuses, separated by commas.' })
-  status?: string;
 
   @QueryTime({ description: 'Only those of events created at this time or later.' })
   since?: string;
 
   @QueryTime({ description: 'Only those of events created at this time or earlier.' })
   until?: string;
-
-  @Limit()
-  limit?: string;
-
-  @Cursor()
-  cursor?: string;
 }
-class DeadLettersDto {
-  @QueryText(WORKSPACE)
-  workspace?: string;
-
-  @QueryOneOf(ENVIRONMENTS, ENVIRONMENT)
-  environment?: Environment;
-
+class DeadLettersDto extends WhereDto {
   @TextList(MOST_AT_ONCE, { description: 'Ids of the deliveries.', required: true })
   ids!: string[];
 }
@@ -74,7 +50,7 @@ export class DeliveriesController {
     readonly workspaces: readonly string[];
     readonly next_cursor: string | null;
   }> {
-    const { workspace, environment, since, until, limit, cursor, ...wanted } = readInput(ListDeliveriesDto, query);
+    const { workspace, environment, since, until, limit, cursor, ...wanted } = readInput(OperatedListDto, query);
     const [from, to] = [since && parseTimestamp(since), until && parseTimestamp(until)];
     const filter: DeliveryFilter = {
       ...deliveryFilter(wanted),

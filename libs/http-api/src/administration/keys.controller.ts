@@ -13,10 +13,7 @@ class InWorkspaceDto {
   @Text({ description: 'Name of the workspace.', required: true })
   workspace!: string;
 }
-class CreateKeyDto {
-  @Text({ description: 'Name of the workspace.', required: true })
-  workspace!: string;
-
+class CreateKeyDto extends InWorkspaceDto {
   @Text({ description: 'What the key is for.', required: true })
   name!: string;
 

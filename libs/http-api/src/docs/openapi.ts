@@ -5,7 +5,8 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 const DESCRIPTION = `Track freight shipments: create them, record what happens to them, and read where they are.
 
 Every request carries \`Authorization: Bearer <API_KEY>\`. Lists are paged with \`limit\` and \`cursor\`. Errors have one form,
-or are \`application/problem+json\` where \`Accept\` asks for it; their codes are explained at /docs/errors.
+or are \`application/problem+json\` where \`Accept\` asks for it; their codes are explained at /docs/errors. A path that
+exists, but not with the method asked for, is answered 404 with \`Allow\`.
 
 Header of a request | Meaning
 ---|---

@@ -45,7 +45,6 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   invalid_api_key: 'The API key is not valid.',
   permission_denied: 'The API key lacks the permission that the message names.',
   not_found: 'There is no such path, or no such resource in this workspace and environment.',
-  method_not_allowed: 'The path exists, but not with this method; see Allow.',
   workspace_exists: 'There is a workspace of that name already.',
   already_delivered: 'It is delivered already.',
   endpoint_not_verified: 'The URL of the webhook endpoint has not answered a challenge yet: verify it first.',

@@ -13,6 +13,7 @@ export function Requires(permission: Permission): MethodDecorator {
     refusal(401, 'No API key, or not a valid one.'),
     refusal(403, `The key lacks the permission ${permission}.`),
     refusal(429, 'More requests within a minute than the key has; see Retry-After.'),
+    refusal(500, 'A fault of ours; repeat it later.'),
     refusal(503, 'An engine is down or at its limit; see Retry-After.'),
   );
 }

@@ -25,6 +25,8 @@ export function serveDocs(fastify: FastifyInstance, document: OpenAPIObject): vo
   const json = JSON.stringify(document);
   fastify.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
   fastify.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
+  // The page names its parts as seen from /docs.
+  fastify.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
   fastify.get('/docs/errors', (_request, reply) => page(reply, ERRORS_PAGE));
   fastify.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
   const { resolve } = createRequire(import.meta.url);

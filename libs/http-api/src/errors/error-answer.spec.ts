@@ -16,7 +16,7 @@ const fault = (param: string, code: FieldError['code'] = 'invalid_type'): FieldE
 describe('statusOf', () => {
   it('answers every code of a type within the statuses of that type', () => {
     const allowed: Record<string, number[]> = {
-      invalid_request: [400, 405, 413, 415],
+      invalid_request: [400, 413, 415],
       authentication: [401],
       permission: [403],
       not_found: [404],

@@ -13,7 +13,6 @@ const BY_TYPE: Readonly<Record<ErrorType, number>> = {
 
 /** Codes whose HTTP status is narrower than their type's. */
 const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
-  method_not_allowed: 405,
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,

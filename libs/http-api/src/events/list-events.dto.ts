@@ -1,7 +1,8 @@
 import { EVENT_TYPES } from '@tracking/contracts';
-import { Cursor, Limit, QueryId, QueryTime, SomeOf } from '../validation/fields.ts';
+import { PageDto } from '../paging/page.dto.ts';
+import { QueryId, QueryTime, SomeOf } from '../validation/fields.ts';
 
-export class ListEventsDto {
+export class ListEventsDto extends PageDto {
   @SomeOf(EVENT_TYPES, {
     description: `One or more of ${EVENT_TYPES.join(', ')}, separated by commas.`,
     example: 'milestone.recorded',
@@ -19,10 +20,4 @@ export class ListEventsDto {
 
   @QueryId('evt', { description: 'Only those that came after this event: where a receiver left off.' })
   after?: string;
-
-  @Limit()
-  limit?: string;
-
-  @Cursor()
-  cursor?: string;
 }

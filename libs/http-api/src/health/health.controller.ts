@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { HealthReport } from '@tracking/runtime';
 import type { FastifyReply } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
@@ -20,6 +20,8 @@ export class HealthController {
   /** 503 only before the start is complete and while draining: with an engine lost, what still works keeps its traffic. */
   @Get('ready')
   @ApiOperation({ summary: 'Whether the process takes requests, and how its engines are', operationId: 'ready' })
+  @ApiResponse({ status: 200, description: 'It does: `ready`, or `degraded` while an engine is lost.' })
+  @ApiResponse({ status: 503, description: 'It does not: `starting`, or `draining`.' })
   ready(@Res({ passthrough: true }) reply: FastifyReply): Pick<HealthReport, 'status' | 'engines'> {
     const { status, engines, httpStatus } = this.dependencies.health();
     reply.code(httpStatus);

@@ -1,7 +1,8 @@
 import { CLASSIFIERS } from '@tracking/contracts';
-import { Cursor, Flag, Limit, QueryText, SomeOf } from '../validation/fields.ts';
+import { PageDto } from '../paging/page.dto.ts';
+import { Flag, QueryText, SomeOf } from '../validation/fields.ts';
 
-export class ListMilestonesDto {
+export class ListMilestonesDto extends PageDto {
   @SomeOf([...CLASSIFIERS, 'all'], {
     description: `One or more of ${CLASSIFIERS.join(', ')}, separated by commas, or all; actual by default.`,
     example: 'actual,estimated',
@@ -16,10 +17,4 @@ export class ListMilestonesDto {
 
   @Flag({ description: 'Also milestones taken back.' })
   include_retracted?: string;
-
-  @Limit()
-  limit?: string;
-
-  @Cursor()
-  cursor?: string;
 }

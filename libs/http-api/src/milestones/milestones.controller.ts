@@ -80,7 +80,7 @@ export class MilestonesController {
       shipment_id,
       milestone,
     });
-    this.ownWrites.wrote(request, reply, position);
+    await this.ownWrites.wrote(request, reply, position);
     reply.code(answer.outcome === 'recorded' ? 201 : 200);
     return { ...answer.milestone, warnings: answer.warnings };
   }

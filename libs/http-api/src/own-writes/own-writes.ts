@@ -1,5 +1,5 @@
 import type { Position } from '@tracking/ports';
-import type { ReadModelName, ReadModelProgress } from '@tracking/read-models';
+import type { ReadModelName, ReadModels } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { principalOf } from '../server/request.ts';
@@ -13,6 +13,14 @@ const REMEMBERED_KEYS = 10_000;
 /** Whether something shows everything up to a position, now or within a time in milliseconds. */
 export type Reached = (position: Position, timeoutMs: number) => Promise<boolean>;
 
+/** How long this process waits for the read models, in milliseconds. */
+export interface OwnWriteWaits {
+  /** Before a list is refused. */
+  readonly listMs: number;
+  /** Before a write is answered all the same. */
+  readonly answerMs: number;
+}
+
 /**
  * A client that reads after its own acknowledged write sees it. The token of a write is its position in the event store;
  * for clients that send none, the last write of each key is remembered here.
@@ -23,16 +31,20 @@ export class OwnWrites {
 
   constructor(
     private readonly sealer: Sealer,
-    private readonly progress: ReadModelProgress,
-    /** How long a list waits for the read model, in milliseconds. */
-    private readonly listWaitMs = 5_000,
+    private readonly readModels: Pick<ReadModels, 'progress' | 'allReached'>,
+    private readonly waits: OwnWriteWaits,
   ) {}
 
-  /** Remembers a write that is about to be acknowledged, and tells the client where it stands. */
-  wrote(request: FastifyRequest, reply: FastifyReply, position: Position): void {
+  /**
+   * Remembers a write that is about to be acknowledged, and tells the client where it stands. Waits a little for the read
+   * models, where a client that sends no token may ask another replica next, which remembers nothing.
+   */
+  async wrote(request: FastifyRequest, reply: FastifyReply, position: Position): Promise<void> {
     const key = principalOf(request).key_id;
     this.touch(key, latest(this.lastWrites.get(key), position));
     reply.header(HEADER, this.sealer.close(position, SEAL));
+    // What is stored is answered, whatever the read models' store does.
+    if (this.waits.answerMs > 0) await this.readModels.allReached(position, this.waits.answerMs).catch(() => false);
   }
 
   /** The key's last write that this process knows. */
@@ -56,18 +68,21 @@ export class OwnWrites {
 
   /** Whether the read model has got there by now. */
   async shown(model: ReadModelName, position: Position | undefined, withinMs = 0): Promise<boolean> {
-    return position === undefined || this.progress.reached(model, position, withinMs);
+    return position === undefined || this.readModels.progress.reached(model, position, withinMs);
   }
 
   /** Lets a list wait until the read model shows what this request expects. @throws RequestError `read_model_behind` */
   async waitFor(model: ReadModelName, request: FastifyRequest): Promise<void> {
-    await this.waitUntil((position, timeoutMs) => this.progress.reached(model, position, timeoutMs), request);
+    await this.waitUntil(
+      (position, timeoutMs) => this.readModels.progress.reached(model, position, timeoutMs),
+      request,
+    );
   }
 
   /** The same for lists that are no read model's. @throws RequestError `read_model_behind` */
   async waitUntil(reached: Reached, request: FastifyRequest): Promise<void> {
     const expected = this.expected(request);
-    if (expected === undefined || (await reached(expected, this.listWaitMs))) return;
+    if (expected === undefined || (await reached(expected, this.waits.listMs))) return;
     const message = 'Your last write is stored but not listed yet; try again.';
     throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
   }

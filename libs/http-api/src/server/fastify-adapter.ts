@@ -29,6 +29,8 @@ export function createFastifyAdapter(
     return503OnClosing: false,
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => onBadUrl(request, reply),
     clientErrorHandler: answerUnreadable,
+    // Node would answer in a form of its own, see `refuseWithoutHost`.
+    http: { requireHostHeader: false },
     // No Nest middleware is used; its dispatcher would run for every request.
     skipMiddie: true,
   });
@@ -54,10 +56,16 @@ function forgetTypeOfNothing(fastify: FastifyInstance): void {
   });
 }
 
+/** HTTP/1.1 demands the header (RFC 9112, 3.2). @throws RequestError */
+export function refuseWithoutHost({ headers, raw }: FastifyRequest): void {
+  if (headers.host !== undefined || raw.httpVersion === '1.0') return;
+  throw new RequestError('validation_failed', 'The request is not valid HTTP: it has no Host header.');
+}
+
 /** One parser, for `application/json`; every other media type is answered 415 by Fastify. */
 function acceptJsonOnly(fastify: FastifyInstance): void {
-  // Refuses `__proto__` and `constructor.prototype` as keys, which no client has a use for.
-  const parse = fastify.getDefaultJsonParser('error', 'error');
+  // Keys as `__proto__` are keys like any other: only declared fields are looked at, and nothing is merged into anything.
+  const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const encoding = request.headers['content-encoding'];

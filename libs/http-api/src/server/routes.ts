@@ -18,14 +18,14 @@ export class Routes {
     });
   }
 
-  /** A 404 of the router becomes a 405 where the path exists; anything else stays as it is. */
+  /** Where the path exists under other methods, the router's 404 tells them; anything else stays as it is. */
   refine(error: unknown, request: FastifyRequest): unknown {
     if (!(error instanceof HttpException) || error.getStatus() !== 404) return error;
     const path = request.url.split('?', 1)[0] ?? '';
     const route = [...this.methods.values()].find((candidate) => candidate.path.test(path));
     if (!route || route.methods.has(request.method)) return error;
-    const message = `${request.method} is not possible here.`;
-    return new RequestError('method_not_allowed', message, [], { Allow: [...route.methods].join(', ') });
+    const message = `${request.method} is not possible here; see Allow.`;
+    return new RequestError('not_found', message, [], { Allow: [...route.methods].join(', ') });
   }
 }
 

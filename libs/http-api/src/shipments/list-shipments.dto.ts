@@ -1,7 +1,8 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
-import { Cursor, Limit, QueryText, SomeOf } from '../validation/fields.ts';
+import { PageDto } from '../paging/page.dto.ts';
+import { QueryText, SomeOf } from '../validation/fields.ts';
 
-export class ListShipmentsDto {
+export class ListShipmentsDto extends PageDto {
   @SomeOf(SHIPMENT_STATUSES, {
     description: `One or more of ${SHIPMENT_STATUSES.join(', ')}, separated by commas.`,
     example: 'in_transit',
@@ -10,10 +11,4 @@ export class ListShipmentsDto {
 
   @QueryText({ description: 'Only the shipment with this reference of yours.', example: 'TMS-2026-000181' })
   external_id?: string;
-
-  @Limit()
-  limit?: string;
-
-  @Cursor()
-  cursor?: string;
 }

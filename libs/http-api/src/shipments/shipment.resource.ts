@@ -26,16 +26,10 @@ export class LastMilestoneResource implements wire.LastMilestone {
   readonly location!: string | null;
 }
 
-@ApiSchema({ name: 'Leg' })
-export class LegResource implements wire.Leg {
-  @Shown(String, 'Transport mode.', { nullable: true, enum: [...MODES] })
-  readonly mode!: wire.Mode | null;
+/** How goods go from one place to another: in all, and on one leg. */
+class JourneyResource {
   @Shown(String, 'Carrier code.', { nullable: true })
   readonly carrier_scac!: string | null;
-  @Shown(String, 'Name of the vessel.', { nullable: true })
-  readonly vessel!: string | null;
-  @Shown(String, 'Voyage, flight, train or trip number.', { nullable: true })
-  readonly voyage!: string | null;
   @Shown(String, 'Port code.', { nullable: true })
   readonly origin_port!: string | null;
   @Shown(String, 'Port code.', { nullable: true })
@@ -48,6 +42,16 @@ export class LegResource implements wire.Leg {
   readonly atd!: string | null;
   @ShownTime('Actual arrival.', { nullable: true })
   readonly ata!: string | null;
+}
+
+@ApiSchema({ name: 'Leg' })
+export class LegResource extends JourneyResource implements wire.Leg {
+  @Shown(String, 'Transport mode.', { nullable: true, enum: [...MODES] })
+  readonly mode!: wire.Mode | null;
+  @Shown(String, 'Name of the vessel.', { nullable: true })
+  readonly vessel!: string | null;
+  @Shown(String, 'Voyage, flight, train or trip number.', { nullable: true })
+  readonly voyage!: string | null;
 }
 
 @ApiSchema({ name: 'Container' })
@@ -84,7 +88,7 @@ export class ContainerResource implements wire.Container {
 
 /** Every field is always present: null or an empty array where there is nothing. */
 @ApiSchema({ name: 'Shipment' })
-export class ShipmentResource implements wire.Shipment {
+export class ShipmentResource extends JourneyResource implements wire.Shipment {
   @Shown(String, 'Service-assigned identifier.', { example: 'shp_4h2k7qv3n5xw6yz2aabbccddee' })
   readonly id!: string;
   @Shown(String, 'The client’s own reference.', { nullable: true })
@@ -107,20 +111,6 @@ export class ShipmentResource implements wire.Shipment {
   readonly container_numbers!: string[];
   @Shown([ContainerResource], 'The containers with what is known of each.')
   readonly containers!: ContainerResource[];
-  @Shown(String, 'Carrier code.', { nullable: true })
-  readonly carrier_scac!: string | null;
-  @Shown(String, 'Port code.', { nullable: true })
-  readonly origin_port!: string | null;
-  @Shown(String, 'Port code.', { nullable: true })
-  readonly destination_port!: string | null;
-  @ShownTime('Estimated departure.', { nullable: true })
-  readonly etd!: string | null;
-  @ShownTime('Estimated arrival.', { nullable: true })
-  readonly eta!: string | null;
-  @ShownTime('Actual departure.', { nullable: true })
-  readonly atd!: string | null;
-  @ShownTime('Actual arrival.', { nullable: true })
-  readonly ata!: string | null;
   @ShownTime('The first estimated arrival known.', { nullable: true })
   readonly original_eta!: string | null;
   @Shown(PartyResource, 'Who ships.', { nullable: true })

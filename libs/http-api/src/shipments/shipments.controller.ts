@@ -50,7 +50,7 @@ export class ShipmentsController {
       this.dependencies.shipments.upsert({ type: 'UpsertShipment', ...context, fields }),
       this.duplicates.prepare(request),
     ]);
-    this.ownWrites.wrote(request, reply, position);
+    await this.ownWrites.wrote(request, reply, position);
     const duplicates = await this.duplicates.warnings(request, answer.shipment);
     reply.header('ETag', shipmentEtag(answer.shipment));
     if (answer.outcome === 'created') {

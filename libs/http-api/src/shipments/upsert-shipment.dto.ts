@@ -25,19 +25,10 @@ export class ReferenceDto {
   value!: string;
 }
 
-@ApiSchema({ name: 'LegFields' })
-export class LegDto {
-  @OneOf(MODE_VALUES, { description: 'Transport mode of the leg.', example: 'ocean' })
-  mode?: string | null;
-
+/** How goods go from one place to another: in all, and on one leg. */
+class JourneyDto {
   @Text({ description: 'Carrier: SCAC, or the two-character IATA code for air and courier.', example: 'MAEU' })
   carrier_scac?: string | null;
-
-  @Text({ description: 'Name of the vessel.', example: 'Maersk Honam' })
-  vessel?: string | null;
-
-  @Text({ description: 'Voyage, flight, train or trip number.', example: '412W' })
-  voyage?: string | null;
 
   @Text({ description: 'UN/LOCODE, or IATA airport code where the mode allows it.', example: 'CNSHA' })
   origin_port?: string | null;
@@ -52,12 +43,24 @@ export class LegDto {
   eta?: string | null;
 }
 
+@ApiSchema({ name: 'LegFields' })
+export class LegDto extends JourneyDto {
+  @OneOf(MODE_VALUES, { description: 'Transport mode of the leg.', example: 'ocean' })
+  mode?: string | null;
+
+  @Text({ description: 'Name of the vessel.', example: 'Maersk Honam' })
+  vessel?: string | null;
+
+  @Text({ description: 'Voyage, flight, train or trip number.', example: '412W' })
+  voyage?: string | null;
+}
+
 /**
  * At least one of `external_id`, `house_bill` and `container_numbers` is needed. On an existing shipment omitted fields
  * keep their value, null clears, arrays and objects replace.
  */
 @ApiSchema({ name: 'ShipmentFields' })
-export class UpsertShipmentDto {
+export class UpsertShipmentDto extends JourneyDto {
   @Text({
     description: 'Your own reference, unique per workspace and environment: the same one again updates that shipment.',
     example: 'TMS-2026-000181',
@@ -84,21 +87,6 @@ export class UpsertShipmentDto {
     example: ['CSQU3054383'],
   })
   container_numbers?: string[] | null;
-
-  @Text({ description: 'Carrier: SCAC, or the two-character IATA code for air and courier.', example: 'MAEU' })
-  carrier_scac?: string | null;
-
-  @Text({ description: 'UN/LOCODE, or IATA airport code where the mode allows it.', example: 'CNSHA' })
-  origin_port?: string | null;
-
-  @Text({ description: 'UN/LOCODE, or IATA airport code where the mode allows it.', example: 'NLRTM' })
-  destination_port?: string | null;
-
-  @Timestamp({ description: 'Estimated departure.', example: '2026-11-21T09:30:00Z' })
-  etd?: string | null;
-
-  @Timestamp({ description: 'Estimated arrival.', example: '2026-12-19T18:00:00Z' })
-  eta?: string | null;
 
   @Nested(PartyDto, { description: 'Who ships.' })
   shipper?: PartyDto | null;

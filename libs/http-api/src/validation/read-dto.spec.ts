@@ -42,7 +42,6 @@ describe('readDto', () => {
       'container_numbers[1] invalid_type',
       'container_numbers[2] invalid_type',
       'container_numbers[3] too_long',
-      'etd invalid_timestamp',
       'shipper.name invalid_type',
       'shipper.external_id invalid_value',
       'consignee invalid_type',
@@ -54,6 +53,7 @@ describe('readDto', () => {
       'legs[0].vessel invalid_type',
       'legs[0].etd invalid_timestamp',
       'legs[1] invalid_type',
+      'etd invalid_timestamp',
     ]);
   });
 

@@ -5,7 +5,8 @@ const shapes = new Map<object, Map<string, DtoClass | undefined>>();
 const NO_FIELDS: ReadonlyMap<string, DtoClass | undefined> = new Map();
 
 export function declareField(dto: object, property: string, nested: DtoClass | undefined): void {
-  const shape = shapes.get(dto) ?? new Map<string, DtoClass | undefined>();
+  // A class has the fields of the one that it extends.
+  const shape = shapes.get(dto) ?? new Map(shapeOf(Object.getPrototypeOf(dto) as object));
   shapes.set(dto, shape.set(property, nested));
 }
 

@@ -1,6 +1,7 @@
 import { EVENT_TYPES } from '@tracking/contracts';
 import type { DeliveryFilter, WebhookDelivery } from '@tracking/webhooks';
-import { Cursor, Limit, QueryId, QueryOneOf, SomeOf } from '../validation/fields.ts';
+import { PageDto } from '../paging/page.dto.ts';
+import { QueryId, QueryOneOf, SomeOf } from '../validation/fields.ts';
 
 type DeliveryStatus = WebhookDelivery['status'];
 
@@ -14,7 +15,7 @@ const STATUSES: Readonly<Record<DeliveryStatus, true>> = {
 };
 export const DELIVERY_STATUSES = Object.keys(STATUSES) as readonly DeliveryStatus[];
 
-export class ListDeliveriesDto {
+export class ListDeliveriesDto extends PageDto {
   @QueryId('whe', { description: 'Only those to this endpoint.' })
   endpoint_id?: string;
 
@@ -29,12 +30,6 @@ export class ListDeliveriesDto {
     example: 'retrying',
   })
   status?: string;
-
-  @Limit()
-  limit?: string;
-
-  @Cursor()
-  cursor?: string;
 }
 
 /** The statuses in one order, so that a cursor fits however the client spells them. */

@@ -23,6 +23,7 @@ export const TIMELINE = ['occurred_at', 'sequence', 'recorded_at', 'id'] as cons
 /** Milestones as they are answered, one row each. */
 export const milestonesModel: ReadModel<MilestoneRow> = {
   name: 'milestones',
+  version: 1,
   indexes: [{ name: 'by_timeline', fields: ['shipment_id', ...TIMELINE] }],
   scoped: true,
 

@@ -18,6 +18,7 @@ interface Seen extends Row {
 function seenModel(faults: ReadonlyMap<string, number>): ReadModel<Seen> {
   return {
     name: 'seen',
+    version: 1,
     indexes: [],
     scoped: false,
     reads: ({ stream }) => [stream],

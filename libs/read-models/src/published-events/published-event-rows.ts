@@ -18,6 +18,7 @@ const SCOPE = ['workspace_id', 'environment'];
 /** Every event that is published, one row each. */
 export const publishedEventsModel: ReadModel<PublishedEventRow> = {
   name: 'published_events',
+  version: 1,
   indexes: [
     // With what a list may be narrowed by: events that it leaves out are passed over without a look at their rows.
     { name: 'by_position', fields: [...SCOPE, 'position', 'created_at'] },

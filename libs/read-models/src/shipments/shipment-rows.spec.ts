@@ -42,6 +42,16 @@ describe('rows of shipments', () => {
     expect(apply(created, before)).toEqual([]);
   });
 
+  it('takes room in the cache by what clients put into it', () => {
+    const weightOf = (fields: Parameters<typeof shipmentRecord>[1]) => {
+      const [row] = apply(event(0, 'shipment.created.v1', { ...ACME, shipment: shipmentRecord(1, fields), sent }));
+      return row && shipmentsModel.weight?.(row);
+    };
+    const names = Array.from({ length: 50 }, (_, n) => [`n${n}`, 'x'.repeat(1_000)]);
+    expect(weightOf({})).toBeLessThan(2);
+    expect(weightOf({ metadata: Object.fromEntries(names) })).toBeGreaterThan(50);
+  });
+
   it('given a row, when an event is missing between, then it refuses', () => {
     const [before] = apply(created);
     expect(() => apply(event(2, delivered.event.type, delivered.event.data), before)).toThrow('revision 2 where 1');

@@ -1,6 +1,6 @@
 import type { Environment, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import { evolveRecord } from '@tracking/shipments-domain';
+import { evolveRecord, weightOfRecord } from '@tracking/shipments-domain';
 import type { ReadModel, Row, Scope } from '../read-model.ts';
 
 /** One shipment; what lists filter and sort by stands beside the record. */
@@ -25,6 +25,7 @@ const SCOPE = ['workspace_id', 'environment'];
 /** Shipments as they are answered, one row each. */
 export const shipmentsModel: ReadModel<ShipmentRow> = {
   name: 'shipments',
+  version: 1,
   indexes: [
     { name: 'by_created_at', fields: [...SCOPE, 'created_at', 'id'] },
     { name: 'by_status', fields: [...SCOPE, 'status', 'created_at', 'id'] },
@@ -48,7 +49,7 @@ export const shipmentsModel: ReadModel<ShipmentRow> = {
     return [shipmentRow(rowId(stream), scope, record, event.revision, position)];
   },
 
-  weight: ({ record }) => 1 + (record.containers.length + record.legs.length) / 2,
+  weight: ({ record }) => weightOfRecord(record),
 };
 
 /** Streams are named after their shipments. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@tracking/contracts';
-import type { CommandChannel, CommandServer } from '@tracking/ports';
+import type { CommandChannel, CommandServer, EventStore } from '@tracking/ports';
 import type { RecordMilestone } from '@tracking/shipments-domain';
 import type { Scope } from './shipment-stream.ts';
 import type { FoundShipment, ShipmentsService } from './shipments-service.ts';
@@ -42,6 +42,24 @@ export function shipmentsClient(
     getShipment: async ({ workspace_id, environment }, id) => {
       const found = await call<FoundShipment | null>('getShipment', { scope: { workspace_id, environment }, id });
       return found ?? undefined;
+    },
+  };
+}
+
+/** Tells those who have no event store how far it is. */
+export function serveHead(server: CommandServer, eventStore: Pick<EventStore, 'head'>): void {
+  server.serve(SERVICE, { head: async () => (await eventStore.head()) ?? null });
+}
+
+/** The same at the other end of a channel. */
+export function headClient(
+  channel: CommandChannel,
+  { deadlineMs }: { readonly deadlineMs: number },
+): Pick<EventStore, 'head'> {
+  return {
+    head: async () => {
+      const head = await channel.call(SERVICE, 'head', {}, deadlineMs);
+      return typeof head === 'string' ? head : undefined;
     },
   };
 }

@@ -1,5 +1,5 @@
 export type { Written } from './answers.ts';
-export { serveShipments, shipmentsClient } from './command-channel.ts';
+export { headClient, serveHead, serveShipments, shipmentsClient } from './command-channel.ts';
 export { parseShipmentId } from './ids.ts';
 export {
   type EventBodies,

@@ -1,5 +1,6 @@
 import { decide, fold } from '@tracking/shipments-domain';
-import { CountedMetrics, milestones, places, upsert } from '../test/builders.ts';
+import { RecordedMetrics } from '@tracking/testing';
+import { milestones, places, upsert } from '../test/builders.ts';
 import { contextFor } from './decide-batch.ts';
 import { shipmentIdFor } from './ids.ts';
 import { ShipmentCache, roughBytes } from './shipment-cache.ts';
@@ -28,7 +29,7 @@ function shipment(count = 0, note = ''): LoadedShipment {
 
 const small = shipment();
 const newCache = (shipments: number, bytes = Number.MAX_SAFE_INTEGER) => {
-  const metrics = new CountedMetrics();
+  const metrics = new RecordedMetrics();
   return { metrics, cache: new ShipmentCache({ shipments, bytes }, metrics.counter('reads')) };
 };
 
@@ -51,6 +52,12 @@ describe('ShipmentCache', () => {
     for (let n = 0; n < 50; n++) cache.put(String(n), large);
     expect(cache.size).toBeGreaterThanOrEqual(4);
     expect(cache.size).toBeLessThanOrEqual(12);
+  });
+
+  it('counts the commands that a shipment remembers', () => {
+    const commands = Array.from({ length: 10_000 }, (_, revision) => ({ id: 'a', revision }));
+    const busy = { ...small, state: { ...small.state, commands } };
+    expect(roughBytes(busy)).toBeGreaterThan(roughBytes(small) + 1_000_000);
   });
 
   it('never goes back to an older state', () => {
@@ -76,6 +83,6 @@ describe('ShipmentCache', () => {
     cache.put('a', small);
     cache.get('a');
     cache.get('b');
-    expect([metrics.values.get('reads{result=hit}'), metrics.values.get('reads{result=miss}')]).toEqual([1, 1]);
+    expect([metrics.value('reads{result="hit"}'), metrics.value('reads{result="miss"}')]).toEqual([1, 1]);
   });
 });

@@ -7,9 +7,12 @@ export interface CacheLimits {
   readonly bytes: number;
 }
 
+/** A command's id and revision, as it is remembered. */
+const COMMAND_BYTES = 150;
+
 /** Rough heap bytes of a folded shipment. By its text: lists and notes are the clients' to fill. */
 export function roughBytes({ state, characters }: LoadedShipment): number {
-  return 1_000 + 2 * JSON.stringify(state.record).length + characters;
+  return 1_000 + 2 * JSON.stringify(state.record).length + characters + COMMAND_BYTES * state.commands.length;
 }
 
 interface Entry {

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type JsonObject, DomainError } from '@tracking/contracts';
 import { DirectCommandChannel } from '@tracking/embedded';
 import { Busy } from '@tracking/ports';
+import { RecordedMetrics, silentLogger } from '@tracking/testing';
 import { v5 } from 'uuid';
-import { CountedMetrics, milestone, milestones, scope, silent, upsert } from '../test/builders.ts';
+import { milestone, milestones, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import { serveShipments, shipmentsClient } from './command-channel.ts';
 import { streamOf } from './ids.ts';
@@ -96,7 +97,7 @@ describe('scopes', () => {
 describe('bounds', () => {
   it('says busy when too many commands wait, for one shipment and in all, and goes on afterwards', async () => {
     const store = new InterceptedStore(engine.store);
-    const metrics = new CountedMetrics();
+    const metrics = new RecordedMetrics();
     const shipments = replica(store, { commandsPerShipment: 10, commands: 20 }, metrics);
     const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
     const gate = Promise.withResolvers<void>();
@@ -108,15 +109,15 @@ describe('bounds', () => {
       ...milestones(answer.shipment.id, 12).map((command) => shipments.recordMilestone(command)),
       ...Array.from({ length: 10 }, (_, n) => shipments.upsert(upsert({ external_id: `other ${n}` }))),
     ]);
-    expect(metrics.gauges.get('commands_pending')?.()).toBe(20);
+    expect(metrics.value('commands_pending')).toBe(20);
     gate.resolve();
     const refused = (await results).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     // One of the shipment's twelve, and one of the rest: eleven and nine make twenty.
     expect(refused).toHaveLength(2);
     for (const error of refused) expect(error).toBeInstanceOf(Busy);
-    expect(metrics.values.get('commands_total{type=RecordMilestone,outcome=busy}')).toBe(1);
-    expect(metrics.values.get('commands_total{type=UpsertShipment,outcome=busy}')).toBe(1);
-    expect(metrics.gauges.get('commands_pending')?.()).toBe(0);
+    expect(metrics.value('commands_total{type="RecordMilestone",outcome="busy"}')).toBe(1);
+    expect(metrics.value('commands_total{type="UpsertShipment",outcome="busy"}')).toBe(1);
+    expect(metrics.value('commands_pending')).toBe(0);
     await shipments.recordMilestone(milestone(answer.shipment.id));
   });
 
@@ -142,7 +143,7 @@ describe('bounds', () => {
     ['next to nothing', { shipments: 100, bytes: 1 }],
     ['all', { shipments: 100, bytes: 1_000_000 }],
   ])('answers the same when %s fits into the cache', async (_, cache) => {
-    const metrics = new CountedMetrics();
+    const metrics = new RecordedMetrics();
     const shipments = replica(engine.store, { cache }, metrics);
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
@@ -165,13 +166,13 @@ describe('bounds', () => {
       expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(9);
       expect(await shipments.getShipment(scope, id)).toEqual(await replica(engine.store).getShipment(scope, id));
     }
-    expect(metrics.gauges.get('shipment_cache_size')?.()).toBeLessThanOrEqual(cache.bytes === 1 ? 1 : cache.shipments);
+    expect(metrics.value('shipment_cache_size')).toBeLessThanOrEqual(cache.bytes === 1 ? 1 : cache.shipments);
   });
 });
 
 describe('over a command channel', () => {
   it('is the same service', async () => {
-    const channel = new DirectCommandChannel(silent);
+    const channel = new DirectCommandChannel(silentLogger);
     serveShipments(channel, replica(engine.store));
     const client = shipmentsClient(channel, { deadlineMs: 5_000 });
     const elsewhere = await TestEngine.open();
@@ -200,7 +201,7 @@ describe('over a command channel', () => {
   });
 
   it('passes nothing that JSON would change', async () => {
-    const channel = new DirectCommandChannel(silent);
+    const channel = new DirectCommandChannel(silentLogger);
     const service = replica(engine.store);
     serveShipments(
       {

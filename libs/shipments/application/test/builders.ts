@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Places } from '@tracking/contracts';
-import type { Logger, Metrics } from '@tracking/ports';
 import type { MilestoneInput, RecordMilestone, UpsertShipment } from '@tracking/shipments-domain';
 
 export type Upsert = Omit<UpsertShipment, 'shipment_id'>;
@@ -56,31 +55,3 @@ export function milestones(shipmentId: string, count: number, changes: Partial<R
     milestone(shipmentId, { code: 'in_transit_checkpoint', location: `checkpoint ${n}` }, changes),
   );
 }
-
-export const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-
-/** Keeps what was counted and set, to be looked at as `name{label=value}`. */
-export class CountedMetrics implements Metrics {
-  readonly values = new Map<string, number>();
-  readonly gauges = new Map<string, () => number>();
-
-  counter(name: string) {
-    return {
-      add: (amount = 1, labels: object = {}) => {
-        const key = `${name}{${Object.entries(labels)
-          .map(([label, value]) => `${label}=${value}`)
-          .join(',')}}`;
-        this.values.set(key, (this.values.get(key) ?? 0) + amount);
-      },
-    };
-  }
-  gauge(name: string, _help: string, _labels?: readonly string[], read?: () => number) {
-    if (read !== undefined) this.gauges.set(name, read);
-    return { set: ignore };
-  }
-  histogram() {
-    return { observe: ignore };
-  }
-}
-
-function ignore(): void {}

@@ -1,21 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { EmbeddedEngine } from '@tracking/embedded';
 import type { AppendResult, EventStore, ExpectedRevision, NewEvent } from '@tracking/ports';
+import { RecordedMetrics, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import type { TempFolder } from '@tracking/testing';
 import { Shipments, type ShipmentsLimits } from '../src/shipments.ts';
-import { CountedMetrics, places, silent } from './builders.ts';
+import { places } from './builders.ts';
 
 /** An embedded engine in a folder of its own. */
 export class TestEngine {
   private constructor(
-    private readonly dataDir: string,
+    private readonly folder: TempFolder,
     private engine: EmbeddedEngine,
   ) {}
 
   static async open(): Promise<TestEngine> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'shipments-'));
-    return new TestEngine(dataDir, await openIn(dataDir));
+    const folder = await tempFolder();
+    return new TestEngine(folder, await openIn(folder));
   }
 
   get store(): EventStore {
@@ -25,22 +24,26 @@ export class TestEngine {
   /** As after a restart: nothing is left but the folder. */
   async reopen(): Promise<void> {
     await this.engine.close();
-    this.engine = await openIn(this.dataDir);
+    this.engine = await openIn(this.folder);
   }
 
   async close(): Promise<void> {
     await this.engine.close();
-    await rm(this.dataDir, { recursive: true });
+    await this.folder.remove();
   }
 }
 
-function openIn(dataDir: string): Promise<EmbeddedEngine> {
-  return EmbeddedEngine.open({ dataDir, logger: silent, metrics: new CountedMetrics() });
+function openIn({ path }: TempFolder): Promise<EmbeddedEngine> {
+  return EmbeddedEngine.open({ dataDir: path, logger: silentLogger, metrics: noMetrics });
 }
 
 /** One replica: a service with a cache and queues of its own. */
-export function replica(eventStore: EventStore, limits: Partial<ShipmentsLimits> = {}, metrics = new CountedMetrics()) {
-  return new Shipments({ eventStore, places, logger: silent, metrics, limits });
+export function replica(
+  eventStore: EventStore,
+  limits: Partial<ShipmentsLimits> = {},
+  metrics = new RecordedMetrics(),
+) {
+  return new Shipments({ eventStore, places, logger: silentLogger, metrics, limits });
 }
 
 type Append = () => Promise<AppendResult>;

@@ -54,3 +54,11 @@ function applyLast(record: ShipmentRecord, last: LastMilestones): ShipmentRecord
           }),
   };
 }
+
+/**
+ * How many ordinary shipments it weighs in memory, 1 at least. What clients fill as they like can be a thousand times that
+ * of an ordinary one.
+ */
+export function weightOfRecord({ containers, legs, references, metadata }: ShipmentRecord): number {
+  return 1 + containers.length / 2 + JSON.stringify([legs, references, metadata]).length / 1_000;
+}

@@ -14,7 +14,7 @@ export { decide } from './decide.ts';
 export type { DecideContext, Decision, MilestoneDecision, UpsertDecision } from './decision.ts';
 export type * from './events.ts';
 export { evolve, fold } from './evolve.ts';
-export { evolveRecord } from './evolve-record.ts';
+export { evolveRecord, weightOfRecord } from './evolve-record.ts';
 export { type MilestoneChanges, milestoneChanges } from './milestone-changes.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {

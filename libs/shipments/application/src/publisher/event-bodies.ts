@@ -6,7 +6,7 @@ import { RecentlyUsed } from '@tracking/subscriptions';
 import { type Folded, foldOn, weightOf } from './history.ts';
 
 const STREAMS_AT_ONCE = 4;
-const SERVICE = 'public-events';
+const SERVICE = 'shipments';
 
 /** Makes public events again. */
 export type EventBodies = (references: readonly EventReference[]) => Promise<readonly PublishedEvent[]>;
@@ -62,7 +62,7 @@ export function eventBodies({ eventStore, appUrl, cachedShipments = 1_000 }: Eve
 /** Answers those who have no event store. */
 export function serveEventBodies(server: CommandServer, bodies: EventBodies): void {
   server.serve(SERVICE, {
-    make: async ({ references }) =>
+    makeEvents: async ({ references }) =>
       (await bodies(references as unknown as readonly EventReference[])) as unknown as JsonValue,
   });
 }
@@ -74,6 +74,6 @@ export function eventBodiesClient(
 ): EventBodies {
   return async (references) => {
     const request = { references } as unknown as JsonObject;
-    return (await channel.call(SERVICE, 'make', request, deadlineMs)) as unknown as readonly PublishedEvent[];
+    return (await channel.call(SERVICE, 'makeEvents', request, deadlineMs)) as unknown as readonly PublishedEvent[];
   };
 }

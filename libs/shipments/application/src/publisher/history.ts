@@ -1,5 +1,5 @@
 import type { EventStore, StoredEvent } from '@tracking/ports';
-import { type ShipmentEvent, type Snapshot, evolveRecord } from '@tracking/shipments-domain';
+import { type ShipmentEvent, type Snapshot, evolveRecord, weightOfRecord } from '@tracking/shipments-domain';
 import { toShipmentEvent } from '../shipment-stream.ts';
 
 /** A shipment right after the event at `revision`, as far as snapshots show it. */
@@ -9,7 +9,7 @@ export interface Folded extends Snapshot {
 
 /** Share of a cache that a shipment takes; an ordinary one takes 1. */
 export function weightOf({ record }: Folded): number {
-  return 1 + (record.containers.length + record.legs.length) / 2;
+  return weightOfRecord(record);
 }
 
 /** @throws Error when the event is not the next one: the snapshot would look whole and not be */

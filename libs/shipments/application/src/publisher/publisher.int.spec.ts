@@ -1,12 +1,18 @@
-import { Busy, type MessageBroker, type Position, Unavailable } from '@tracking/ports';
+import { Busy, type Message, type MessageBroker, MessageRefused, type Position, Unavailable } from '@tracking/ports';
 import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
 import { eventually } from '@tracking/testing';
 import { MortalProcess } from '../../test/mortal-process.ts';
-import { PublishingStage } from '../../test/publishing-stage.ts';
+import { PublishingStage, type Running } from '../../test/publishing-stage.ts';
 
 const texts = (messages: readonly { readonly value: string }[]) => messages.map(({ value }) => value);
 const ids = (messages: readonly { readonly headers: Readonly<Record<string, string>> }[]) =>
   messages.map(({ headers }) => headers['event-id']);
+
+interface PublishedLog {
+  readonly id: string;
+  readonly generation: number;
+  readonly produced: readonly number[];
+}
 
 describe('the publisher', () => {
   let stage: PublishingStage;
@@ -19,6 +25,22 @@ describe('the publisher', () => {
   const announced = async () => (await stage.announced()).map((event) => JSON.stringify(event));
   const checkpoint = async (): Promise<CheckpointDocument | undefined> =>
     (await stage.documentStore.collection<CheckpointDocument>(CHECKPOINTS)).get('publisher/1/shipment-');
+
+  /** The broker, but for what it does otherwise. */
+  const brokerThat = (otherwise: Partial<MessageBroker>): MessageBroker => ({
+    ensureTopics: (topics) => stage.broker.ensureTopics(topics),
+    consume: (options, handler) => stage.broker.consume(options, handler),
+    lag: (topic, group) => stage.broker.lag(topic, group),
+    produced: (topic) => stage.broker.produced(topic),
+    publish: (topic, messages) => stage.broker.publish(topic, messages),
+    close: () => stage.broker.close(),
+    ...otherwise,
+  });
+
+  const remembered = async () => {
+    const spec = { name: 'published_log', indexes: [], derived: true };
+    return (await stage.documentStore.collection<PublishedLog>(spec)).get('shipment-events');
+  };
 
   /** A journey with every kind of event, and those that announce nothing. */
   async function journey(): Promise<string> {
@@ -135,20 +157,17 @@ describe('the publisher', () => {
   it('waits for a broker that is away or busy, the checkpoint unmoved', async () => {
     let failures = 0;
     let isAway = true;
-    const broker = (inner: MessageBroker): MessageBroker => ({
-      ensureTopics: (topics) => inner.ensureTopics(topics),
-      consume: (options, handler) => inner.consume(options, handler),
-      lag: (topic, group) => inner.lag(topic, group),
-      close: () => inner.close(),
-      publish: async (topic, messages) => {
-        if (!isAway) return inner.publish(topic, messages);
-        failures += 1;
-        // An outcome that nobody knows: the broker has it.
-        if (failures % 3 === 0) await inner.publish(topic, messages);
-        throw failures % 2 === 0 ? new Busy('broker', 'too much waits') : new Unavailable('broker', 'away');
-      },
+    const { metrics } = stage.start({
+      broker: brokerThat({
+        publish: async (topic, messages) => {
+          if (!isAway) return stage.broker.publish(topic, messages);
+          failures += 1;
+          // An outcome that nobody knows: the broker has it.
+          if (failures % 3 === 0) await stage.broker.publish(topic, messages);
+          throw failures % 2 === 0 ? new Busy('broker', 'too much waits') : new Unavailable('broker', 'away');
+        },
+      }),
     });
-    const { metrics } = stage.start({ broker: broker(stage.broker) });
     await eventually(async () => expect((await checkpoint())?.complete).toBe(true));
     const before = (await checkpoint())?.position;
     await journey();
@@ -161,6 +180,90 @@ describe('the publisher', () => {
     expect([...new Set(texts(messages))]).toEqual(expected);
     const end = (await stage.stored()).at(-1)?.position;
     await eventually(async () => expect((await checkpoint())?.position).toBe(end));
+  });
+
+  it('publishes all of it again for a broker whose log is shorter than it was, found at the start', async () => {
+    const { publisher } = stage.start({ logLookedAtEveryMs: 5 });
+    await journey();
+    const first = texts(await stage.published());
+    await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
+    await publisher.stop();
+    stage.start({ broker: brokerThat({ produced: async () => [0] }) });
+    await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
+    expect(texts(await stage.messages())).toEqual([...first, ...first]);
+    await journey();
+    expect([...new Set(texts(await stage.published()))]).toEqual(await announced());
+  });
+
+  it('publishes all of it again, once, when the log became shorter meanwhile, whoever sees it first', async () => {
+    let lost = 0;
+    const asked: number[] = [];
+    const broker = brokerThat({
+      produced: async (topic) => {
+        const produced = (await stage.broker.produced(topic)).map((count) => count - lost);
+        asked.push(...produced);
+        return produced;
+      },
+    });
+    const options = { broker, logLookedAtEveryMs: 5, leases: stage.nextLeases() };
+    const both = [stage.start(options), stage.start(options)];
+    await journey();
+    const first = texts(await stage.published());
+    await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
+    lost = first.length;
+    await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
+    // The log is no shorter now than it was then: it is not published a third time.
+    await eventually(async () => expect(await remembered()).toMatchObject({ generation: 2, produced: [first.length] }));
+    asked.splice(0);
+    await eventually(() => expect(asked.length).toBeGreaterThan(4));
+    await stage.create();
+    expect((await stage.published()).length).toBe(2 * first.length + 1);
+    await Promise.all(both.map(({ publisher }) => publisher.stop()));
+  });
+
+  it('publishes on where the broker does not say how long its log is', async () => {
+    const broker = brokerThat({ produced: () => Promise.reject(new Unavailable('broker', 'away')) });
+    stage.start({ broker, logLookedAtEveryMs: 1 });
+    await journey();
+    expect(texts(await stage.published())).toEqual(await announced());
+  });
+
+  it('parks a shipment of which the broker refuses a message for ever, and all others go on', async () => {
+    const [large, other] = [await stage.create(), await stage.create()];
+    for (let n = 0; n < 3; n += 1) for (const id of [large, other]) await stage.record(id, { code: 'gated_in' });
+    const own = (await stage.announced()).filter(({ data }) => data['shipment_id'] === large);
+    let refused: string | undefined = own[2]?.id;
+    const isRefused = (message: Message) => message.headers['event-id'] === refused;
+    const broker = brokerThat({
+      publish: async (topic, messages) => {
+        const index = messages.findIndex(isRefused);
+        if (index === -1) return stage.broker.publish(topic, messages);
+        // Whether or not it takes the others.
+        await stage.broker.publish(topic, messages.slice(0, 1));
+        throw new MessageRefused(topic, index, 'too large');
+      },
+    });
+    const { publisher } = stage.start({ broker });
+    await eventually(async () => expect(await publisher.parked()).toHaveLength(1));
+    await stage.record(large);
+    await stage.record(other);
+    const of = async (id: string) => [
+      ...new Set((await stage.messages()).filter(({ key }) => key === id).map(({ value }) => value)),
+    ];
+    const expected = async (id: string) =>
+      (await stage.announced()).filter(({ data }) => data['shipment_id'] === id).map((event) => JSON.stringify(event));
+    const allOfOther = await expected(other);
+    await eventually(async () => expect(await of(other)).toEqual(allOfOther));
+    expect(await of(large)).toEqual((await expected(large)).slice(0, 2));
+    const [parked] = await publisher.parked();
+    expect(parked).toMatchObject({
+      error: 'MessageRefused: shipment-events: a message is refused for ever: too large',
+    });
+    expect(await publisher.retryParked(parked?.id ?? '')).toBe('parked');
+    refused = undefined;
+    expect(await publisher.retryParked(parked?.id ?? '')).toBe('applied');
+    const allOfLarge = await expected(large);
+    await eventually(async () => expect(await of(large)).toEqual(allOfLarge));
   });
 
   it('loses nothing and keeps the order over crashes at every step', async () => {
@@ -181,15 +284,20 @@ describe('the publisher', () => {
 
   it('is done by one process at a time, and taken over when that one ends', async () => {
     const leases = stage.nextLeases();
-    const first = stage.start({ leases });
-    const second = stage.start({ leases });
+    const both = [stage.start({ leases }), stage.start({ leases })];
+    const published =
+      (type: string) =>
+      ({ metrics }: Running) =>
+        metrics.value(`publisher_events_published_total{type="${type}"}`);
     const id = await stage.create();
     await stage.published();
-    expect(second.metrics.value('publisher_events_published_total{type="shipment.created"}')).toBe(0);
-    await Promise.all([first.publisher.stop(), ...Array.from({ length: 20 }, () => stage.record(id))]);
+    const [holder, other] = published('shipment.created')(both[0] as Running) === 1 ? both : both.reverse();
+    if (holder === undefined || other === undefined) throw new Error('two were started');
+    expect([holder, other].map(published('shipment.created'))).toEqual([1, 0]);
+    await Promise.all([holder.publisher.stop(), ...Array.from({ length: 20 }, () => stage.record(id))]);
     await stage.record(id);
     expect(texts(await stage.published())).toEqual(await announced());
-    expect(second.metrics.value('publisher_events_published_total{type="milestone.recorded"}')).toBeGreaterThan(0);
+    expect(published('milestone.recorded')(other)).toBeGreaterThan(0);
   });
 
   it('may be done by two that both believe to be alone', async () => {

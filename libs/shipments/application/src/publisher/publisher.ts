@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type {
   Clock,
@@ -16,8 +17,11 @@ import {
   type RetryOutcome,
   Subscription,
   type SubscriptionMetrics,
+  describe,
   partition,
+  persistently,
 } from '@tracking/subscriptions';
+import { PublishedLog } from './published-log.ts';
 import { Publishing } from './publishing.ts';
 import { ReadModelsFirst, type ReadModelsReached } from './read-models-first.ts';
 
@@ -42,10 +46,11 @@ export interface PublisherOptions {
   readonly patienceMs?: number;
   /** Ordinary shipments kept in memory, over all partitions; 10,000 by default. */
   readonly cachedShipments?: number;
+  /** How often it is looked whether the broker still has what it was given, in ms; 10 s by default. */
+  readonly logLookedAtEveryMs?: number;
 }
 
-/** The next generation would publish everything again, from the first event: for a broker that lost its log. */
-const SUBSCRIBER = { name: 'publisher', generation: 1 };
+const NAME = 'publisher';
 
 /**
  * Tells the topic of every announced event, at least once and in the order of each shipment, as the same bytes however
@@ -53,51 +58,36 @@ const SUBSCRIBER = { name: 'publisher', generation: 1 };
  * cannot be published parks its shipment, and all others go on.
  */
 export class Publisher {
-  private readonly subscription: Subscription;
+  private readonly observed: PublisherMetrics;
+  private readonly log: PublishedLog;
   private readonly parkedStreams: Parked;
+  private readonly stopping = new AbortController();
+  private subscription: Subscription | undefined;
 
-  private constructor(options: PublisherOptions) {
-    const { broker, eventStore, documentStore, metrics, logger, appUrl } = options;
-    const { patienceMs = 30_000, cachedShipments = 10_000, partitions = [['shipment-']] } = options;
-    const observed = new PublisherMetrics(metrics);
-    this.subscription = new Subscription({
-      ...options,
-      subscriber: SUBSCRIBER,
-      partitions: partitions.map(partition),
-      metrics: observed,
-      begin: (lost) =>
-        Promise.resolve(
-          new Publishing({
-            eventStore,
-            broker,
-            topic: SHIPMENT_EVENTS_TOPIC.name,
-            readModels: new ReadModelsFirst(options.readModelsReached, patienceMs, observed.ahead, logger),
-            appUrl,
-            cachedShipments: Math.ceil(cachedShipments / partitions.length),
-            published: observed.published,
-            lost,
-          }),
-        ),
-    });
-    this.parkedStreams = new Parked(documentStore, () => this.subscription.nudge());
+  private constructor(private readonly options: PublisherOptions) {
+    const { broker, documentStore, metrics } = options;
+    this.observed = new PublisherMetrics(metrics);
+    this.log = new PublishedLog(documentStore, broker, SHIPMENT_EVENTS_TOPIC.name);
+    this.parkedStreams = new Parked(documentStore, () => this.subscription?.nudge());
     metrics.gauge('publisher_lag_seconds', 'Age of the oldest event known to wait for its publication.', [], () => {
-      return this.subscription.lagMs() / 1_000;
+      return (this.subscription?.lagMs() ?? 0) / 1_000;
     });
     metrics.gauge('publisher_parked_streams', 'Streams that wait behind an event that failed.', [], () => {
-      return this.subscription.parkedCount();
+      return this.subscription?.parkedCount() ?? 0;
     });
   }
 
   /** Begins behind the caller: engines that are not up yet are waited for. */
   static start(options: PublisherOptions): Publisher {
     const publisher = new Publisher(options);
-    publisher.subscription.start();
+    // Rejects only where it was stopped before an engine was there.
+    publisher.run().catch(() => undefined);
     return publisher;
   }
 
   /** Streams that wait behind an event that could not be published. @throws Unavailable */
   parked(): Promise<readonly ParkedStream[]> {
-    return this.parkedStreams.list(SUBSCRIBER.name);
+    return this.parkedStreams.list(NAME);
   }
 
   /** @param id of one of `parked()` @throws Unavailable */
@@ -106,9 +96,72 @@ export class Publisher {
   }
 
   /** Finishes the batch in hand, writes the checkpoints, hands the leases over. To be stopped before the read models. */
-  stop(): Promise<void> {
-    return this.subscription.stop();
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.subscription?.stop();
   }
+
+  /** One generation after the other; it is hardly ever more than one. */
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    const wait = <T>(action: () => Promise<T>) => persistently(action, signal, this.failed);
+    for (let generation = await wait(() => this.log.generation()); !signal.aborted;) {
+      await wait(() => this.log.forgetParked(NAME, generation));
+      if (signal.aborted) return;
+      this.subscription = this.subscribe(generation);
+      this.subscription.start();
+      generation = await this.nextGeneration(generation);
+      await this.subscription.stop();
+    }
+  }
+
+  private subscribe(generation: number): Subscription {
+    const { broker, eventStore, appUrl, logger } = this.options;
+    const { patienceMs = 30_000, cachedShipments = 10_000, partitions = [['shipment-']] } = this.options;
+    return new Subscription({
+      ...this.options,
+      subscriber: { name: NAME, generation },
+      partitions: partitions.map(partition),
+      metrics: this.observed,
+      begin: (lost) =>
+        Promise.resolve(
+          new Publishing({
+            eventStore,
+            broker,
+            topic: SHIPMENT_EVENTS_TOPIC.name,
+            readModels: new ReadModelsFirst(this.options.readModelsReached, patienceMs, this.observed.ahead, logger),
+            appUrl,
+            cachedShipments: Math.ceil(cachedShipments / partitions.length),
+            published: this.observed.published,
+            lost,
+          }),
+        ),
+    });
+  }
+
+  /** Resolves when another generation is to publish, or with the same one when this process stops. */
+  private async nextGeneration(generation: number): Promise<number> {
+    const { logger, logLookedAtEveryMs = 10_000 } = this.options;
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        const next = await this.log.look();
+        if (next !== generation) {
+          logger.error({ generation: next }, 'the broker has lost what was published: all of it is published again');
+          return next;
+        }
+      } catch (error) {
+        logger.debug({ error: describe(error) }, 'the published log is looked at later');
+      }
+      await pause(logLookedAtEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    return generation;
+  }
+
+  private readonly failed = (error: unknown): void => {
+    this.observed.failed();
+    this.options.logger.warn({ error: describe(error) }, 'the publisher waits, then tries again');
+  };
 }
 
 class PublisherMetrics implements SubscriptionMetrics {

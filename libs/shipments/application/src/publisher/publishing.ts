@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Counter, EventStore, Message, MessageBroker, Position, StoredEvent } from '@tracking/ports';
-import { Unavailable } from '@tracking/ports';
+import { MessageRefused, Unavailable } from '@tracking/ports';
 import { publicEvent } from '@tracking/shipments-domain';
 import { type Failure, RecentlyUsed, type Work } from '@tracking/subscriptions';
 import { toShipmentEvent } from '../shipment-stream.ts';
@@ -27,13 +27,19 @@ export interface PublishingParts {
   readonly lost: AbortSignal;
 }
 
-/** Messages made and not sent yet, and the shipments as they are after them. */
+interface Announcement {
+  readonly message: Message;
+  readonly type: string;
+  readonly stored: StoredEvent;
+  /** The shipment right before the event. */
+  readonly before: Folded | undefined;
+}
+
+/** Announcements made and not sent yet, and the shipments as they are after them. */
 interface Slice {
-  readonly messages: Message[];
-  /** How many of each type they are. */
-  readonly types: Map<string, number>;
+  announcements: Announcement[];
   characters: number;
-  /** Of the last event that made a message. */
+  /** Of the last event that is announced. */
   position: Position;
   readonly after: Map<string, Folded>;
 }
@@ -62,11 +68,11 @@ export class Publishing implements Work {
         failures.set(stored.stream, { event: stored, error });
       }
       if (slice.characters < CHARACTERS_AT_ONCE) continue;
-      await this.send(slice, signal);
+      await this.send(slice, failures, signal);
       for (const [stream, shipment] of slice.after) before.set(stream, shipment);
       slice = emptySlice();
     }
-    await this.send(slice, signal);
+    await this.send(slice, failures, signal);
     return [...failures.values()];
   }
 
@@ -79,22 +85,39 @@ export class Publishing implements Work {
     if (published !== undefined) {
       const value = JSON.stringify(published);
       const headers = { 'event-id': published.id, 'event-type': published.type };
-      slice.messages.push({ key: after.record.id, value, headers });
-      slice.types.set(published.type, (slice.types.get(published.type) ?? 0) + 1);
+      const message = { key: after.record.id, value, headers };
+      slice.announcements.push({ message, type: published.type, stored, before });
       slice.characters += value.length;
       slice.position = stored.position;
     }
     slice.after.set(stored.stream, after);
   }
 
-  private async send({ messages, types, position, after }: Slice, signal: AbortSignal): Promise<void> {
-    if (messages.length > 0) {
-      await this.parts.readModels.wait(position, messages.length, signal);
-      this.parts.lost.throwIfAborted();
-      await this.parts.broker.publish(this.parts.topic, messages);
+  private async send(slice: Slice, failures: Map<string, Failure>, signal: AbortSignal): Promise<void> {
+    if (slice.announcements.length > 0) {
+      await this.parts.readModels.wait(slice.position, slice.announcements.length, signal);
+      await this.publish(slice, failures);
+      const types = new Map<string, number>();
+      for (const { type } of slice.announcements) types.set(type, (types.get(type) ?? 0) + 1);
       for (const [type, count] of types) this.parts.published.add(count, { type });
     }
-    for (const [stream, shipment] of after) this.shipments.set(stream, shipment);
+    for (const [stream, shipment] of slice.after) this.shipments.set(stream, shipment);
+  }
+
+  /** A message that the broker will never take is a failure of its stream; the slice goes without it. */
+  private async publish(slice: Slice, failures: Map<string, Failure>): Promise<void> {
+    while (slice.announcements.length > 0) {
+      this.parts.lost.throwIfAborted();
+      const messages = slice.announcements.map(({ message }) => message);
+      try {
+        return await this.parts.broker.publish(this.parts.topic, messages);
+      } catch (error) {
+        const refused = error instanceof MessageRefused ? slice.announcements[error.index] : undefined;
+        if (refused === undefined) throw error;
+        failures.set(refused.stored.stream, { event: refused.stored, error });
+        takeOut(refused, slice);
+      }
+    }
   }
 
   /** The shipments as they were before their first event here, or later; those that cannot be folded fail. */
@@ -128,5 +151,15 @@ export class Publishing implements Work {
 }
 
 function emptySlice(): Slice {
-  return { messages: [], types: new Map(), characters: 0, position: '', after: new Map() };
+  return { announcements: [], characters: 0, position: '', after: new Map() };
+}
+
+/** With all of its stream that comes after it. */
+function takeOut({ stored, before }: Announcement, slice: Slice): void {
+  const { stream, revision } = stored;
+  slice.announcements = slice.announcements.filter((one) => {
+    return one.stored.stream !== stream || one.stored.revision < revision;
+  });
+  if (before === undefined) slice.after.delete(stream);
+  else slice.after.set(stream, before);
 }

@@ -1,0 +1,106 @@
+import { partition } from '@tracking/subscriptions';
+import { noMetrics } from '@tracking/testing';
+import { World, until } from '../test/world.ts';
+import { ActiveRows } from './active-rows.ts';
+import { Collections } from './collections.ts';
+import { Generations } from './generations.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { ProjectionMetrics } from './projection/projection-metrics.ts';
+import type { ReadModel, Row } from './read-model.ts';
+
+interface Made extends Row {
+  readonly by: number;
+}
+
+/** Says in each row which version of it made the row. */
+function model(version: number): ReadModel<Made> {
+  return {
+    name: 'made',
+    version,
+    indexes: [],
+    scoped: false,
+    reads: ({ stream }) => [stream],
+    apply: ({ stream, event: { revision } }) => [{ id: stream, revision, by: version }],
+  };
+}
+
+describe('another version of a read model', () => {
+  let world: World;
+  let stops: (() => Promise<void>)[];
+  beforeEach(async () => {
+    world = await World.open();
+    stops = [];
+  });
+  afterEach(async () => {
+    for (const stop of stops) await stop();
+    await world.close();
+  });
+
+  /** A process on this version of the code. */
+  function start(version: number) {
+    const collections = new Collections(world.engine.documentStore);
+    const generations = new Generations(collections);
+    const parts = { partitions: [partition(['shipment-'])], collections, generations, graceMs: 100 };
+    const active = new ActiveRows(model(version), { ...parts, maxWaiters: 10 });
+    const lifecycle = new Lifecycle(active, {
+      ...world.parts(),
+      ...parts,
+      metrics: new ProjectionMetrics(noMetrics),
+      cachedRows: 100,
+    });
+    void lifecycle.start();
+    stops.push(() => lifecycle.stop());
+    const by = async (n: number) => (await (await active.rows()).get(world.writer.stream(n)))?.by;
+    return {
+      lifecycle,
+      generations,
+      by,
+      generation: () => generations.of(model(version)),
+      rebuild: () => generations.build(model(version)),
+    };
+  }
+
+  it('makes the rows anew by itself, once', async () => {
+    const before = start(1);
+    await world.writer.create(1);
+    await until(async () => (await before.by(1)) === 1);
+    await before.lifecycle.stop();
+
+    const after = start(2);
+    await until(async () => (await after.by(1)) === 2);
+    await world.writer.create(2);
+    await until(async () => (await after.by(2)) === 2);
+    await until(async () => (await after.generation()).retiring === null);
+    expect(await after.generation()).toMatchObject({ active: 2, building: null, model_version: 2 });
+    await after.lifecycle.stop();
+    const again = start(2);
+    await until(async () => (await again.by(2)) === 2);
+    expect(await again.generation()).toMatchObject({ active: 2, building: null });
+  });
+
+  it('is left alone by processes on the version before, which may run beside', async () => {
+    const before = start(1);
+    await world.writer.create(1);
+    await until(async () => (await before.by(1)) === 1);
+    // As a process on the next version does, which then takes its time.
+    expect(await before.generations.renew(model(2), await before.generation())).toBe(true);
+    before.lifecycle.nudge();
+    for (let n = 2; n <= 20; n += 1) await world.writer.create(n);
+    await until(async () => (await before.by(20)) === 1);
+
+    const after = start(2);
+    await until(async () => (await after.by(20)) === 2);
+    for (let n = 1; n <= 20; n += 1) expect(await after.by(n)).toBe(2);
+    await until(async () => (await before.by(20)) === 2);
+  });
+
+  it('gives way to an earlier one at a rebuild', async () => {
+    const after = start(2);
+    await world.writer.create(1);
+    await until(async () => (await after.by(1)) === 2);
+    await after.lifecycle.stop();
+    const before = start(1);
+    await before.rebuild();
+    await until(async () => (await before.by(1)) === 1);
+  });
+});

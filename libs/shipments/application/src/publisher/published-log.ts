@@ -1,0 +1,64 @@
+import type { CollectionSpec, DocumentStore, MessageBroker } from '@tracking/ports';
+import { PARKED } from '@tracking/subscriptions';
+
+interface PublishedLogDocument {
+  /** The topic. */
+  readonly id: string;
+  /** Of the publisher: another one publishes everything again, from the first event. */
+  readonly generation: number;
+  /** What the broker was last seen to have been given, see `MessageBroker.produced`. */
+  readonly produced: readonly number[];
+}
+
+/** Derived, as the checkpoints beside it are: never newer than they. */
+const PUBLISHED_LOG: CollectionSpec = { name: 'published_log', indexes: [], derived: true };
+const PAGE = 500;
+
+/** What the publisher remembers of the broker's log: one that is shorter has lost what was published, or all of it. */
+export class PublishedLog {
+  constructor(
+    private readonly store: DocumentStore,
+    private readonly broker: MessageBroker,
+    private readonly topic: string,
+  ) {}
+
+  /** The generation to publish in. @throws Unavailable */
+  async generation(): Promise<number> {
+    return (await this.remembered()).generation;
+  }
+
+  /**
+   * Looks at the log: the generation to publish in from now on. Another process that found the same at the same time, or
+   * one that knows less, changes nothing.
+   * @throws Unavailable
+   */
+  async look(): Promise<number> {
+    const before = await this.remembered();
+    const produced = await this.broker.produced(this.topic);
+    const isShorter = before.produced.some((count, at) => (produced[at] ?? 0) < count);
+    if (!isShorter && String(produced) === String(before.produced)) return before.generation;
+    const generation = before.generation + (isShorter ? 1 : 0);
+    const isWritten = await (
+      await this.documents()
+    ).upsert({ id: this.topic, generation, produced }, { generation: before.generation });
+    return isWritten ? generation : before.generation;
+  }
+
+  /** What waits in earlier generations waits in vain. @throws Unavailable */
+  async forgetParked(subscriber: string, before: number): Promise<void> {
+    const documents = await this.store.collection(PARKED);
+    const earlier = { filter: { subscriber, generation: { lt: before } }, limit: PAGE };
+    for (let found = await documents.find(earlier); found.length > 0; found = await documents.find(earlier)) {
+      await documents.writeMany(found.map(({ id }) => ({ kind: 'delete', id })));
+    }
+  }
+
+  private async remembered(): Promise<PublishedLogDocument> {
+    const documents = await this.documents();
+    return (await documents.get(this.topic)) ?? { id: this.topic, generation: 1, produced: [] };
+  }
+
+  private documents() {
+    return this.store.collection<PublishedLogDocument>(PUBLISHED_LOG);
+  }
+}
