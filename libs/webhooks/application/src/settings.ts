@@ -1,5 +1,12 @@
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '@tracking/webhooks-domain';
 
+/** How long the log is kept after a delivery came to its end, in milliseconds. */
+export interface Retention {
+  /** Succeeded and discarded ones. */
+  readonly deliveriesMs: number;
+  readonly deadLettersMs: number;
+}
+
 /** Durations in milliseconds. */
 export interface WebhookSettings {
   readonly policy: RetryPolicy;
@@ -21,9 +28,14 @@ export interface WebhookSettings {
   readonly pollMs: number;
   /** An endpoint that failed every attempt for this long gets all that waits as soon as it answers again. */
   readonly recoveryAfterMs: number;
+  readonly retention: Retention;
+  /** How often what is over its retention is looked for; for the first time so long after the start. */
+  readonly sweepMs: number;
   /** Longest wait for attempts under way when stopping. */
   readonly drainMs: number;
 }
+
+const DAY_MS = 86_400_000;
 
 export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'appUrl'> = {
   policy: DEFAULT_RETRY_POLICY,
@@ -35,5 +47,7 @@ export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'appUrl'> = {
   freshnessMs: 1_000,
   pollMs: 100,
   recoveryAfterMs: 600_000,
+  retention: { deliveriesMs: 30 * DAY_MS, deadLettersMs: 90 * DAY_MS },
+  sweepMs: 600_000,
   drainMs: 15_000,
 };

@@ -15,6 +15,8 @@ import { DeadLetterAnnouncer } from './deliveries/dead-letter-announcer.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
 import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from './deliveries/delivery-document.ts';
 import { DeliveryQueries } from './deliveries/delivery-queries.ts';
+import { FORGOTTEN, Forgotten, type ForgottenDocument } from './deliveries/forgotten.ts';
+import { LogSweeper } from './deliveries/log-sweeper.ts';
 import { PAYLOADS, type PayloadDocument, Payloads } from './deliveries/payloads.ts';
 import { ENDPOINTS, type EndpointDocument } from './endpoints/endpoint-document.ts';
 import { EndpointStore } from './endpoints/endpoint-store.ts';
@@ -43,6 +45,8 @@ export interface WebhooksDependencies {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'appUrl'>;
+  /** Takes in and sends nothing, and only answers: what is asked of it waits for a process that does. False by default. */
+  readonly passive?: boolean;
 }
 
 /** Records, attempts and keeps deliveries, and answers what others ask. */
@@ -55,20 +59,21 @@ export interface Webhooks extends WebhooksApi {
 }
 
 async function openCollections(store: DocumentStore) {
-  const [endpoints, deliveries, attempts, payloads, conditions, nudges, parked] = await Promise.all([
+  const [endpoints, deliveries, attempts, payloads, forgotten, conditions, nudges, parked] = await Promise.all([
     store.collection<EndpointDocument>(ENDPOINTS),
     store.collection<DeliveryDocument>(DELIVERIES),
     store.collection<AttemptDocument>(ATTEMPTS),
     store.collection<PayloadDocument>(PAYLOADS),
+    store.collection<ForgottenDocument>(FORGOTTEN),
     store.collection<EndpointCondition>(CONDITIONS),
     store.collection<NudgeDocument>(NUDGES),
     store.collection<ParkedDocument>(PARKED),
   ]);
-  return { endpoints, deliveries, attempts, payloads, conditions, nudges, parked };
+  return { endpoints, deliveries, attempts, payloads, forgotten, conditions, nudges, parked };
 }
 
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
-  const { broker, leases, outbound, clock, random, logger, metrics } = dependencies;
+  const { broker, leases, outbound, clock, random, logger, metrics, passive = false } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
   const box = new SecretBox(dependencies.secretsKey);
   const stored = await openCollections(dependencies.documentStore);
@@ -78,6 +83,9 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const payloads = new Payloads(stored.payloads, settings.payloadCacheBytes);
   const queries = new DeliveryQueries(stored.deliveries, stored.attempts, stored.payloads);
   const announcer = new DeadLetterAnnouncer(stored.deliveries, broker, leases, clock, logger, metrics);
+  const forgotten = new Forgotten(stored.forgotten);
+  const { retention, sweepMs } = settings;
+  const sweeper = new LogSweeper(stored, forgotten, retention, sweepMs, clock, leases, logger, metrics);
 
   const ended = new AbortController();
   const persistence = new Persistence(logger, ended.signal);
@@ -94,7 +102,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     persistence,
     freshnessMs: settings.freshnessMs,
     gone: async (endpoint) => receivers.note(await disableGone(store, endpoint, clock)).endpoint,
-    settled: ({ status }) => (status === 'dead_lettered' ? announcer.nudge() : undefined),
+    settled: ({ status }) => (status === 'dead_lettered' ? announcer.duty.nudge() : undefined),
   });
   const dispatcher = new Dispatcher(lanes, queues, run, settings.maxInFlight, persistence, clock, logger);
   const nudges = new Nudges(stored.nudges);
@@ -102,7 +110,8 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const owner = new Owner({ leases, lanes, queues, nudges, receivers, dispatcher, logger, now: clock, pollMs });
 
   const parking = new Parking(stored.parked, broker, clock, logger, metrics);
-  const recorder = new Recorder(store, payloads, stored.deliveries, owner, parking, clock, metrics);
+  const { deliveries } = stored;
+  const recorder = new Recorder(store, payloads, deliveries, owner, parking, forgotten, clock, logger, metrics);
   const sandbox = new SandboxTests(payloads, stored.deliveries, owner, settings.appUrl);
   const { timeoutMs } = settings;
 
@@ -115,9 +124,13 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const consuming = new AbortController();
   const { maxBatch } = settings;
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
-  owner.start();
-  announcer.start();
-  const consumed = broker.consume(consumption, (messages) => recorder.record(messages));
+  let consumed: Promise<void> | undefined;
+  if (!passive) {
+    owner.start();
+    announcer.duty.start();
+    sweeper.duty.start();
+    consumed = broker.consume(consumption, (messages) => recorder.record(messages));
+  }
 
   return {
     endpoints: new Endpoints({ store, box, receivers, owner, sandbox, outbound, clock, timeoutMs }),
@@ -130,7 +143,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
       await Promise.race([owner.stop(), aborted(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
-      await announcer.stop();
+      await Promise.all([announcer.duty.stop(), sweeper.duty.stop()]);
       await owner.release();
     },
   };

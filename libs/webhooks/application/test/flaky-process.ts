@@ -7,6 +7,8 @@ export class FlakyProcess extends MortalProcess {
   flaky = false;
   /** Whether it fails each time. */
   down = false;
+  /** Whether the next replacement of a document fails after it had its effect; once. */
+  afterNextReplace = false;
   private calls = 0;
 
   override documentStore(store: DocumentStore): DocumentStore {
@@ -26,7 +28,12 @@ export class FlakyProcess extends MortalProcess {
       find: (query) => this.call(() => inner.find(query)),
       count: (filter) => this.call(() => inner.count(filter)),
       insert: (document) => this.call(() => inner.insert(document)),
-      replace: (document, guard) => this.call(() => inner.replace(document, guard)),
+      replace: async (document, guard) => {
+        const done = await this.call(() => inner.replace(document, guard));
+        if (!this.afterNextReplace) return done;
+        this.afterNextReplace = false;
+        throw new Unavailable('document store', 'test');
+      },
       upsert: (document, guard) => this.call(() => inner.upsert(document, guard)),
       delete: (id, guard) => this.call(() => inner.delete(id, guard)),
       writeMany: (writes) => this.call(() => inner.writeMany(writes)),

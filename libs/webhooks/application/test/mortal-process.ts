@@ -42,6 +42,11 @@ export class MortalProcess {
   /** As kill -9. What it held falls to others. */
   kill(): void {
     this.death.abort();
+    this.loseLeases();
+  }
+
+  /** As after a long pause: others hold what it held, and it is told. */
+  loseLeases(): void {
     for (const release of this.held) void release();
     this.held.clear();
   }
@@ -72,6 +77,7 @@ export class MortalProcess {
           await Promise.race([work, this.died]);
         });
       },
+      produced: (topic) => broker.produced(topic),
       lag: (topic, group) => broker.lag(topic, group),
       close: () => broker.close(),
     };

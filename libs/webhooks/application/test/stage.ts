@@ -28,7 +28,8 @@ export interface Running extends WebhooksApi {
 /** Everything around webhooks that outlives their processes: storage, topics, receivers. */
 export class Stage {
   readonly receivers = new FakeReceivers();
-  readonly secretsKey = randomBytes(32);
+  /** Of processes started from now on. */
+  secretsKey = randomBytes(32);
   private readonly leases = new InProcessLeases(1);
   private readonly running = new Set<Running>();
   /** What any process logged as an error. */
@@ -71,6 +72,7 @@ export class Stage {
     settings: Partial<WebhookSettings> = {},
     process = new MortalProcess(),
     outbound: OutboundHttp = this.receivers,
+    passive = false,
   ): Promise<Running> {
     const metrics = new RecordedMetrics();
     const webhooks = await Webhooks.start({
@@ -84,6 +86,7 @@ export class Stage {
       logger: this.logger,
       metrics,
       settings: { appUrl: 'https://app.example.com', pollMs: 5, drainMs: 500, ...settings },
+      passive,
     });
     const running = { ...webhooks, process, metrics, stop: () => webhooks.stop() };
     this.running.add(running);

@@ -63,6 +63,10 @@ describe('the fields of an endpoint', () => {
     [{ event_types: [] }, 'event_types required'],
     [{ event_types: Array(101).fill('*') }, 'event_types too_many'],
     [{ description: 'x'.repeat(1_001) }, 'description too_long'],
+    [{ url: 'https://example.com/\0' }, 'url invalid_value'],
+    [{ url: 'https://example.com/\ud83d' }, 'url invalid_value'],
+    [{ description: 'a\0b' }, 'description invalid_value'],
+    [{ description: '\ude00' }, 'description invalid_value'],
     [{ max_concurrency: 1.5 }, 'max_concurrency invalid_value'],
     [{ max_concurrency: 101 }, 'max_concurrency invalid_value'],
     [{ max_concurrency: '4' }, 'max_concurrency invalid_value'],
@@ -85,6 +89,14 @@ describe('the fields of an endpoint', () => {
   ])('a header %j: %j is refused', (name, value) => {
     expect(faults({ headers: { [name]: value } })).toEqual([`headers.${name} invalid_value`]);
   });
+
+  // What clients of HTTP set themselves, and would leave out in silence.
+  test.each(['connection', 'content-length', 'expect', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade'])(
+    'the header %s is refused',
+    (name) => {
+      expect(faults({ headers: { [name]: 'x' } })).toEqual([`headers.${name} invalid_value`]);
+    },
+  );
 
   test('headers are bounded in number and size, and each is given once', () => {
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`x-${index}`, 'v']));

@@ -81,6 +81,7 @@ function checkUrl(value: JsonValue, refuses: (url: string) => string | undefined
   if (url.length > MAX_URL_LENGTH) {
     return void fail('url', 'too_long', `url must not be longer than ${MAX_URL_LENGTH} characters.`);
   }
+  if (!isSound(url)) return void fail('url', 'invalid_value', `url ${UNSOUND}`);
   const reason = refuses(url);
   return reason === undefined ? url : void fail('url', 'invalid_value', reason);
 }
@@ -104,9 +105,17 @@ function checkDescription(value: JsonValue, fail: Fail): string | null | undefin
   if (value === null) return null;
   if (typeof value !== 'string')
     return void fail('description', 'invalid_type', 'description must be a string or null.');
+  if (!isSound(value)) return void fail('description', 'invalid_value', `description ${UNSOUND}`);
   if (value.length <= MAX_DESCRIPTION_LENGTH) return value;
   const message = `description must not be longer than ${MAX_DESCRIPTION_LENGTH} characters.`;
   return void fail('description', 'too_long', message);
+}
+
+const UNSOUND = 'must hold neither NUL nor half a surrogate pair.';
+
+/** Not every engine stores what is not. */
+function isSound(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }
 
 function checkApiVersion(value: JsonValue, fail: Fail): ApiVersion | undefined {

@@ -45,6 +45,27 @@ describe('an agenda', () => {
     await eventually(() => expect(woken).toEqual(['b']));
   });
 
+  test('keeps the order when some are forgotten', async () => {
+    const moments = Array.from({ length: 100 }, (_, index) => 1_001 + ((index * 37) % 100));
+    for (const moment of moments) agenda.at(String(moment), moment);
+    const [gone, kept] = [moments.filter((at) => at % 3 === 0), moments.filter((at) => at % 3 !== 0)];
+    for (const moment of gone) agenda.forget(String(moment));
+    now = 2_000;
+    agenda.at('last', 1_999);
+    await eventually(() => expect(woken).toContain('last'));
+    expect(woken).toEqual([...kept.toSorted((a, b) => a - b).map(String), 'last']);
+  });
+
+  test('holds an item once, however often it is woken before a moment far ahead', async () => {
+    for (let round = 1; round <= 20; round += 1) {
+      agenda.at('a', 100_000_000);
+      agenda.at('a', now);
+      await eventually(() => expect(woken).toHaveLength(round));
+    }
+    agenda.at('a', 100_000_000);
+    expect(agenda.size).toBe(1);
+  });
+
   test('notices that the clock was set forward', async () => {
     agenda.at('a', 1_000 + 3_600_000);
     now += 3_600_000;

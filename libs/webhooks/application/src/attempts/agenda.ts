@@ -1,6 +1,8 @@
 interface Entry<T> {
-  readonly at: number;
+  at: number;
   readonly item: T;
+  /** Where it is in the heap. */
+  index: number;
 }
 
 /** A timer set for longer would not notice that the clock was set or the machine slept. */
@@ -8,10 +10,9 @@ const LONGEST_TIMER_MS = 1_000;
 
 /** Wakes each item at the earliest moment asked for, with one timer for all of them. */
 export class Agenda<T> {
-  /** A binary heap by time. */
+  /** A binary heap by time, with one entry for each item. */
   private readonly heap: Entry<T>[] = [];
-  /** The moment that counts; other entries of the item in the heap are stale. */
-  private readonly moments = new Map<T, number>();
+  private readonly entries = new Map<T, Entry<T>>();
   private timer: NodeJS.Timeout | undefined;
   private timerAt = Infinity;
 
@@ -21,27 +22,41 @@ export class Agenda<T> {
     private readonly wake: (item: T) => void,
   ) {}
 
+  /** Items that wait for their moment. */
+  get size(): number {
+    return this.heap.length;
+  }
+
   /** @param moment epoch milliseconds */
   at(item: T, moment: number): void {
-    const known = this.moments.get(item);
-    if (known !== undefined && known <= moment) return;
-    this.moments.set(item, moment);
-    this.push({ at: moment, item });
+    const known = this.entries.get(item);
+    if (known !== undefined && known.at <= moment) return;
+    const entry = known ?? { at: moment, item, index: this.heap.length };
+    entry.at = moment;
+    this.entries.set(item, entry);
+    this.rise(entry);
     this.arm();
   }
 
   forget(item: T): void {
-    this.moments.delete(item);
+    const entry = this.entries.get(item);
+    if (entry === undefined) return;
+    this.entries.delete(item);
+    const last = this.heap.pop();
+    if (last === undefined || last === entry) return;
+    last.index = entry.index;
+    this.rise(last);
+    this.sink(last);
   }
 
   close(): void {
     clearTimeout(this.timer);
     this.heap.length = 0;
-    this.moments.clear();
+    this.entries.clear();
   }
 
   private arm(): void {
-    const first = this.heap[0];
+    const [first] = this.heap;
     if (first === undefined || first.at >= this.timerAt) return;
     clearTimeout(this.timer);
     this.timerAt = first.at;
@@ -52,44 +67,38 @@ export class Agenda<T> {
   private ring(): void {
     this.timerAt = Infinity;
     const now = this.now();
-    for (let first = this.heap[0]; first !== undefined && first.at <= now; first = this.heap[0]) {
-      this.pop();
-      if (this.moments.get(first.item) !== first.at) continue;
-      this.moments.delete(first.item);
+    for (let [first] = this.heap; first !== undefined && first.at <= now; [first] = this.heap) {
+      this.forget(first.item);
       this.wake(first.item);
     }
     this.arm();
   }
 
-  private push(entry: Entry<T>): void {
-    let index = this.heap.length;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      const above = this.heap[parent] as Entry<T>;
+  /** Puts it where its parent is not later. */
+  private rise(entry: Entry<T>): void {
+    while (entry.index > 0) {
+      const above = this.heap[(entry.index - 1) >> 1] as Entry<T>;
       if (above.at <= entry.at) break;
-      this.heap[index] = above;
-      index = parent;
+      this.move(above, entry.index, entry);
     }
-    this.heap[index] = entry;
+    this.heap[entry.index] = entry;
   }
 
-  private pop(): void {
-    const last = this.heap.pop();
-    const size = this.heap.length;
-    if (last === undefined || size === 0) return;
-    let index = 0;
+  /** Puts it where its children are not earlier. */
+  private sink(entry: Entry<T>): void {
     for (;;) {
-      let child = 2 * index + 1;
-      if (child >= size) break;
-      if (child + 1 < size && this.time(child + 1) < this.time(child)) child += 1;
-      if (this.time(child) >= last.at) break;
-      this.heap[index] = this.heap[child] as Entry<T>;
-      index = child;
+      const [left, right] = [this.heap[2 * entry.index + 1], this.heap[2 * entry.index + 2]];
+      const child = right !== undefined && right.at < (left?.at ?? Infinity) ? right : left;
+      if (child === undefined || child.at >= entry.at) break;
+      this.move(child, entry.index, entry);
     }
-    this.heap[index] = last;
+    this.heap[entry.index] = entry;
   }
 
-  private time(index: number): number {
-    return this.heap[index]?.at ?? Infinity;
+  /** Moves a neighbour to a place in the heap, and the entry to where that was. */
+  private move(neighbour: Entry<T>, to: number, entry: Entry<T>): void {
+    entry.index = neighbour.index;
+    neighbour.index = to;
+    this.heap[to] = neighbour;
   }
 }

@@ -69,6 +69,8 @@ export class AttemptRun {
     if (delivery === undefined || !this.isDue(delivery)) return { delivery };
     const body = payloads.atHand(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
+    // Perhaps an engine was away for long: the shard may be another process's by now, which attempts this as well.
+    if (!lane.active) return { delivery };
     return { receiver, delivery, body };
   }
 

@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import { type RetryPolicy, shardOf } from '@tracking/webhooks-domain';
 import { type Behaviour, answer } from '../../test/fake-receivers.ts';
+import { FlakyProcess } from '../../test/flaky-process.ts';
 import { SCOPE, Stage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
@@ -124,6 +125,56 @@ describe('two processes', () => {
     );
     const repeated = arrivals().reduce((sum, times) => sum + times - 1, 0);
     expect(repeated).toBeLessThanOrEqual(inDoubt);
+  });
+
+  test('go on when one loses its shards and lives', async () => {
+    const first = await stage.start({ policy: POLICY });
+    for (const url of URLS) await stage.endpoint(first, url);
+    for (const url of URLS) stage.receivers.behave(url, slowly);
+    const second = await stage.start({ policy: POLICY });
+    const publishing = publishFor(600);
+    await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
+    first.process.loseLeases();
+    const inDoubt = first.process.unanswered;
+    await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
+    expect(first.metrics.value('webhook_shards_owned')).toBe(0);
+    const events = await publishing;
+    await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length), { deadlineMs: 15_000 });
+    await eventually(async () =>
+      expect(await stage.deliveries(second, { statuses: ['pending', 'retrying'] })).toEqual([]),
+    );
+    const repeated = arrivals().reduce((sum, times) => sum + times - 1, 0);
+    expect(repeated).toBeLessThanOrEqual(inDoubt);
+    expect(second.metrics.value('webhook_attempts_total{outcome="success"}')).toBeGreaterThan(0);
+  });
+
+  test('of which one lost its shards while its engine was away attempt nothing twice', async () => {
+    const flaky = new FlakyProcess();
+    const first = await stage.start({ policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 }, flaky);
+    const url = URLS[0] ?? '';
+    const { id } = await stage.endpoint(first, url);
+    stage.receivers.behave(url, () => answer(500));
+    const event = stage.event();
+    await stage.publish(event);
+    const second = await stage.start({ policy: POLICY });
+    await eventually(async () =>
+      expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'retrying' }),
+    );
+    flaky.down = true;
+    // It is the first one's turn, which cannot read what it needs.
+    await eventually(() => expect(first.metrics.value('webhook_attempts_in_flight')).toBe(1));
+    const arrivedBefore = stage.receivers.at(url).length;
+    const answered = Promise.withResolvers<ReturnType<typeof answer>>();
+    stage.receivers.behave(url, () => answered.promise);
+    first.process.loseLeases();
+    await eventually(() => expect(stage.receivers.at(url)).toHaveLength(arrivedBefore + 1));
+    flaky.down = false;
+    await eventually(() => expect(first.metrics.value('webhook_attempts_in_flight')).toBe(0), { deadlineMs: 10_000 });
+    answered.resolve(answer(200));
+    await eventually(async () =>
+      expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
+    );
+    expect(stage.receivers.at(url)).toHaveLength(arrivedBefore + 1);
   });
 
   test('of which one loses its shards never send more at once than an endpoint allows', async () => {

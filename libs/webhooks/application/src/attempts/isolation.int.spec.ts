@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
@@ -191,6 +192,32 @@ describe('a document store that answers now and then only', () => {
     }
   });
 
+  test('does not keep what a person asked for from being done when it is asked for again', async () => {
+    const flaky = new FlakyProcess();
+    webhooks = await stage.start({ policy: NEVER }, flaky);
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    const on = () => ({ ...stage.command(), endpoint_id: id });
+    stage.receivers.behave(URL_A, () => answer(500));
+    await stage.publish(stage.event());
+    await eventually(async () => expect(await count(['retrying'])).toBe(1));
+    stage.receivers.behave(URL_A, (request) => stage.receivers.good(request));
+    await webhooks.endpoints.change({ ...on(), fields: { url: `${URL_A}/2` } });
+    await webhooks.endpoints.verify(on());
+    await stage.publish(stage.event());
+    await eventually(async () => expect(await count(['pending'])).toBe(1));
+    // The first time it is done, and nobody learns of it.
+    flaky.afterNextReplace = true;
+    await expect(webhooks.endpoints.enable(on())).rejects.toThrow('test');
+    await webhooks.endpoints.enable(on());
+    await eventually(async () => expect(await count(['succeeded'])).toBe(1));
+    const [failed] = await stage.deliveries(webhooks, { statuses: ['retrying'] });
+    const retry = () => webhooks.deliveries.retry({ ...stage.command(), delivery_id: failed?.id ?? '' });
+    flaky.afterNextReplace = true;
+    await expect(retry()).rejects.toThrow('test');
+    await retry();
+    await eventually(async () => expect(await count(['succeeded'])).toBe(2));
+  });
+
   test('keeps no process from stopping', async () => {
     const flaky = new FlakyProcess();
     webhooks = await stage.start({ policy: SOON, drainMs: 200 }, flaky);
@@ -201,5 +228,47 @@ describe('a document store that answers now and then only', () => {
     flaky.down = false;
     webhooks = await stage.start({ policy: SOON });
     await eventually(async () => expect(await count(['succeeded'])).toBe(20), { deadlineMs: 20_000 });
+  });
+});
+
+describe('a process with another secrets key', () => {
+  test('sends nothing that it cannot sign, says so, and spoils nothing', async () => {
+    webhooks = await stage.start({ policy: SOON });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    await webhooks.stop();
+    const right = stage.secretsKey;
+    stage.secretsKey = randomBytes(32);
+    webhooks = await stage.start({ policy: SOON });
+    await stage.publish(stage.event());
+    await eventually(() => expect(JSON.stringify(stage.errors)).toContain('sealed with another key'));
+    expect(await stage.deliveries(webhooks)).toMatchObject([{ endpoint_id: id, status: 'pending', attempts_count: 0 }]);
+    await webhooks.stop();
+    stage.secretsKey = right;
+    webhooks = await stage.start({ policy: SOON });
+    await eventually(async () => expect(await count(['succeeded'])).toBe(1));
+    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+  });
+});
+
+describe('a passive process', () => {
+  test('sends nothing; what was asked of it is done by the next one that does', async () => {
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, () => answer(500));
+    const event = stage.event();
+    await stage.publish(event);
+    await eventually(async () => expect(await count(['retrying'])).toBe(1));
+    await webhooks.stop();
+    stage.receivers.behave(URL_A, () => answer(200));
+    const passive = await stage.start({ policy: NEVER }, undefined, undefined, true);
+    const { id: delivery_id } = await stage.delivery(passive, id, event.id);
+    await stage.publish(stage.event());
+    await passive.deliveries.retry({ ...stage.command(), delivery_id });
+    await passive.stop();
+    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    expect(await stage.deliveries(passive)).toHaveLength(1);
+    webhooks = await stage.start({ policy: NEVER });
+    await eventually(async () => expect(await count(['succeeded'])).toBe(2));
+    expect(stage.receivers.at(URL_A)).toHaveLength(3);
   });
 });

@@ -1,14 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock, Collection, Counter, Leases, Logger, MessageBroker, Metrics } from '@tracking/ports';
 import { announced } from '@tracking/webhooks-domain';
+import { Duty } from '../duty.ts';
 import { DEAD_LETTERS_TOPIC } from '../topics.ts';
 import { ANNOUNCEMENTS, type DeliveryDocument, toDelivery, toDocument } from './delivery-document.ts';
 
 const AT_ONCE = 200;
-const RETRY_MS = 1_000;
 /** How often it looks for dead letters of which this process was not told. */
 const SWEEP_MS = 5_000;
-const LEASE = 'webhooks-dead-letters';
 
 /** A message of the dead letter topic. */
 function message(delivery: DeliveryDocument) {
@@ -23,78 +21,36 @@ function message(delivery: DeliveryDocument) {
  * makes it one, and found by that until the topic has it: no crash in between loses it.
  */
 export class DeadLetterAnnouncer {
-  private readonly stopping = new AbortController();
-  private running: Promise<void> = Promise.resolve();
-  private wake: () => void = () => undefined;
+  readonly duty: Duty;
   private readonly announced: Counter;
 
   constructor(
     private readonly deliveries: Collection<DeliveryDocument>,
     private readonly broker: MessageBroker,
-    private readonly leases: Leases,
+    leases: Leases,
     private readonly clock: Clock,
-    private readonly logger: Logger,
+    logger: Logger,
     metrics: Metrics,
   ) {
     this.announced = metrics.counter('webhook_dead_letters_total', 'Deliveries that failed for good');
-  }
-
-  start(): void {
-    this.running = this.run();
-  }
-
-  /** There is a new one. */
-  nudge(): void {
-    this.wake();
-  }
-
-  async stop(): Promise<void> {
-    this.stopping.abort();
-    this.wake();
-    await this.running;
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      try {
-        const lease = await this.leases.acquire(LEASE, signal);
-        try {
-          while (!signal.aborted && !lease.lost.aborted) {
-            const woken = this.nextSweep();
-            await this.sweep(lease.lost);
-            await woken;
-          }
-        } finally {
-          await lease.release();
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        this.logger.warn({ reason: String(error) }, 'webhooks: could not announce dead letters; trying again');
-        await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
-  }
-
-  /** Resolves when it is time to look again, or somebody says that there is something. */
-  private nextSweep(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, SWEEP_MS).unref();
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+    this.duty = new Duty({
+      leases,
+      lease: 'webhooks-dead-letters',
+      logger,
+      what: 'announcing dead letters',
+      everyMs: SWEEP_MS,
+      round: (ending) => this.sweep(ending),
     });
   }
 
-  private async sweep(lost: AbortSignal): Promise<void> {
+  private async sweep(ending: AbortSignal): Promise<void> {
     for (;;) {
       const found = await this.deliveries.find({
         filter: { queue: ANNOUNCEMENTS },
         sort: { fields: ['due_at', 'id'] },
         limit: AT_ONCE,
       });
-      if (found.length === 0 || lost.aborted) return;
+      if (found.length === 0 || ending.aborted) return;
       await this.broker.publish(DEAD_LETTERS_TOPIC, found.map(message));
       const at = this.clock().toISOString();
       await Promise.all(found.map((delivery) => this.markAnnounced(delivery, at)));

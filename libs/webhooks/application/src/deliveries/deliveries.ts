@@ -81,16 +81,21 @@ export class Deliveries implements WebhookDeliveries {
     let matched = 0;
     let done = 0;
     const touched = new Set<string>();
-    for await (const page of this.deadLetters(command)) {
-      matched += page.length;
-      for (const found of page) {
-        const [before, after] = await this.change(found, (now) => (now.status === 'dead_lettered' ? change(now) : now));
-        if (after === before) continue;
-        done += 1;
-        touched.add(found.endpoint_id);
+    try {
+      for await (const page of this.deadLetters(command)) {
+        matched += page.length;
+        for (const found of page) {
+          touched.add(found.endpoint_id);
+          const [before, after] = await this.change(found, (now) =>
+            now.status === 'dead_lettered' ? change(now) : now,
+          );
+          if (after !== before) done += 1;
+        }
       }
+    } finally {
+      // Also when it was interrupted: what is changed by then is not found again.
+      await this.parts.owner.tell([...touched]);
     }
-    await this.parts.owner.tell([...touched]);
     return { matched, done };
   }
 
@@ -116,8 +121,9 @@ export class Deliveries implements WebhookDeliveries {
   }
 
   private async changeOne(delivery: DeliveryDocument, change: Change): Promise<WebhookDelivery> {
-    const [before, after] = await this.change(delivery, change);
-    if (after !== before) await this.parts.owner.tell([delivery.endpoint_id]);
+    const [, after] = await this.change(delivery, change);
+    // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
+    await this.parts.owner.tell([delivery.endpoint_id]);
     return toDelivery(after);
   }
 

@@ -133,10 +133,11 @@ export class Endpoints implements WebhookEndpoints {
     change: (endpoint: EndpointDocument) => EndpointDocument,
   ): Promise<WebhookEndpoint> {
     const { store, receivers, owner } = this.parts;
-    const before = await store.require(scope, endpoint_id);
+    await store.require(scope, endpoint_id);
     const after = await store.update(endpoint_id, at, change);
     receivers.note(after);
-    if (after.revision !== before.revision) await owner.tell([endpoint_id]);
+    // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
+    await owner.tell([endpoint_id]);
     return toEndpoint(after);
   }
 

@@ -28,7 +28,7 @@ export class SandboxTests {
     // Made from the command, so that the same one repeated finds what it made.
     const event = sandboxEvent({ ...scope, id: `evt_${command.id}`, type, at: command.at, appUrl: this.appUrl });
     const payload_id = payloadId(event.id, api_version);
-    const id = deliveryId(endpoint.id, event.id);
+    const id = deliveryId(endpoint.id, event);
     const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };
     const fields = { ...scope, ...about, id, endpoint_id: endpoint.id, sandbox: true };
     const delivery = toDocument(newDelivery(fields, command.at));

@@ -1,14 +1,16 @@
 import type { Timestamp } from '@tracking/contracts';
-import type {
-  Clock,
-  Collection,
-  CollectionSpec,
-  Counter,
-  Document,
-  Logger,
-  MessageBroker,
-  Metrics,
-  ReceivedMessage,
+import {
+  type Clock,
+  type Collection,
+  type CollectionSpec,
+  type Counter,
+  type Document,
+  type Logger,
+  type Message,
+  type MessageBroker,
+  MessageRefused,
+  type Metrics,
+  type ReceivedMessage,
 } from '@tracking/ports';
 import { noSuchParkedMessage } from '../refusals.ts';
 import type { Listed, PageRequest, ParkedMessage } from '../requests.ts';
@@ -46,11 +48,21 @@ export class Parking {
     const error = reason.slice(0, 500);
     const source = { 'parked-from': id, 'parked-because': error };
     // First the topic: interrupted in between, it gets the message twice rather than never.
-    await this.broker.publish(PARKED_TOPIC, [{ key: key || id, value, headers: { ...headers, ...source } }]);
+    await this.tellTopic({ key: key || id, value, headers: { ...headers, ...source } });
     const parked_at = this.clock().toISOString();
     if (!(await this.documents.insert({ id, topic, partition, offset, key, value, headers, error, parked_at }))) return;
     this.parked.add();
     this.logger.error({ topic, partition, offset, reason: error }, 'webhooks: a message was parked');
+  }
+
+  /** With what is said about it, it may be larger than the broker takes: the list holds it all the same. */
+  private async tellTopic(message: Message): Promise<void> {
+    try {
+      await this.broker.publish(PARKED_TOPIC, [message]);
+    } catch (error) {
+      if (!(error instanceof MessageRefused)) throw error;
+      this.logger.warn({ reason: error.message }, 'webhooks: the topic of parked messages refused one');
+    }
   }
 
   async get(id: string): Promise<ParkedDocument> {

@@ -1,8 +1,9 @@
 import type { PublishedEvent } from '@tracking/contracts';
-import type { Clock, Collection, Counter, Metrics, ReceivedMessage } from '@tracking/ports';
+import type { Clock, Collection, Counter, Logger, Metrics, ReceivedMessage } from '@tracking/ports';
 import { newDelivery, renderBody, wants } from '@tracking/webhooks-domain';
 import type { Owner } from '../attempts/owner.ts';
 import { type DeliveryDocument, awaitsAttempt, deliveryId, toDocument } from '../deliveries/delivery-document.ts';
+import type { Forgotten } from '../deliveries/forgotten.ts';
 import { type PayloadDocument, type Payloads, payloadId } from '../deliveries/payloads.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
@@ -36,7 +37,9 @@ export class Recorder {
     private readonly deliveries: Collection<DeliveryDocument>,
     private readonly owner: Owner,
     private readonly parking: Parking,
+    private readonly forgotten: Forgotten,
     private readonly clock: Clock,
+    private readonly logger: Logger,
     metrics: Metrics,
   ) {
     this.recorded = metrics.counter('webhook_deliveries_recorded_total', 'Deliveries recorded');
@@ -53,7 +56,18 @@ export class Recorder {
         await this.parking.park(message, (error as Error).message);
       }
     }
-    if (events.size > 0) await this.recordEvents([...events.values()]);
+    const known = await this.notForgotten([...events.values()]);
+    if (known.length > 0) await this.recordEvents(known);
+  }
+
+  private async notForgotten(events: readonly PublishedEvent[]): Promise<readonly PublishedEvent[]> {
+    const before = await this.forgotten.before();
+    const known = events.filter(({ created_at }) => created_at >= before);
+    const forgotten = events.length - known.length;
+    if (forgotten > 0) {
+      this.logger.warn({ events: forgotten, before }, 'webhooks: events from before the log begins were not recorded');
+    }
+    return known;
   }
 
   private async recordEvents(events: readonly PublishedEvent[]): Promise<void> {
@@ -125,7 +139,7 @@ function keyOf({ workspace_id, environment }: Scope): string {
 
 function record(event: PublishedEvent, endpoint: EndpointDocument, payload_id: string, at: string): DeliveryDocument {
   const { workspace_id, environment, id: event_id, type: event_type, created_at: event_created_at } = event;
-  const id = deliveryId(endpoint.id, event_id);
+  const id = deliveryId(endpoint.id, event);
   const about = { workspace_id, environment, event_id, event_type, event_created_at, payload_id };
   return toDocument(newDelivery({ ...about, id, endpoint_id: endpoint.id, sandbox: false }, at));
 }

@@ -1,5 +1,6 @@
 import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { jest } from '@jest/globals';
+import { MessageRefused } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type Running, SCOPE, Stage } from '../../test/stage.ts';
@@ -148,6 +149,20 @@ describe('a message that is no event', () => {
     await stage.consumed();
     expect(await stage.messages(PARKED_TOPIC, 1)).toHaveLength(1);
     expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
+  });
+
+  test('is parked also when the topic of parked messages refuses it', async () => {
+    const process = new MortalProcess();
+    const { broker } = process;
+    process.broker = (inner) => ({
+      ...broker.call(process, inner),
+      publish: (topic) => Promise.reject(new MessageRefused(topic, 0, 'too large')),
+    });
+    await webhooks.stop();
+    webhooks = await stage.start({}, process);
+    await raw('no JSON');
+    await eventually(async () => expect((await webhooks.parked.list({ limit: 9 })).items).toHaveLength(1));
+    await stage.consumed();
   });
 
   test('stays parked when it is taken up again and still is none', async () => {
