@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@tracking/contracts';
 /** Answers one method of a service. Throws `DomainError` for refusals, `Unavailable` or `Busy` for engines. */
 export type CommandHandler = (request: JsonObject) => Promise<JsonValue>;
 
-/** The receiving side: a service says once, before it starts, which methods it answers. */
+/** The receiving side: a service says before it starts, in one part or several, which methods it answers. */
 export interface CommandServer {
   /** @param service as operators know it: `shipments`, `webhooks` */
   serve(service: string, methods: Readonly<Record<string, CommandHandler>>): void;

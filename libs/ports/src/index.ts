@@ -3,6 +3,7 @@ export * from './document-store.ts';
 export * from './event-store.ts';
 export * from './lease.ts';
 export * from './message-broker.ts';
+export * from './object-store.ts';
 export * from './outbound-http.ts';
 export * from './quota.ts';
 export * from './telemetry.ts';

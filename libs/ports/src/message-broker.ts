@@ -38,6 +38,22 @@ export interface ConsumeOptions {
 export type BatchHandler = (messages: readonly ReceivedMessage[], fenced: AbortSignal) => Promise<void>;
 
 /**
+ * The broker will never take one of the messages, as when it is too large. It is certainly not kept, nor is any later one
+ * of its key in the same call; the others of the call may be.
+ */
+export class MessageRefused extends Error {
+  override readonly name = 'MessageRefused';
+  constructor(
+    readonly topic: string,
+    /** Of the message among those of the call. */
+    readonly index: number,
+    reason: string,
+  ) {
+    super(`${topic}: a message is refused for ever: ${reason}`);
+  }
+}
+
+/**
  * Topics of keyed messages with consumer groups.
  *
  * Durability: a published batch is kept by every required replica when `publish` resolves.
@@ -52,6 +68,7 @@ export interface MessageBroker {
   /**
    * @throws Unavailable when the broker did not acknowledge in time: perhaps kept, repeat it
    * @throws Busy when too much is waiting: certainly not sent
+   * @throws MessageRefused
    */
   publish(topic: string, messages: readonly Message[]): Promise<void>;
 
@@ -60,6 +77,14 @@ export interface MessageBroker {
    * and rebalances. Partitions are handled side by side, each in order. Resolves when the last batch in hand is done.
    */
   consume(options: ConsumeOptions, handler: BatchHandler): Promise<void>;
+
+  /**
+   * How many messages the topic was given, each partition or the store as a whole, whether or not they are still kept:
+   * numbers which only grow, in a fixed order. Where one is smaller than it was, or missing, the broker has lost messages
+   * that it had acknowledged: its topic or its disk was replaced, or a replica took over that had lagged behind.
+   * @throws Unavailable
+   */
+  produced(topic: string): Promise<readonly number[]>;
 
   /** Messages that the group has not committed yet, over all partitions. */
   lag(topic: string, group: string): Promise<number>;

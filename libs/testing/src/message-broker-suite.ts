@@ -1,12 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import type { BatchHandler, Message, MessageBroker, ReceivedMessage } from '@tracking/ports';
+import {
+  MessageRefused,
+  Unavailable,
+  type BatchHandler,
+  type Message,
+  type MessageBroker,
+  type ReceivedMessage,
+} from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
 import { itWhere, NO_CRASH, type Subject } from './subject.ts';
 
 const DAY_MS = 86_400_000;
 
+export interface MessageBrokerSubject extends Subject<MessageBroker> {
+  /** Characters of a message that it never takes. Absent where it takes any. */
+  readonly tooLarge?: number;
+}
+
 /** Every promise of the `MessageBroker` port. */
-export function messageBrokerConformance(name: string, subject: Subject<MessageBroker>): void {
+export function messageBrokerConformance(name: string, subject: MessageBrokerSubject): void {
   describe(`message broker on ${name}`, () => {
     let broker: MessageBroker;
     let topic: string;
@@ -188,6 +200,35 @@ export function messageBrokerConformance(name: string, subject: Subject<MessageB
       const received = collect();
       await eventually(() => expect(received.map(idOf)).toEqual(['a-1']));
     });
+
+    it('says how much a topic was given, over a restart too', async () => {
+      const total = async () => (await broker.produced(topic)).reduce((sum, count) => sum + count, 0);
+      const before = await eventuallyWithin(total, subject);
+      await broker.publish(topic, [message('a', 1), message('b', 2), message('c', 3)]);
+      const after = await broker.produced(topic);
+      expect(await total()).toBe(before + 3);
+      await broker.ensureTopics([{ name: `${topic}-other`, partitions: 1, retentionMs: DAY_MS }]);
+      broker = await subject.reopen();
+      expect(await broker.produced(topic)).toEqual(after);
+      await expect(broker.produced(`${topic}-none`)).rejects.toThrow(Unavailable);
+    });
+
+    itWhere(
+      subject.tooLarge !== undefined,
+      'refuses by name a message that is too large, with what comes after it, and goes on',
+      'this subject takes messages of any size',
+      async () => {
+        const large = { ...message('a', 1), value: JSON.stringify('x'.repeat(subject.tooLarge ?? 0)) };
+        const refusal = broker.publish(topic, [message('a', 0), message('b', 0), large, message('a', 2)]);
+        await expect(refusal).rejects.toBeInstanceOf(MessageRefused);
+        await expect(refusal).rejects.toMatchObject({ topic, index: 2 });
+        await broker.publish(topic, [message('a', 3)]);
+        const received = collect();
+        await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
+        const ofA = received.filter(({ key }) => key === 'a').map(idOf);
+        expect(ofA.filter((id) => id !== 'a-0')).toEqual(['a-3']);
+      },
+    );
 
     it('keeps messages and offsets over a restart', async () => {
       const stop = new AbortController();

@@ -16,7 +16,7 @@ export class DirectCommandChannel implements CommandChannel, CommandServer {
   constructor(private readonly logger: Logger) {}
 
   serve(service: string, methods: Readonly<Record<string, CommandHandler>>): void {
-    this.services.set(service, methods);
+    this.services.set(service, { ...this.services.get(service), ...methods });
   }
 
   async call(service: string, method: string, request: JsonObject, deadlineMs: number): Promise<JsonValue> {

@@ -35,6 +35,20 @@ describe('the broker of one process', () => {
     await over;
   });
 
+  it('deletes all that is too old at once, however much it is, and nothing of other partitions and topics', async () => {
+    const broker = engine.messageBroker as SqliteMessageBroker;
+    await broker.ensureTopics([
+      { name: 'short', partitions: 3, retentionMs: 1_000 },
+      { name: 'long', partitions: 1, retentionMs: 60_000 },
+    ]);
+    const messages = Array.from({ length: 4_500 }, (_, i) => ({ key: `k${i}`, value: String(i), headers: {} }));
+    await broker.publish('short', messages);
+    await broker.publish('long', messages.slice(0, 10));
+    await broker.trim(Date.now() + 2_000);
+    expect(await broker.lag('short', 'group')).toBe(0);
+    expect(await broker.lag('long', 'group')).toBe(10);
+  });
+
   it('refuses a topic that was not made', async () => {
     await expect(engine.messageBroker.publish('none', [{ key: 'a', value: '1', headers: {} }])).rejects.toThrow(
       Unavailable,

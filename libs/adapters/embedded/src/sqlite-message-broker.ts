@@ -20,6 +20,7 @@ const READ = `SELECT position, key, value, headers FROM messages
 const OFFSET = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
 const LAG = `SELECT count(*) FROM messages AS m WHERE m.topic = ? AND m.position >
   coalesce((SELECT position FROM offsets WHERE consumer_group = ? AND topic = m.topic AND partition = m.partition), 0)`;
+const TOPICS = 'SELECT name, partitions, retention_ms FROM topics';
 const TRIM_EVERY_MS = 60_000;
 
 /**
@@ -76,6 +77,13 @@ export class SqliteMessageBroker implements MessageBroker {
     await group.join(handler, maxBatch, signal);
   }
 
+  /** One sequence numbers the messages of all topics. */
+  async produced(topic: string): Promise<readonly number[]> {
+    this.refuseWhenClosed();
+    this.topic(topic);
+    return [Number(this.database.value('SELECT position FROM message_sequence'))];
+  }
+
   async lag(topic: string, group: string): Promise<number> {
     this.refuseWhenClosed();
     const { json } = await this.readers.read({ kind: 'rows', sql: { text: LAG, values: [topic, group] } });
@@ -88,15 +96,19 @@ export class SqliteMessageBroker implements MessageBroker {
     await Promise.all([...this.groups.values()].map((group) => group.close()));
   }
 
-  /** Deletes what is older than its topic keeps, a piece of each topic at a time. */
+  /** Deletes what is older than its topic keeps, a piece at a time, between which others write. */
   async trim(now: number): Promise<void> {
-    for (const [name, retention] of this.database.rows('SELECT name, retention_ms FROM topics')) {
-      const operation = { kind: 'trim', topic: String(name), before: now - Number(retention) } as const;
-      await this.writer
-        .run(operation, 1, false, () => undefined)
-        .catch((error: unknown) => {
-          this.logger.warn({ topic: name, reason: messageOf(error) }, 'storage: old messages are deleted later');
-        });
+    try {
+      for (const [name, count, retention] of this.database.rows(TOPICS)) {
+        for (let partition = 0; partition < Number(count); partition += 1) {
+          const before = now - Number(retention);
+          const operation = { kind: 'trim', topic: String(name), partition, before } as const;
+          const piece = () => this.writer.run(operation, 1, false, (outcome) => outcome.more);
+          while (!this.closed && (await piece()));
+        }
+      }
+    } catch (error) {
+      this.logger.warn({ reason: messageOf(error) }, 'storage: old messages are deleted later');
     }
   }
 

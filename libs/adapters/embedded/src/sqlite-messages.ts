@@ -1,5 +1,5 @@
 import type { Database } from './sqlite-database.ts';
-import type { DoneOutcome, MessagesOperation, PublishedOutcome } from './storage-protocol.ts';
+import type { DoneOutcome, MessagesOperation, PublishedOutcome, TrimmedOutcome } from './storage-protocol.ts';
 
 const INSERT =
   'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
@@ -7,9 +7,9 @@ const DEFINE = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?
 /** Never back: a batch that was handled twice may commit twice. */
 const COMMIT = `INSERT INTO offsets (consumer_group, topic, partition, position) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET position = max(position, excluded.position)`;
-/** Positions grow with time, so that the oldest are the first. */
-const TRIM = `DELETE FROM messages WHERE position IN
-  (SELECT position FROM messages WHERE topic = ? AND at < ? ORDER BY position LIMIT ?)`;
+/** Positions grow with time, so that the oldest are the first: none is looked at but those. */
+const TRIM = `DELETE FROM messages WHERE at < ? AND position IN
+  (SELECT position FROM messages WHERE topic = ? AND partition = ? ORDER BY position LIMIT ?)`;
 
 /** Cells of one message in a `PublishOperation`. */
 const CELLS = 4;
@@ -25,7 +25,7 @@ export class SqliteMessages {
     this.database = database;
   }
 
-  perform(operation: MessagesOperation): DoneOutcome | PublishedOutcome {
+  perform(operation: MessagesOperation): DoneOutcome | PublishedOutcome | TrimmedOutcome {
     switch (operation.kind) {
       case 'publish': {
         const { topic, at, cells } = operation;
@@ -47,9 +47,11 @@ export class SqliteMessages {
       case 'commit':
         this.database.run(COMMIT, [operation.group, operation.topic, operation.partition, operation.position]);
         return DONE;
-      case 'trim':
-        this.database.run(TRIM, [operation.topic, operation.before, TRIM_AT_ONCE]);
-        return DONE;
+      case 'trim': {
+        const { topic, partition, before } = operation;
+        const deleted = this.database.run(TRIM, [before, topic, partition, TRIM_AT_ONCE]);
+        return { kind: 'trimmed', more: deleted === TRIM_AT_ONCE };
+      }
     }
   }
 }

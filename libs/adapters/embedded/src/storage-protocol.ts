@@ -99,11 +99,17 @@ export interface CommitOperation {
 export interface TrimOperation {
   readonly kind: 'trim';
   readonly topic: string;
+  readonly partition: number;
   /** Epoch milliseconds. */
   readonly before: number;
 }
 export type MessagesOperation = PublishOperation | TopicsOperation | CommitOperation | TrimOperation;
 
+export interface TrimmedOutcome {
+  readonly kind: 'trimmed';
+  /** Whether more may be as old. */
+  readonly more: boolean;
+}
 export interface DoneOutcome {
   readonly kind: 'done';
   readonly duplicate: string | null;
@@ -125,7 +131,7 @@ export interface OutcomeByKind {
   readonly publish: PublishedOutcome;
   readonly topics: DoneOutcome;
   readonly commit: DoneOutcome;
-  readonly trim: DoneOutcome;
+  readonly trim: TrimmedOutcome;
 }
 export type OutcomeOf<O extends Operation> = OutcomeByKind[O['kind']];
 export type Outcome = OutcomeByKind[Operation['kind']] | RefusedOutcome;

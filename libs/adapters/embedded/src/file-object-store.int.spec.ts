@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually, tempFolder, type TempFolder } from '@tracking/testing';
+import { runChild } from '../test/child.ts';
+import { FileObjectStore } from './file-object-store.ts';
+
+const DAY_MS = 86_400_000;
+
+async function* bytes(text: string) {
+  yield Buffer.from(text);
+}
+
+describe('objects in files', () => {
+  let folder: TempFolder;
+  let objects: string;
+  beforeEach(async () => {
+    folder = await tempFolder();
+    objects = join(folder.path, 'data', 'objects');
+  });
+  afterEach(() => folder.remove());
+
+  it('are nobody else’s to read', async () => {
+    const store = await FileObjectStore.open(objects);
+    await store.put('obj_a', bytes('a'));
+    const mode = async (path: string) => (await stat(path)).mode & 0o777;
+    expect([await mode(objects), await mode(join(objects, 'obj_a'))]).toEqual([0o700, 0o600]);
+  });
+
+  it('leave nothing behind that failed', async () => {
+    const store = await FileObjectStore.open(objects);
+    async function* failing() {
+      yield* bytes('a');
+      throw new Error('went away');
+    }
+    await expect(store.put('obj_a', failing())).rejects.toThrow('went away');
+    await store.put('obj_b', bytes('b'));
+    await expect(store.put('obj_b', bytes('c'))).rejects.toThrow('there is an object obj_b');
+    expect(await readdir(objects)).toEqual(['obj_b']);
+  });
+
+  it('are not taken for left behind while they are put, however slowly', async () => {
+    const store = await FileObjectStore.open(objects);
+    async function* slow() {
+      yield* bytes('a');
+      await utimes(join(objects, 'obj_a.part'), 0, 0);
+      await store.removeUnfinished(new Date());
+    }
+    expect(await store.put('obj_a', slow())).toMatchObject({ sizeBytes: 1 });
+  });
+
+  it('say so where the disk refuses, and take a put again when it no longer does', async () => {
+    // The file system lets its administrator do anything.
+    if (process.getuid?.() === 0) return;
+    const store = await FileObjectStore.open(objects);
+    await chmod(objects, 0o500);
+    const refusal = store.put('obj_a', bytes('a'));
+    await expect(refusal).rejects.toMatchObject({ name: 'Unavailable', message: 'object store: EACCES' });
+    await chmod(objects, 0o700);
+    expect(await store.put('obj_a', bytes('a'))).toMatchObject({ sizeBytes: 1 });
+  });
+
+  it('are all there and whole after their process was killed, and parts of others are removed', async () => {
+    const file = join(folder.path, 'said');
+    await writeFile(file, '');
+    const child = runChild('./putting-child.ts', [objects, file]);
+    const said = async () => (await readFile(file, 'utf8')).split('\n').slice(0, -1);
+    // Killed where one is being written, too.
+    const midway = async () => {
+      expect((await said()).length).toBeGreaterThan(50);
+      expect((await readdir(objects)).some((name) => name.endsWith('.part'))).toBe(true);
+    };
+    await eventually(midway, { deadlineMs: 60_000 }).finally(() => child.process.kill('SIGKILL'));
+    expect([await child.ended, child.errors]).toEqual([null, []]);
+
+    const store = await FileObjectStore.open(objects);
+    const hashes = new Map<string, string>();
+    for await (const id of store.idsStored({ before: new Date(Date.now() + DAY_MS) })) {
+      const hash = createHash('sha256');
+      for await (const piece of (await store.get(id))?.bytes ?? []) hash.update(piece);
+      hashes.set(id, hash.digest('hex'));
+    }
+    for (const line of await said()) {
+      const [id = '', sha256] = line.split(' ');
+      expect(hashes.get(id)).toBe(sha256);
+    }
+    await store.removeUnfinished(new Date(Date.now() - DAY_MS));
+    expect((await readdir(objects)).length).toBeGreaterThan(hashes.size);
+    await store.removeUnfinished(new Date(Date.now() + DAY_MS));
+    expect((await readdir(objects)).sort()).toEqual([...hashes.keys()].sort());
+  }, 120_000);
+});

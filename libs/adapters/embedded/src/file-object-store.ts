@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import {
+  OBJECT_ID,
+  ObjectExists,
+  Unavailable,
+  type ObjectContent,
+  type ObjectStore,
+  type StoredObject,
+} from '@tracking/ports';
+
+const ENGINE = 'object store';
+/** Ends the name of what is not whole yet. No id has a dot. */
+const PART = '.part';
+
+/**
+ * Objects as files of one folder that belongs to this process alone, each under its id. It is written under another name,
+ * which keeps others from the same id, and gets its own when it is whole and on disk: a crash leaves parts, never half an
+ * object.
+ */
+export class FileObjectStore implements ObjectStore {
+  /** Ids that are being put. */
+  private readonly inHand = new Set<string>();
+
+  private constructor(private readonly folder: string) {}
+
+  /** @param folder made if it is not there (0700); in a data folder that this process has locked */
+  static async open(folder: string): Promise<FileObjectStore> {
+    if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(dirname(folder));
+    return new FileObjectStore(folder);
+  }
+
+  async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+    const whole = this.file(id);
+    const part = whole + PART;
+    if (this.inHand.has(id)) throw new ObjectExists(id);
+    this.inHand.add(id);
+    try {
+      if (await onDisk(isThere(whole))) throw new ObjectExists(id);
+      const stored = await write(part, source);
+      await onDisk(rename(part, whole));
+      await onDisk(syncFolder(this.folder));
+      return stored;
+    } catch (error) {
+      // Where even this fails, it is removed later.
+      await rm(part, { force: true }).catch(() => undefined);
+      throw error;
+    } finally {
+      this.inHand.delete(id);
+    }
+  }
+
+  async get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined> {
+    const file = this.file(id);
+    const found = await onDisk(stat(file).catch(unlessMissing));
+    if (found === undefined) return undefined;
+    const sizeBytes = found.size;
+    const { start = 0, end = sizeBytes } = range ?? {};
+    return { sizeBytes, bytes: read(file, start, Math.min(end, sizeBytes)) };
+  }
+
+  async delete(id: string): Promise<void> {
+    await onDisk(rm(this.file(id), { force: true }));
+    await onDisk(syncFolder(this.folder));
+  }
+
+  async *idsStored({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
+    for await (const { name, at } of this.files()) {
+      if (OBJECT_ID.test(name) && at < before && (from === undefined || at >= from)) yield name;
+    }
+  }
+
+  async removeUnfinished(before: Date): Promise<void> {
+    for await (const { name, at } of this.files()) {
+      const isLeft = name.endsWith(PART) && !this.inHand.has(name.slice(0, -PART.length));
+      if (isLeft && at < before) await onDisk(rm(join(this.folder, name), { force: true }));
+    }
+  }
+
+  private file(id: string): string {
+    if (!OBJECT_ID.test(id)) throw new TypeError(`not an id of an object: ${JSON.stringify(id)}`);
+    return join(this.folder, id);
+  }
+
+  /** Everything in the folder, and when it was last written to. */
+  private async *files(): AsyncGenerator<{ readonly name: string; readonly at: Date }> {
+    const entries = await onDisk(opendir(this.folder));
+    for await (const { name } of entries) {
+      const found = await onDisk(stat(join(this.folder, name)).catch(unlessMissing));
+      if (found !== undefined) yield { name, at: found.mtime };
+    }
+  }
+}
+
+/** Resolves when all of it is on disk. */
+async function write(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+  // What is there was left by a crash.
+  const handle: FileHandle = await onDisk(open(file, 'w', 0o600));
+  try {
+    const hash = createHash('sha256');
+    let sizeBytes = 0;
+    for await (const bytes of source) {
+      hash.update(bytes);
+      sizeBytes += bytes.length;
+      await onDisk(handle.writeFile(bytes));
+    }
+    await onDisk(handle.sync());
+    return { sizeBytes, sha256: hash.digest('hex') };
+  } finally {
+    await onDisk(handle.close());
+  }
+}
+
+/** @param end offset of the byte after the last */
+async function* read(file: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  if (start >= end) return;
+  try {
+    yield* createReadStream(file, { start, end: end - 1 });
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return (await access(file).then(() => true, unlessMissing)) ?? false;
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+async function onDisk<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw unavailable(error);
+  });
+}
+
+function unavailable(error: unknown): Unavailable {
+  return new Unavailable(ENGINE, (error as NodeJS.ErrnoException).code ?? 'unknown', { cause: error });
+}
+
+/** So that a new name in it is still there after a power cut. */
+async function syncFolder(folder: string): Promise<void> {
+  // Windows opens no folders.
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { createCipheriv, createHash, randomUUID } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { ObjectContent } from '@tracking/ports';
+
+export const freshId = () => `obj_${randomUUID()}`;
+
+/** Bytes that no other object has, nor any other place of this one. */
+export function bytesOf(id: string, size: number): Buffer {
+  const key = createHash('md5').update(id).digest();
+  return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size));
+}
+
+/** In pieces of which none fits any engine's. */
+export async function* pieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7 + 1) % 100_003) {
+    yield bytes.subarray(at, at + size);
+  }
+}
+
+export async function all(content: ObjectContent | undefined): Promise<Buffer> {
+  if (content === undefined) throw new Error('there is no such object');
+  const parts: Uint8Array[] = [];
+  for await (const bytes of content.bytes) parts.push(bytes);
+  return Buffer.concat(parts);
+}
+
+/** A source that stops in the middle until it is told to go on. */
+export class Gate {
+  readonly reached: Promise<void>;
+  open!: () => void;
+  private readonly opened = new Promise<void>((resolve) => (this.open = resolve));
+  private reach!: () => void;
+
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly at: number,
+  ) {
+    this.reached = new Promise((resolve) => (this.reach = resolve));
+  }
+
+  async *source(): AsyncGenerator<Uint8Array> {
+    yield* pieces(this.bytes.subarray(0, this.at));
+    this.reach();
+    await this.opened;
+    yield* pieces(this.bytes.subarray(this.at));
+  }
+}
+
+/** Bytes outside the JavaScript heap that something still holds, beyond those at first. */
+export class Memory {
+  most = 0;
+  private readonly collect: () => void;
+  private readonly before: number;
+
+  constructor() {
+    setFlagsFromString('--expose-gc');
+    this.collect = runInNewContext('gc') as () => void;
+    this.before = this.held();
+  }
+
+  look(): void {
+    this.most = Math.max(this.most, this.held() - this.before);
+  }
+
+  private held(): number {
+    // Buffers are freed beside the program; the second time waits for what the first began.
+    this.collect();
+    this.collect();
+    return process.memoryUsage().arrayBuffers;
+  }
+}
