@@ -9,17 +9,19 @@ import { CliError } from './cli-error.ts';
 /** Longer than anything that the service does while a client waits. */
 const TIMEOUT_MS = 30_000;
 
-/** The administration API, over its socket. */
+/** The administration API, over its socket or a gateway's management port. */
 export class AdministrationClient {
   private readonly http: AxiosInstance;
 
   constructor(
-    private readonly config: Pick<CliConfig, 'dataDir' | 'socketPath'>,
+    private readonly config: Pick<CliConfig, 'dataDir' | 'socketPath' | 'remote'>,
     signal: AbortSignal,
   ) {
+    const { remote, socketPath } = config;
     this.http = axios.create({
-      socketPath: config.socketPath,
-      baseURL: 'http://administration/administration',
+      ...(remote
+        ? { baseURL: `${remote.url}/administration`, headers: { authorization: `Bearer ${remote.token}` } }
+        : { baseURL: 'http://administration/administration', socketPath }),
       proxy: false,
       maxRedirects: 0,
       timeout: TIMEOUT_MS,

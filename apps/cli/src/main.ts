@@ -1,3 +1,4 @@
+import { CliError } from './cli-error.ts';
 import { loadConfig } from './config.ts';
 import { runCli } from './program.ts';
 
@@ -6,8 +7,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => in
 // Whoever reads the output may stop reading: no reason to fail.
 process.stdout.on('error', () => undefined);
 
-process.exitCode = await runCli(process.argv.slice(2), loadConfig(), {
-  out: process.stdout,
-  err: process.stderr,
-  signal: interrupted.signal,
-});
+try {
+  process.exitCode = await runCli(process.argv.slice(2), loadConfig(), {
+    out: process.stdout,
+    err: process.stderr,
+    signal: interrupted.signal,
+  });
+} catch (error) {
+  if (!(error instanceof CliError)) throw error;
+  process.stderr.write(`error: ${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -8,7 +8,7 @@ const POLL_MS = 50;
 const PATIENCE_MS = 30_000;
 
 /**
- * Hands out a client of the service on the data folder: of the one that runs, else of one that is started without HTTP
+ * Hands out a client of the service elsewhere where one is named, else of the one on the data folder: of the one that runs, else of one that is started without HTTP
  * for as long as `use` takes, and stopped whatever happens. Where the one that ran stops meanwhile, everything begins
  * again, `use` too.
  */
@@ -18,6 +18,7 @@ export async function withService<T>(
   use: (client: AdministrationClient) => Promise<T>,
 ): Promise<T> {
   const client = new AdministrationClient(config, signal);
+  if (config.remote) return use(client);
   for (const deadline = performance.now() + PATIENCE_MS; ; await pause(POLL_MS, undefined, { signal })) {
     const isLate = performance.now() > deadline;
     if (await client.status()) {
