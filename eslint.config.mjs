@@ -13,7 +13,10 @@ const boundaries = [
   },
   { sourceTag: 'layer:runtime', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
   { sourceTag: 'layer:testing', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
-  { sourceTag: 'layer:adapter', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports', 'layer:testing'] },
+  {
+    sourceTag: 'layer:adapter',
+    onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports', 'layer:testing', 'layer:stand-in'],
+  },
   {
     allSourceTags: ['layer:feature', 'scope:shipments'],
     onlyDependOnLibsWithTags: [
@@ -60,6 +63,35 @@ const boundaries = [
     sourceTag: 'engine:embedded',
     notDependOnLibsWithTags: ['engine:distributed'],
     onlyDependOnLibsWithTags: ['*'],
+  },
+  {
+    sourceTag: 'layer:service',
+    onlyDependOnLibsWithTags: [
+      'layer:runtime',
+      'layer:ports',
+      'layer:contracts',
+      'layer:testing',
+      'engine:distributed',
+    ],
+  },
+  {
+    sourceTag: 'layer:stand-in',
+    onlyDependOnLibsWithTags: ['engine:embedded', 'layer:ports', 'layer:contracts', 'layer:testing'],
+  },
+  { sourceTag: 'layer:system', onlyDependOnLibsWithTags: ['layer:stand-in', 'layer:testing'] },
+  { sourceTag: 'engine:system', onlyDependOnLibsWithTags: ['layer:system', 'layer:runtime'] },
+  {
+    sourceTag: 'engine:services',
+    onlyDependOnLibsWithTags: [
+      'layer:service',
+      'layer:edge',
+      'layer:feature',
+      'layer:runtime',
+      'layer:ports',
+      'layer:contracts',
+      'engine:distributed',
+      'engine:any',
+    ],
   },
   { sourceTag: 'layer:client', onlyDependOnLibsWithTags: ['layer:contracts'] },
   { sourceTag: 'engine:none', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:client'] },

@@ -46,6 +46,17 @@ export class VersionConflict extends Error {
   }
 }
 
+/** Of data and metadata of the events of one append, as JSON in UTF-8. Leaves a megabyte room for the events' names. */
+export const MAX_APPEND_BYTES = 1_000_000;
+
+/** An append of more than {@link MAX_APPEND_BYTES}. Certain that nothing was written. */
+export class AppendTooLarge extends Error {
+  override readonly name = 'AppendTooLarge';
+  constructor() {
+    super(`an append holds at most ${MAX_APPEND_BYTES} bytes`);
+  }
+}
+
 export interface CatchUpOptions {
   /** Exclusive: the checkpoint a consumer stored; from the beginning without one. */
   readonly after?: Position | undefined;
@@ -79,7 +90,7 @@ export interface EventBatch {
 export interface EventStore {
   /**
    * Appends at least one event to a stream that is at `expected`.
-   * @throws VersionConflict, Unavailable, Busy
+   * @throws VersionConflict, AppendTooLarge, Unavailable, Busy
    */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;
 

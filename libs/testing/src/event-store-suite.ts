@@ -1,5 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { VersionConflict, type EventStore, type ExpectedRevision, type NewEvent } from '@tracking/ports';
+import {
+  AppendTooLarge,
+  MAX_APPEND_BYTES,
+  VersionConflict,
+  type EventStore,
+  type ExpectedRevision,
+  type NewEvent,
+} from '@tracking/ports';
 import { eventStoreCatchUpTests } from './event-store-catch-up-tests.ts';
 import { ids, newEvent, newEvents, newPrefix } from './event-store-samples.ts';
 import { itWhere, NO_CRASH, type Subject } from './subject.ts';
@@ -38,6 +45,14 @@ export function eventStoreConformance(name: string, subject: Subject<EventStore>
         expect(stored).toEqual(
           events.map((event, index) => ({ ...event, stream, revision: index, position: expect.any(String) as string })),
         );
+      });
+
+      it('takes large appends up to the limit, and refuses larger ones', async () => {
+        const one = (bytes: number) => [{ ...newEvent({ text: 'ø'.repeat(bytes / 2) }), metadata: {} }];
+        await expect(append('no_stream', one(MAX_APPEND_BYTES))).rejects.toBeInstanceOf(AppendTooLarge);
+        expect(await store.read(stream)).toEqual([]);
+        await append('no_stream', one(MAX_APPEND_BYTES - 200));
+        expect(await store.read(stream)).toHaveLength(1);
       });
 
       it('continues at the revision it is told', async () => {

@@ -1,5 +1,15 @@
+export { EventStoreDbEventStore, type EventStoreDbEventStoreOptions } from './eventstoredb/eventstoredb-event-store.ts';
+export type {
+  EventStoreDbCredentials,
+  EventStoreDbLimits,
+  EventStoreDbOptions,
+} from './eventstoredb/eventstoredb-options.ts';
+export { GrpcCommandChannel, type GrpcCommandChannelOptions } from './grpc/grpc-command-channel.ts';
+export { GrpcCommandServer, type GrpcCommandServerOptions } from './grpc/grpc-command-server.ts';
+export type { GrpcLimits, GrpcServerTls, GrpcTls } from './grpc/grpc-options.ts';
 export { KafkaMessageBroker, type KafkaMessageBrokerOptions } from './kafka/kafka-message-broker.ts';
 export type { KafkaLimits, KafkaOptions, KafkaSasl } from './kafka/kafka-options.ts';
+export { GridfsObjectStore } from './mongodb/gridfs-object-store.ts';
 export { MongoConnection, type MongoOptions } from './mongodb/mongo-connection.ts';
 export { MongoDocumentStore } from './mongodb/mongo-document-store.ts';
 export { MongoLeases } from './mongodb/mongo-leases.ts';

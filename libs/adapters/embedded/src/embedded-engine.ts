@@ -1,4 +1,13 @@
-import type { DocumentStore, EventStore, Leases, Logger, MessageBroker, Metrics, Quota } from '@tracking/ports';
+import {
+  MAX_APPEND_BYTES,
+  type DocumentStore,
+  type EventStore,
+  type Leases,
+  type Logger,
+  type MessageBroker,
+  type Metrics,
+  type Quota,
+} from '@tracking/ports';
 import { DataFolderTooNew, lockDataFolder, type DataFolder } from './data-folder.ts';
 import { InProcessLeases } from './in-process-leases.ts';
 import { LiveTail } from './live-tail.ts';
@@ -19,6 +28,8 @@ export interface EmbeddedLimits {
   readonly readerThreads?: number;
   /** Newest events kept in memory for live readers, at least; up to twice as many. 2,000 by default. */
   readonly liveEvents?: number;
+  /** Of data and metadata of one append; `MAX_APPEND_BYTES` by default. */
+  readonly appendBytes?: number;
   /**
    * At what size the log is put into the file; 64 MiB by default, 16 times SQLite's: each time costs two synchronisations
    * with the disk, but a page that changed often meanwhile is written once.
@@ -56,11 +67,11 @@ export class EmbeddedEngine {
     const folder = lockDataFolder(dataDir);
     const writer = await openWriter(folder, dataDir, limits, logger, metrics);
     const database = openForReading(folder.storage);
-    const { readerThreads = 2, waitingReads = 1_000, liveEvents = 2_000 } = limits;
+    const { readerThreads = 2, waitingReads = 1_000, liveEvents = 2_000, appendBytes = MAX_APPEND_BYTES } = limits;
     const readers = new SqliteReaders(folder.storage, { threads: readerThreads, waiting: waitingReads }, metrics);
     const tail = new LiveTail(writer.start.head, liveEvents);
     return new EmbeddedEngine(
-      new SqliteEventStore(writer, database, readers, tail, logger),
+      new SqliteEventStore(writer, database, readers, tail, logger, appendBytes),
       new SqliteDocumentStore(writer, database, readers),
       new SqliteMessageBroker(writer, database, readers, logger),
       new InProcessLeases(writer.start.incarnation),

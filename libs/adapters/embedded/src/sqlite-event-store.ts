@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import {
+  AppendTooLarge,
   Unavailable,
   VersionConflict,
   type AppendResult,
@@ -35,18 +36,20 @@ export class SqliteEventStore implements EventStore {
     private readonly readers: SqliteReaders,
     private readonly tail: LiveTail,
     private readonly logger: Logger,
+    private readonly appendBytes: number,
   ) {}
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     if (events.length === 0) throw new TypeError('an append holds at least one event');
     this.refuseWhenClosed();
-    this.writer.admit();
     const cells = events.flatMap(({ id, type, data, metadata }) => [
       id,
       type,
       JSON.stringify(data),
       JSON.stringify(metadata),
     ]);
+    if (cells.reduce((sum, cell) => sum + Buffer.byteLength(cell), 0) > this.appendBytes) throw new AppendTooLarge();
+    this.writer.admit();
     return this.writer.run(
       { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells },
       events.length,

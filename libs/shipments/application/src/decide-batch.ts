@@ -1,4 +1,5 @@
-import type { NewEvent } from '@tracking/ports';
+import { DomainError } from '@tracking/contracts';
+import { MAX_APPEND_BYTES, type NewEvent } from '@tracking/ports';
 import { type DecideContext, type ShipmentCommand, decide, fold, revisionOf } from '@tracking/shipments-domain';
 import { type ShipmentAnswer, answerFrom } from './answers.ts';
 import { partId } from './ids.ts';
@@ -30,6 +31,11 @@ export interface BatchDecision {
 
 /** Characters of one append. Engines refuse appends above a size (EventStoreDB: 1 MiB by default). */
 const MAX_APPEND_CHARACTERS = 256 * 1024;
+
+/** What one request stores: the change, and for an update what was there before. */
+export function tooLarge(): DomainError {
+  return new DomainError('body_too_large', `What this request would store is larger than ${MAX_APPEND_BYTES} bytes.`);
+}
 
 /** Names what a command makes after the command, so that a repetition makes the same. */
 export function contextFor(command: ShipmentCommand, places: DecideContext['places']): DecideContext {
@@ -63,7 +69,10 @@ export function decideBatch(
       const after = fold(made, state);
       if (after === undefined) throw new Error(`${command.type} made no shipment`);
       const stored = made.map(toNewEvent);
-      if (commands.length > 1) size += JSON.stringify(stored).length;
+      const characters = commands.length > 1 ? JSON.stringify(stored).length : 0;
+      // Alone it is refused by the store; among others it must not take them with it.
+      if (characters > MAX_APPEND_BYTES) throw tooLarge();
+      size += characters;
       if (events.length > 0 && size > MAX_APPEND_CHARACTERS) break;
       outcomes.push({ kind: 'answered', answer: answerFrom(decision, after) });
       events.push(...stored);

@@ -1,8 +1,16 @@
-import { Busy, type Counter, type EventStore, type Logger, Unavailable, VersionConflict } from '@tracking/ports';
+import {
+  AppendTooLarge,
+  Busy,
+  type Counter,
+  type EventStore,
+  type Logger,
+  Unavailable,
+  VersionConflict,
+} from '@tracking/ports';
 import type { DecideContext, ShipmentCommand } from '@tracking/shipments-domain';
 import { type AnswerTo, type ShipmentAnswer, type Written, rebuildAnswer } from './answers.ts';
 import { backOff, monotonic } from './backoff.ts';
-import { type BatchDecision, contextFor, decideBatch } from './decide-batch.ts';
+import { type BatchDecision, contextFor, decideBatch, tooLarge } from './decide-batch.ts';
 import { streamOf } from './ids.ts';
 import { KeyedBatches, type Waiting } from './keyed-batches.ts';
 import type { ShipmentCache } from './shipment-cache.ts';
@@ -125,6 +133,7 @@ export class ShipmentWriter {
         return { ...after, ...(await this.store.append(stream, known?.revision ?? 'no_stream', events)) };
       } catch (error) {
         if (error instanceof VersionConflict) return 'conflict';
+        if (error instanceof AppendTooLarge) throw tooLarge();
         if (!(error instanceof Unavailable)) throw error;
         // Busy says that nothing was done: by this attempt, not by one before it.
         if (!(error instanceof Busy)) {

@@ -53,7 +53,8 @@ export class KafkaMessageBroker implements MessageBroker {
     if (messages.length === 0) return;
     let producer = this.producers.get(topic);
     if (producer === undefined) {
-      producer = new TopicProducer(this.prefix + topic, () => this.connect(PROMPT), this.limits, this.options.logger);
+      const open = () => this.connect(PROMPT);
+      producer = new TopicProducer(topic, this.prefix + topic, open, this.limits, this.options.logger);
       this.producers.set(topic, producer);
     }
     await producer.publish(messages);
@@ -73,6 +74,11 @@ export class KafkaMessageBroker implements MessageBroker {
     const over = member.run().finally(() => this.members.delete(member));
     this.members.set(member, over);
     await over;
+  }
+
+  async produced(topic: string): Promise<readonly number[]> {
+    this.refuseWhenClosed();
+    return this.topics.produced(this.prefix + topic);
   }
 
   async lag(topic: string, group: string): Promise<number> {

@@ -5,6 +5,8 @@ import type { KafkaClient } from './kafka-client.ts';
 import { ENGINE, reasonOf, within } from './kafka-errors.ts';
 
 const POLL_MS = 50;
+/** Brokers take 1 MiB unless told otherwise: an event with a large shipment in it can be more. */
+const MAX_MESSAGE_BYTES = 4 * 1_048_576;
 
 /** What is asked of the cluster about topics and groups, under the names that the cluster knows. */
 export class KafkaTopics {
@@ -27,6 +29,12 @@ export class KafkaTopics {
     });
   }
 
+  /** The offsets after the last messages, by partition. */
+  async produced(topic: string): Promise<readonly number[]> {
+    const ends = await this.ask((admin) => admin.fetchTopicOffsets(topic));
+    return [...ends].sort((a, b) => a.partition - b.partition).map(({ high }) => Number(high));
+  }
+
   async lag(topic: string, groupId: string): Promise<number> {
     return this.ask(async (admin) => {
       const [ends, [committed]] = await Promise.all([
@@ -46,7 +54,10 @@ export class KafkaTopics {
   }
 
   private config({ name, partitions, retentionMs }: TopicSpec): ITopicConfig {
-    const configEntries = [{ name: 'retention.ms', value: String(retentionMs) }];
+    const configEntries = [
+      { name: 'retention.ms', value: String(retentionMs) },
+      { name: 'max.message.bytes', value: String(MAX_MESSAGE_BYTES) },
+    ];
     const base = { topic: name, numPartitions: partitions, configEntries };
     if (this.replicationFactor === undefined) return base;
     const required = Math.max(1, this.replicationFactor - 1);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Partitioners, type Producer } from 'kafkajs';
-import { Busy, Unavailable, type Logger, type Message } from '@tracking/ports';
+import { Busy, MessageRefused, Unavailable, type Logger, type Message } from '@tracking/ports';
 import type { KafkaClient } from './kafka-client.ts';
 import { ENGINE, reasonOf, within } from './kafka-errors.ts';
 import type { KafkaLimits } from './kafka-options.ts';
@@ -14,14 +14,23 @@ const LONGEST_PAUSE_MS = 1_000;
 /** The broker will never take it: certain that nothing was kept, useless to repeat. */
 const REFUSALS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
-/** Messages of one call that go in one send. */
-interface Piece {
-  readonly messages: readonly Message[];
-  readonly bytes: number;
+/** One call of `publish`. */
+interface Call {
   /** On the monotonic clock. */
   readonly deadline: number;
+  /** Messages of it that are not kept yet. */
+  left: number;
   kept(): void;
   failed(error: Error): void;
+}
+
+/** Messages of one call that go in one send. */
+interface Piece {
+  readonly call: Call;
+  readonly messages: readonly Message[];
+  /** Of its first message among those of the call. */
+  readonly index: number;
+  readonly bytes: number;
 }
 
 /**
@@ -30,14 +39,16 @@ interface Piece {
  * one, which the broker then takes for a repeat. So after any error: a new producer, and the same batch again.
  */
 export class TopicProducer {
-  private readonly waiting: Piece[] = [];
+  private waiting: Piece[] = [];
   private readonly closing = new AbortController();
   private link: { readonly client: KafkaClient; readonly producer: Promise<Producer> } | undefined;
   private isSending = false;
   private count = 0;
 
   constructor(
+    /** As the caller knows it, and as the cluster does. */
     private readonly topic: string,
+    private readonly clusterTopic: string,
     private readonly open: () => KafkaClient,
     private readonly limits: KafkaLimits,
     private readonly logger: Logger,
@@ -52,10 +63,13 @@ export class TopicProducer {
     if (this.count > 0 && this.count + messages.length > this.limits.maxWaiting) {
       throw new Busy(ENGINE, `${this.count} messages are waiting`);
     }
-    const deadline = performance.now() + this.limits.publishTimeoutMs;
-    const kept = pieces(messages).map((piece) => this.enqueue(piece, deadline));
+    this.count += messages.length;
+    const settled = new Promise<void>((kept, failed) => {
+      const deadline = performance.now() + this.limits.publishTimeoutMs;
+      this.waiting.push(...pieces(messages, { deadline, left: messages.length, kept, failed }));
+    });
     if (!this.isSending) void this.sendAll();
-    await Promise.all(kept);
+    await settled.finally(() => (this.count -= messages.length));
   }
 
   /** Rejects what is not acknowledged. */
@@ -64,26 +78,28 @@ export class TopicProducer {
     this.unlink();
   }
 
-  private enqueue({ messages, bytes }: Pick<Piece, 'messages' | 'bytes'>, deadline: number): Promise<void> {
-    this.count += messages.length;
-    const settled = new Promise<void>((kept, failed) => {
-      this.waiting.push({ messages, bytes, deadline, kept, failed });
-    });
-    return settled.finally(() => (this.count -= messages.length));
-  }
-
   private async sendAll(): Promise<void> {
     this.isSending = true;
     for (let batch = this.next(); batch.length > 0; batch = this.next()) {
       const failure = await this.sendUntilKept(batch);
-      if (failure === undefined) for (const piece of batch) piece.kept();
-      else {
+      if (failure === undefined) for (const piece of batch) keep(piece);
+      else if (failure instanceof Unavailable) {
         // What waits must not overtake what may have to be repeated.
-        const behind = failure instanceof Unavailable ? this.waiting.splice(0) : [];
-        for (const piece of [...batch, ...behind]) piece.failed(failure);
-      }
+        for (const { call } of [...batch, ...this.waiting.splice(0)]) call.failed(failure);
+      } else this.refuse(batch, failure);
     }
     this.isSending = false;
+  }
+
+  /** Of several messages each is sent alone, to find the one; nothing of its call is sent after it. */
+  private refuse(batch: readonly Piece[], reason: string): void {
+    const [first, ...others] = batch.flatMap(alone);
+    if (first === undefined) return;
+    if (others.length > 0) this.waiting.unshift(first, ...others);
+    else {
+      this.waiting = this.waiting.filter(({ call }) => call !== first.call);
+      first.call.failed(new MessageRefused(this.topic, first.index, reason));
+    }
   }
 
   private next(): Piece[] {
@@ -97,9 +113,10 @@ export class TopicProducer {
     return this.waiting.splice(0, end === -1 ? this.waiting.length : end);
   }
 
-  private async sendUntilKept(batch: readonly Piece[]): Promise<Error | undefined> {
+  /** Answers why they are not kept: a text where they never will be. */
+  private async sendUntilKept(batch: readonly Piece[]): Promise<Unavailable | string | undefined> {
     const { topic } = this;
-    const deadline = batch[0]?.deadline ?? 0;
+    const deadline = batch[0]?.call.deadline ?? 0;
     const messages = batch
       .flatMap((piece) => piece.messages)
       .map(({ key, value, headers }) => ({ key, value, headers }));
@@ -111,7 +128,7 @@ export class TopicProducer {
       } catch (error) {
         this.unlink();
         const reason = reasonOf(error);
-        if (REFUSALS.has(reason)) return new Error(`${ENGINE}: refused a message for ever: ${reason}`);
+        if (REFUSALS.has(reason)) return reason;
         if (this.closing.signal.aborted) return new Unavailable(ENGINE, 'closed');
         if (left <= wait) return error instanceof Unavailable ? error : new Unavailable(ENGINE, reason);
         this.logger.warn(
@@ -126,7 +143,7 @@ export class TopicProducer {
   private async send(messages: { key: string; value: string; headers: Record<string, string> }[]): Promise<void> {
     this.link ??= this.connect();
     const producer = await this.link.producer;
-    await producer.send({ topic: this.topic, messages, acks: -1, timeout: this.limits.requestTimeoutMs });
+    await producer.send({ topic: this.clusterTopic, messages, acks: -1, timeout: this.limits.requestTimeoutMs });
   }
 
   private connect(): { client: KafkaClient; producer: Promise<Producer> } {
@@ -146,19 +163,29 @@ export class TopicProducer {
   }
 }
 
-function pieces(messages: readonly Message[]): Pick<Piece, 'messages' | 'bytes'>[] {
-  const made: { messages: Message[]; bytes: number }[] = [];
-  let last: { messages: Message[]; bytes: number } | undefined;
-  for (const message of messages) {
+function pieces(messages: readonly Message[], call: Call): Piece[] {
+  const made: { call: Call; messages: Message[]; index: number; bytes: number }[] = [];
+  for (const [index, message] of messages.entries()) {
     const bytes = sizeOf(message);
+    const last = made[made.length - 1];
     if (last === undefined || last.bytes + bytes > MAX_BYTES || last.messages.length >= MAX_MESSAGES) {
-      last = { messages: [], bytes: 0 };
-      made.push(last);
+      made.push({ call, messages: [message], index, bytes });
+    } else {
+      last.messages.push(message);
+      last.bytes += bytes;
     }
-    last.messages.push(message);
-    last.bytes += bytes;
   }
   return made;
+}
+
+/** Each message as a piece that goes with no other. */
+function alone({ call, messages, index }: Piece): Piece[] {
+  return messages.map((message, at) => ({ call, messages: [message], index: index + at, bytes: Infinity }));
+}
+
+function keep({ call, messages }: Piece): void {
+  call.left -= messages.length;
+  if (call.left === 0) call.kept();
 }
 
 function sizeOf({ key, value, headers }: Message): number {

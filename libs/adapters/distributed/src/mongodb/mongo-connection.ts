@@ -55,6 +55,11 @@ export class MongoConnection {
     });
   }
 
+  /** @throws Unavailable where the server does not answer */
+  async ping(): Promise<void> {
+    await this.run((database) => database.command({ ping: 1 }));
+  }
+
   /** Lets what is under way finish, for as long as an operation may take, then disconnects. */
   close(): Promise<void> {
     return (this.closing ??= this.disconnect());

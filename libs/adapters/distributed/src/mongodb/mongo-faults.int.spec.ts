@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Unavailable, type Collection } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
@@ -23,16 +24,21 @@ const DEADLINE_MS = 1_500;
 whereEngine('MongoDB that fails', (enginesDir) => {
   describe('MongoDB that fails', () => {
     let engine: MongoEngine;
+    let database: string;
     const connections: MongoConnection[] = [];
-    beforeEach(async () => void (engine = await MongoEngine.create(enginesDir)));
+    beforeAll(async () => void (engine = await MongoEngine.create(enginesDir)));
+    beforeEach(async () => {
+      if (!engine.isRunning) await engine.run();
+      database = `faults-${randomUUID()}`;
+    });
     afterEach(async () => {
       engine.goOn();
       await Promise.all(connections.splice(0).map((connection) => connection.close()));
-      await engine.remove();
     });
+    afterAll(() => engine.remove());
 
     function connect(credentials?: string): MongoDocumentStore {
-      const url = engine.url('faults', credentials);
+      const url = engine.url(database, credentials);
       const connection = new MongoConnection({ url, metrics: noMetrics, deadlineMs: DEADLINE_MS });
       connections.push(connection);
       return new MongoDocumentStore(connection);
@@ -65,7 +71,6 @@ whereEngine('MongoDB that fails', (enginesDir) => {
     }
 
     it('has everything acknowledged after kills in the middle of writes, and nothing twice', async () => {
-      await engine.run();
       const things = await connect().collection<Thing>({ name: 'things', indexes: [] });
       const acknowledged: string[] = [];
       const changes = new Map<string, string[]>();
@@ -106,7 +111,6 @@ whereEngine('MongoDB that fails', (enginesDir) => {
     });
 
     it('gives each document to one claimant, killed in the middle of claims', async () => {
-      await engine.run();
       const indexes = [{ name: 'by_state', fields: ['state', 'id'] }];
       const jobs = await connect().collection<Thing>({ name: 'jobs', indexes });
       const others = await connect().collection<Thing>({ name: 'jobs', indexes });
@@ -135,6 +139,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
     });
 
     it('down at the start: says so without a secret, and is there when it is', async () => {
+      await engine.kill();
       const store = connect('someone:s3cret');
       const error: unknown = await store.collection({ name: 'things', indexes: [] }).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(Unavailable);
@@ -151,7 +156,6 @@ whereEngine('MongoDB that fails', (enginesDir) => {
     });
 
     it('hung: gives every operation up in time, and is there when it goes on', async () => {
-      await engine.run();
       const things = await connect().collection<Thing>({ name: 'things', indexes: [] });
       await things.insert({ id: 'a', version: 1 });
       engine.hang();
@@ -182,7 +186,6 @@ whereEngine('MongoDB that fails', (enginesDir) => {
     }
 
     it('hung: no lease has two holders, and it is had again', async () => {
-      await engine.run();
       const ttlMs = 1_500;
       const leases = new MongoLeases(connect(), { ttlMs });
       const others = new MongoLeases(connect(), { ttlMs });
@@ -204,7 +207,6 @@ whereEngine('MongoDB that fails', (enginesDir) => {
     });
 
     it('killed: a lease outlives a restart that is quicker than its time to live', async () => {
-      await engine.run();
       const leases = new MongoLeases(connect(), { ttlMs: 12_000 });
       const lease = await leases.acquire('l', new AbortController().signal);
       await engine.kill();
@@ -216,7 +218,6 @@ whereEngine('MongoDB that fails', (enginesDir) => {
     });
 
     it('hung: a quota is counted alone, and together again afterwards', async () => {
-      await engine.run();
       const quota = new MongoQuota(connect());
       const other = new MongoQuota(connect());
       expect((await quota.take('k', 10)).admitted).toBe(true);

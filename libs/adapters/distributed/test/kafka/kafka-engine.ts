@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { tempFolder, type TempFolder } from '@tracking/testing';
@@ -61,6 +61,11 @@ export class KafkaEngine {
   async killAndRestart(): Promise<void> {
     await this.kill();
     await this.start();
+  }
+
+  /** As when its disk was replaced; while it is down. */
+  async loseData(): Promise<void> {
+    await rm(join(this.folder.path, 'logs'), { recursive: true });
   }
 
   /** Hung, not gone: connections stay open and nothing answers. */

@@ -1,4 +1,4 @@
-import { noMetrics, silentLogger, type Subject } from '@tracking/testing';
+import { noMetrics, silentLogger, type MessageBrokerSubject } from '@tracking/testing';
 import { KafkaMessageBroker } from '../../src/kafka/kafka-message-broker.ts';
 import type { KafkaLimits } from '../../src/kafka/kafka-options.ts';
 import { KafkaEngine } from './kafka-engine.ts';
@@ -15,7 +15,7 @@ export function openBroker(brokers: readonly string[], limits: Partial<KafkaLimi
 }
 
 /** The adapter on the cluster of `KAFKA_BROKERS`, else on a node from `ENGINES_DIR`, which can be killed. */
-export function kafkaSubject(): Subject<KafkaMessageBroker> {
+export function kafkaSubject(): MessageBrokerSubject {
   const opened: KafkaMessageBroker[] = [];
   let engine: KafkaEngine | undefined;
   let brokers: readonly string[] = process.env['KAFKA_BROKERS']?.split(',') ?? [];
@@ -25,8 +25,10 @@ export function kafkaSubject(): Subject<KafkaMessageBroker> {
     opened.push(broker);
     return Promise.resolve(broker);
   };
-  const subject: Subject<KafkaMessageBroker> = {
+  const subject: MessageBrokerSubject = {
     deadlineMs: 30_000,
+    // Topics made by the adapter take 4 MiB.
+    tooLarge: 5_000_000,
     async open() {
       if (brokers.length === 0) {
         engine = await KafkaEngine.start(process.env['ENGINES_DIR'] ?? '');

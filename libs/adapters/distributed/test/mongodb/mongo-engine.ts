@@ -28,6 +28,10 @@ export class MongoEngine {
     return `mongodb://${credentials === undefined ? '' : `${credentials}@`}127.0.0.1:${this.port}/${database}`;
   }
 
+  get isRunning(): boolean {
+    return this.process !== undefined;
+  }
+
   /** Starts it on its data; resolves when it is ready. */
   async run(): Promise<void> {
     const child = spawn(this.start, [this.folder.path, String(this.port)], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { itWhere, noMetrics, type Subject } from '@tracking/testing';
+import { GridfsObjectStore } from '../../src/mongodb/gridfs-object-store.ts';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
 import { MongoEngine } from './mongo-engine.ts';
@@ -23,11 +24,26 @@ export function whereEngine(title: string, define: (enginesDir: string) => void)
   else itWhere(false, title, 'ENGINES_DIR is not set: no engine to kill', () => Promise.resolve());
 }
 
+/** A port on the document store. */
+export function mongoSubject<P extends { close(): Promise<void> }>(port: (store: MongoDocumentStore) => P): Subject<P> {
+  return subjectOn(
+    (connection) => port(new MongoDocumentStore(connection)),
+    (one) => one.close(),
+  );
+}
+
+export function gridfsSubject(): Subject<GridfsObjectStore> {
+  return subjectOn(
+    (connection) => new GridfsObjectStore(connection),
+    () => Promise.resolve(),
+  );
+}
+
 /**
  * A port on a database of its own, of the MongoDB at `MONGODB_URL` or else of an engine started from `ENGINES_DIR`.
  * Each one opened has a connection of its own, as another process would.
  */
-export function mongoSubject<P extends { close(): Promise<void> }>(port: (store: MongoDocumentStore) => P): Subject<P> {
+function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P) => Promise<void>): Subject<P> {
   const opened: { readonly port: P; readonly connection: MongoConnection }[] = [];
   const database = `test-${randomUUID()}`;
   let engine: MongoEngine | undefined;
@@ -35,7 +51,7 @@ export function mongoSubject<P extends { close(): Promise<void> }>(port: (store:
 
   function openAgain(): Promise<P> {
     const connection = new MongoConnection({ url: url(), metrics: noMetrics });
-    const one = { connection, port: port(new MongoDocumentStore(connection)) };
+    const one = { connection, port: open(connection) };
     opened.push(one);
     return Promise.resolve(one.port);
   }
@@ -50,14 +66,14 @@ export function mongoSubject<P extends { close(): Promise<void> }>(port: (store:
     },
     async reopen() {
       const last = opened.pop();
-      await last?.port.close();
+      if (last !== undefined) await close(last.port);
       await last?.connection.close();
       return openAgain();
     },
     another: openAgain,
     async close() {
       for (const { port: one, connection } of opened.splice(0)) {
-        await one.close();
+        await close(one);
         await connection.close();
       }
       if (engine !== undefined) return engine.remove();

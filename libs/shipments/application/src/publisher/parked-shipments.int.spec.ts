@@ -116,7 +116,9 @@ describe('a shipment with an event that cannot be published', () => {
     const second = start();
     await stage.record(broken);
     await soundIsPublished();
-    expect(await second.publisher.parked()).toMatchObject([{ stream: streamOf(broken), revision: 1 }]);
+    await eventually(async () =>
+      expect(await second.publisher.parked()).toMatchObject([{ stream: streamOf(broken), revision: 1 }]),
+    );
     store.faults.clear();
     expect(await second.publisher.retryParked((await second.publisher.parked())[0]?.id ?? '')).toBe('applied');
     expect(await of(broken)).toEqual(await expected(broken));

@@ -1,0 +1,174 @@
+import { jsonEvent, StreamNotFoundError, WrongExpectedVersionError, type JSONEventData } from '@eventstore/db-client';
+import {
+  AppendTooLarge,
+  Busy,
+  MAX_APPEND_BYTES,
+  Unavailable,
+  VersionConflict,
+  type AppendResult,
+  type CatchUpOptions,
+  type EventBatch,
+  type EventStore,
+  type ExpectedRevision,
+  type Logger,
+  type Metrics,
+  type NewEvent,
+  type Position,
+  type StoredEvent,
+} from '@tracking/ports';
+import { catchUp } from './catch-up.ts';
+import { ENGINE, late } from './eventstoredb-errors.ts';
+import { DEFAULT_LIMITS, type EventStoreDbLimits, type EventStoreDbOptions } from './eventstoredb-options.ts';
+import { LiveFeed } from './live-feed.ts';
+import { collect, readHead } from './log-reads.ts';
+import { openClient, type NodeClient } from './node-client.ts';
+import { repeated } from './patience.ts';
+import { BEGINNING, fromPosition, toPosition, toStoredEvent } from './stored-event.ts';
+
+/** As the client reads and writes them: it fails on any other, in a way that ends the process. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Events of a stream read in one go. */
+const READ_AT_ONCE = 1_000;
+
+export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The streams of an EventStoreDB node or cluster. Any number of stores in a process do not disturb each other; one will do. */
+export class EventStoreDbEventStore implements EventStore {
+  private readonly limits: EventStoreDbLimits;
+  private readonly node: NodeClient;
+  private readonly feed: LiveFeed;
+  private readonly appending = new Set<Promise<unknown>>();
+  private readonly closing = new AbortController();
+  private closed: Promise<void> | undefined;
+
+  /** Connects with the first operation. @throws TypeError where the URL is none */
+  constructor(private readonly options: EventStoreDbEventStoreOptions) {
+    const { logger, metrics, limits } = options;
+    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    this.node = openClient(options);
+    this.feed = new LiveFeed({
+      node: this.node,
+      logger,
+      capacity: this.limits.liveEvents,
+      timeoutMs: this.limits.operationTimeoutMs,
+      closing: this.closing.signal,
+    });
+    const help = 'Appends that the event store has not answered yet';
+    metrics.gauge('event_store_appends', help, [], () => this.appending.size);
+  }
+
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
+    if (events.length === 0) throw new TypeError('an append holds at least one event');
+    refuseUnwritable(events);
+    this.refuseWhenClosed();
+    if (this.appending.size >= this.limits.maxAppends) throw new Busy(ENGINE, 'too many appends are waiting');
+    const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
+    const { operationTimeoutMs } = this.limits;
+    const answer = repeated(operationTimeoutMs, (leftMs) => this.attempt(stream, expected, request, leftMs));
+    this.appending.add(answer);
+    try {
+      return await answer;
+    } finally {
+      this.appending.delete(answer);
+    }
+  }
+
+  async read(
+    stream: string,
+    { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
+  ): Promise<StoredEvent[]> {
+    const found: StoredEvent[] = [];
+    for (let at = from; at <= to;) {
+      this.refuseWhenClosed();
+      const count = Math.min(to - at + 1, READ_AT_ONCE);
+      const events = await repeated(this.limits.operationTimeoutMs, (ms) => this.readSome(stream, at, count, ms));
+      for (const event of events) found.push(event);
+      if (events.length < count) break;
+      // Not counted on: of a stream that was deleted and begun again the first ones are gone.
+      at = (events.at(-1)?.revision ?? at) + 1;
+    }
+    return found;
+  }
+
+  catchUp(options: CatchUpOptions): AsyncIterable<EventBatch> {
+    // Before anything is waited for: a position of another store.
+    fromPosition(options.after ?? BEGINNING);
+    const { operationTimeoutMs: timeoutMs } = this.limits;
+    const parts = { node: this.node, feed: this.feed, logger: this.options.logger, timeoutMs };
+    return catchUp(parts, options, AbortSignal.any([options.signal, this.closing.signal]));
+  }
+
+  async head(): Promise<Position | undefined> {
+    this.refuseWhenClosed();
+    return repeated(this.limits.operationTimeoutMs, (leftMs) => readHead(this.node, leftMs));
+  }
+
+  close(): Promise<void> {
+    this.closing.abort();
+    this.closed ??= Promise.allSettled(this.appending).then(() => this.node.close());
+    return this.closed;
+  }
+
+  private async attempt(
+    stream: string,
+    expected: ExpectedRevision,
+    events: JSONEventData[],
+    leftMs: number,
+  ): Promise<AppendResult> {
+    const { client, callOptions } = this.node;
+    const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
+    const given = Promise.withResolvers<never>();
+    // The client's own deadline begins when it is connected.
+    const timer = setTimeout(() => given.reject(late()), leftMs);
+    try {
+      const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
+      const { nextExpectedRevision, position } = await Promise.race([answer, given.promise]);
+      const revision = Number(nextExpectedRevision);
+      if (position !== undefined) return { revision, position: toPosition(position) };
+      // Of what was there before, a node may not tell where.
+      const [last] = await this.readSome(stream, revision, 1, leftMs);
+      if (last === undefined) throw late();
+      return { revision, position: last.position };
+    } catch (error) {
+      if (!(error instanceof WrongExpectedVersionError)) throw error;
+      const { actualVersion } = error;
+      throw new VersionConflict(
+        stream,
+        expected,
+        typeof actualVersion === 'bigint' ? Number(actualVersion) : 'no_stream',
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async readSome(stream: string, from: number, count: number, timeoutMs: number): Promise<StoredEvent[]> {
+    const { client, callOptions } = this.node;
+    const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
+    try {
+      const events: StoredEvent[] = [];
+      for (const { event } of await collect(read, timeoutMs)) if (event) events.push(toStoredEvent(event));
+      return events;
+    } catch (error) {
+      if (error instanceof StreamNotFoundError) return [];
+      throw error;
+    }
+  }
+
+  private refuseWhenClosed(): void {
+    if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
+  }
+}
+
+/** What the client fails on where nobody can catch it. */
+function refuseUnwritable(events: readonly NewEvent[]): void {
+  let bytes = 0;
+  for (const { id, data, metadata } of events) {
+    if (!UUID.test(id)) throw new TypeError('the id of an event is a UUID, in lower case');
+    bytes += Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
+  }
+  if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
+}

@@ -1,0 +1,436 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { AppendTooLarge, Unavailable, VersionConflict, type EventStore, type NewEvent } from '@tracking/ports';
+import {
+  count,
+  eventually,
+  follow,
+  ids,
+  newEvent,
+  newEvents,
+  newPrefix,
+  noMetrics,
+  RecordedMetrics,
+  silentLogger,
+  type Followed,
+} from '@tracking/testing';
+import {
+  eventStoreDbSubject,
+  NODE,
+  openStore,
+  Stage,
+  untilAnswered,
+} from '../../test/eventstoredb/eventstoredb-subject.ts';
+
+function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** Fills streams with events, 100 in an append, and answers all of them in order. */
+async function fill(store: EventStore, prefix: string, streams: readonly string[], hundreds: number) {
+  const appended: string[] = [];
+  for (let hundred = 0; hundred < hundreds; hundred += 1) {
+    for (const stream of streams) {
+      const events = newEvents(100);
+      await store.append(prefix + stream, hundred === 0 ? 'no_stream' : hundred * 100 - 1, events);
+      appended.push(...ids(events));
+    }
+  }
+  return appended;
+}
+
+/** Each fact about EventStoreDB and its client, and that the adapter holds under it. */
+describe(`facts of EventStoreDB, on ${NODE}`, () => {
+  const subject = eventStoreDbSubject();
+  let store: EventStore;
+  let stream: string;
+  beforeAll(async () => void (store = await subject.open()));
+  afterAll(() => subject.close());
+  beforeEach(() => void (stream = `${newPrefix()}s`));
+
+  describe('positions are exclusive on resume, and those of checkpoints may have no second half', () => {
+    it('resuming after any of them loses and repeats nothing', async () => {
+      const prefix = newPrefix();
+      const other = newPrefix();
+      const mine: string[] = [];
+      for (const part of ['a', 'b', 'c']) {
+        mine.push(...(await fill(store, prefix, [part], 4)));
+        await fill(store, other, [part], 8);
+      }
+      const before = (await store.append(`${other}x`, 'no_stream', newEvents(1))).position;
+      // One that begins now has nothing of it in memory.
+      store = await subject.reopen();
+      const whole = await follow(
+        store,
+        { prefixes: [prefix], maxBatch: 100 },
+        ({ position = '' }) => position >= before,
+      );
+      expect(ids(whole.events)).toEqual(mine);
+      for (const [index, { position }] of whole.batches.entries()) {
+        if (index % 4 !== 0) continue;
+        const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => ids(events)).length;
+        store = await subject.reopen();
+        const rest = await follow(
+          store,
+          { prefixes: [prefix], after: position },
+          ({ position: at = '' }) => at >= before,
+        );
+        expect(ids(rest.events)).toEqual(mine.slice(handed));
+      }
+    });
+  });
+
+  describe('appends with the same ids', () => {
+    it('at the same revision are the same one; never are they appended wherever the stream is', async () => {
+      const [first, second] = [newEvents(2), newEvents(1)];
+      await store.append(stream, 'no_stream', first);
+      await store.append(stream, 1, second);
+      expect(await store.append(stream, 'no_stream', first)).toMatchObject({ revision: 1 });
+      expect(await store.append(stream, 1, second)).toMatchObject({ revision: 2 });
+      expect(await errorOf(store.append(stream, 0, second))).toBeInstanceOf(VersionConflict);
+      expect(ids(await store.read(stream))).toEqual(ids([...first, ...second]));
+    });
+
+    it('at another revision that is right are another one', async () => {
+      const events = newEvents(1);
+      await store.append(stream, 'no_stream', events);
+      expect(await store.append(stream, 0, events)).toMatchObject({ revision: 1 });
+      expect(await store.read(stream)).toHaveLength(2);
+    });
+
+    it('with other content keep the first content', async () => {
+      const event = newEvent({ said: 'first' });
+      const first = await store.append(stream, 'no_stream', [event]);
+      expect(await store.append(stream, 'no_stream', [{ ...event, data: { said: 'second' } }])).toEqual(first);
+      expect((await store.read(stream)).map(({ data }) => data)).toEqual([{ said: 'first' }]);
+    });
+  });
+
+  it('an append that does not fit is told by its type and versions, the message being empty', async () => {
+    await store.append(stream, 'no_stream', newEvents(3));
+    const conflict = { name: 'VersionConflict', stream, actual: 2 };
+    const late = newEvents(1);
+    expect(await errorOf(store.append(stream, 'no_stream', late))).toMatchObject({
+      ...conflict,
+      expected: 'no_stream',
+    });
+    expect(await errorOf(store.append(stream, 7, late))).toMatchObject({ ...conflict, expected: 7 });
+    const none = `${stream}-none`;
+    expect(await errorOf(store.append(none, 0, late))).toMatchObject({
+      stream: none,
+      expected: 0,
+      actual: 'no_stream',
+    });
+  });
+
+  it('an id that is no UUID is refused before it reaches the client', async () => {
+    for (const id of ['', 'not-a-uuid', randomUUID().toUpperCase(), `${randomUUID()}0`]) {
+      const events = [newEvent(), { ...newEvent(), id }];
+      expect(await errorOf(store.append(stream, 'no_stream', events))).toBeInstanceOf(TypeError);
+    }
+    expect(await store.append(stream, 'no_stream', newEvents(1))).toMatchObject({ revision: 0 });
+  });
+
+  it('what is no JSON is refused before it reaches the client', async () => {
+    const circle: Record<string, unknown> = {};
+    circle['circle'] = circle;
+    const event = { ...newEvent(), data: circle } as NewEvent;
+    expect(await errorOf(store.append(stream, 'no_stream', [event]))).toBeInstanceOf(TypeError);
+    expect(await store.read(stream)).toEqual([]);
+  });
+
+  it('more than 1 MiB in one append is refused, plainly and at once', async () => {
+    const text = (length: number) => newEvent({ text: 'x'.repeat(length) });
+    const since = performance.now();
+    for (const events of [[text(1_048_576)], [text(700_000), text(700_000)], [text(20_000_000)]]) {
+      const error = await errorOf(store.append(stream, 'no_stream', events));
+      expect(error).toBeInstanceOf(AppendTooLarge);
+      expect(error).not.toBeInstanceOf(Unavailable);
+    }
+    // The node counts more than data and metadata.
+    const event = { ...text(1_000), metadata: {}, type: 'x'.repeat(600_000) };
+    expect(await errorOf(store.append(stream, 'no_stream', [event]))).toBeInstanceOf(AppendTooLarge);
+    expect(performance.now() - since).toBeLessThan(5_000);
+    expect(await store.read(stream)).toEqual([]);
+    await store.append(stream, 'no_stream', [text(900_000)]);
+    expect(await store.read(stream)).toHaveLength(1);
+  });
+
+  it('text comes back as it was: NUL, half a surrogate pair, the keys of objects', async () => {
+    const event = {
+      ...newEvent(),
+      data: JSON.parse('{"__proto__":{"a":"\\u0000"},"half":"\\ud83d","港":"🚢"}') as never,
+    };
+    await store.append(stream, 'no_stream', [event]);
+    const [stored] = await store.read(stream);
+    expect(JSON.stringify(stored?.data)).toBe(JSON.stringify(event.data));
+  });
+
+  describe('as the client by itself sees it', () => {
+    let client: EventStoreDBClient;
+    beforeAll(() => void (client = EventStoreDBClient.connectionString(subject.url())));
+
+    it('a stream that is missing or softly deleted is empty; one deleted for ever is an error', async () => {
+      expect(await store.read(stream)).toEqual([]);
+      await store.append(stream, 'no_stream', newEvents(2));
+      await client.deleteStream(stream);
+      expect(await store.read(stream)).toEqual([]);
+      expect(await store.append(stream, 'no_stream', newEvents(1))).toMatchObject({ revision: 2 });
+      expect((await store.read(stream)).map(({ revision }) => revision)).toEqual([2]);
+      await client.tombstoneStream(stream);
+      const works = [store.read(stream), store.append(stream, 2, newEvents(1))];
+      for (const error of await Promise.all(works.map(errorOf))) {
+        expect(error).toMatchObject({ message: 'event store: the stream was deleted for ever' });
+        expect(error).not.toBeInstanceOf(Unavailable);
+      }
+    });
+
+    it('revisions and positions are bigint, metadata may be absent: here they are numbers, strings and empty', async () => {
+      const event = jsonEvent({ type: 'plain', data: { a: 1 } });
+      await client.appendToStream(stream, event, { expectedRevision: NO_STREAM });
+      const position = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
+      const stored = [{ id: event.id, type: 'plain', data: { a: 1 }, metadata: {}, stream, revision: 0, position }];
+      expect(await store.read(stream)).toEqual(stored);
+      expect((await follow(store, { prefixes: [stream] }, count(1))).events).toEqual(await store.read(stream));
+    });
+  });
+
+  it('a reader reaches the head whatever it looks for, and at once', async () => {
+    await fill(store, stream, ['x'], 6);
+    store = await subject.reopen();
+    const head = (await store.head()) ?? '';
+    const reached = ({ position = '' }: Followed) => position >= head;
+    const { events, position = '' } = await follow(store, { prefixes: [newPrefix()] }, reached);
+    expect(events).toEqual([]);
+    expect(position >= head).toBe(true);
+    // Live: what others write moves it too, without waiting for a checkpoint.
+    const seen: string[] = [];
+    const stop = new AbortController();
+    const following = (async () => {
+      const options = { streamPrefixes: [newPrefix()], after: head, signal: stop.signal };
+      for await (const batch of store.catchUp(options)) seen.push(batch.position);
+    })();
+    await eventually(() => expect(seen).toHaveLength(1));
+    for (let revision = 600; revision < 605; revision += 1) {
+      const { position: written } = await store.append(`${stream}x`, revision - 1, newEvents(1));
+      await eventually(() => expect((seen.at(-1) ?? '') >= written).toBe(true), { deadlineMs: 5_000 });
+    }
+    stop.abort();
+    await following;
+  });
+});
+
+describe('facts of a node that fails', () => {
+  let stage: Stage;
+  let a: string;
+  beforeAll(async () => void (stage = await Stage.start({ statsEvery: 50, linger: 500, liveBuffer: 200 })));
+  afterAll(() => stage.close());
+  beforeEach(() => void (a = newPrefix()));
+  afterEach(() => stage.closeStores());
+
+  it('a subscription that the node ends is taken up again, for as long as the process lives', async () => {
+    const store = stage.open();
+    const appended = await fill(store, a, ['x'], 8);
+    const following = follow(store, { prefixes: [a], maxBatch: 50 }, count(2_000), () => pause(1));
+    for (let round = 0; round < 3; round += 1) {
+      appended.push(...(await fill(store, `${a}${round}`, ['y'], 4)));
+      if (round === 1) await stage.killAndRestart();
+      else await stage.node.fault({ dropSubscriptions: true });
+    }
+    expect(ids((await following).events)).toEqual(appended);
+  });
+
+  it('a consumer that is too slow for the node loses and repeats nothing', async () => {
+    const store = stage.open({ limits: { liveEvents: 50 } });
+    const proceed = Promise.withResolvers<void>();
+    const slow = follow(store, { prefixes: [a], maxBatch: 20 }, count(3_000), () => proceed.promise);
+    const appended = await fill(store, a, ['x', 'y', 'z'], 10);
+    proceed.resolve();
+    const { events, batches } = await slow;
+    expect(ids(events)).toEqual(appended);
+    expect(Math.max(...batches.map((batch) => batch.events.length))).toBe(20);
+  });
+
+  it('checkpoints that are rare, and entries of the node’s own, keep no reader from the head', async () => {
+    const writer = stage.open();
+    await fill(writer, newPrefix(), ['x'], 12);
+    await stage.node.fault({ checkpointInterval: 1_000_000 });
+    const store = stage.open();
+    const since = performance.now();
+    for (let round = 0; round < 2; round += 1) {
+      const head = (await store.head()) ?? '';
+      const { position = '' } = await follow(store, { prefixes: [a] }, ({ position: at = '' }) => at >= head);
+      expect(position >= head).toBe(true);
+    }
+    expect(performance.now() - since).toBeLessThan(10_000);
+    await stage.node.fault({ checkpointInterval: null });
+  });
+
+  it('a node that is told to end serves on for a while: nothing is lost', async () => {
+    const store = stage.open();
+    const following = follow(store, { prefixes: [a] }, count(150));
+    const appending = (async () => {
+      for (let revision = -1; revision < 149; revision += 1) {
+        const events = newEvents(1);
+        await untilAnswered(() => store.append(a, revision < 0 ? 'no_stream' : revision, events));
+        await pause(5);
+      }
+    })();
+    await stage.node.stop();
+    await stage.node.run();
+    await appending;
+    expect(ids((await following).events)).toEqual(ids(await store.read(a)));
+  });
+
+  it('ended subscriptions end without an error', async () => {
+    const warnings: unknown[] = [];
+    const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
+    const store = stage.open({ logger });
+    await fill(store, a, ['x'], 8);
+    for (let round = 0; round < 5; round += 1) {
+      await follow(store, { prefixes: [a], maxBatch: 50 }, count(100 * (round + 1)));
+    }
+    const signal = new AbortController();
+    const live = follow(store, { prefixes: [newPrefix()] }, count(1));
+    const ended = (async () => {
+      for await (const batch of store.catchUp({ streamPrefixes: [a], signal: signal.signal })) {
+        if (batch.caughtUp) signal.abort();
+      }
+    })();
+    await ended;
+    await store.close();
+    await live;
+    expect(warnings).toEqual([]);
+  });
+
+  it('while it is down everything is unavailable, and tells no address', async () => {
+    const store = stage.open({ limits: { operationTimeoutMs: 300 } });
+    await store.append(a, 'no_stream', newEvents(1));
+    await stage.node.kill();
+    const works = [store.append(a, 0, newEvents(1)), store.read(a), store.head()];
+    for (const error of await Promise.all(works.map(errorOf))) {
+      expect(error).toBeInstanceOf(Unavailable);
+      expect(error).toMatchObject({ name: 'Unavailable', engine: 'event store' });
+      const { message, stack, cause } = error as Error;
+      expect(`${message} ${stack?.split('\n', 1)[0]}`).not.toMatch(/127\.0\.0\.1|\d{5}/);
+      expect(cause).toBeUndefined();
+    }
+    await stage.node.run();
+  });
+
+  it('hung: operations are given up in time, and repeated when it goes on', async () => {
+    const store = stage.open({ limits: { operationTimeoutMs: 500 } });
+    await store.append(a, 'no_stream', newEvents(1));
+    stage.node.pause();
+    const since = performance.now();
+    const events = newEvents(1);
+    const works = [store.append(a, 0, events), store.read(a), store.head()];
+    for (const error of await Promise.all(works.map(errorOf))) expect(error).toBeInstanceOf(Unavailable);
+    expect(performance.now() - since).toBeLessThan(3_000);
+    stage.node.resume();
+    expect(await untilAnswered(() => store.append(a, 0, events))).toMatchObject({ revision: 1 });
+    expect(await store.read(a)).toHaveLength(2);
+  });
+
+  it('one store’s end or lost node rejects no append of another in the same process', async () => {
+    const other = await Stage.start();
+    try {
+      const steady = stage.open();
+      let ended = false;
+      const appending = Array.from({ length: 20 }, async (_, writer) => {
+        for (let revision = -1; !ended; revision += 1) {
+          await steady.append(`${a}${writer}`, revision < 0 ? 'no_stream' : revision, newEvents(1));
+        }
+      });
+      for (let round = 0; round < 3; round += 1) {
+        const losing = other.open({ limits: { operationTimeoutMs: 200 } });
+        const lost = Array.from({ length: 20 }, (_, n) => losing.append(`r${round}-${n}`, 'no_stream', newEvents(1)));
+        if (round === 1) await other.node.kill();
+        await Promise.allSettled(lost);
+        await losing.close();
+        if (round === 1) await other.node.run();
+      }
+      ended = true;
+      await Promise.all(appending);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('64 appends whose node was lost before it answered are stored once, and answered', async () => {
+    const store = stage.open();
+    await stage.node.fault({ loseAnswers: 64 });
+    const requests = Array.from({ length: 64 }, () => newEvents(2));
+    const answers = await Promise.all(requests.map((events, n) => store.append(`${a}${n}`, 'no_stream', events)));
+    expect(answers.every(({ revision }) => revision === 1)).toBe(true);
+    for (const [n, events] of requests.entries()) expect(ids(await store.read(`${a}${n}`))).toEqual(ids(events));
+  });
+
+  it('the same ids are accepted again after kill -9, and duplicated never', async () => {
+    const store = stage.open();
+    const [first, second] = [newEvents(2), newEvents(2)];
+    const answers = [await store.append(a, 'no_stream', first), await store.append(a, 1, second)];
+    await stage.killAndRestart();
+    expect([await store.append(a, 'no_stream', first), await store.append(a, 1, second)]).toEqual(answers);
+    expect(await store.read(a)).toHaveLength(4);
+  });
+
+  it('a refused append is refused also where the URL asks for answers instead of errors', async () => {
+    const store = openStore(`${stage.node.url}&throwOnAppendFailure=false`);
+    await store.append(a, 'no_stream', newEvents(2));
+    expect(await errorOf(store.append(a, 'no_stream', newEvents(1)))).toMatchObject({
+      expected: 'no_stream',
+      actual: 1,
+    });
+    await store.close();
+  });
+
+  it('as many appends as allowed wait, the next is told so at once', async () => {
+    const metrics = new RecordedMetrics();
+    const store = stage.open({ metrics, limits: { maxAppends: 10, operationTimeoutMs: 20_000 } });
+    await store.head();
+    await stage.node.fault({ hang: true });
+    const waiting = Array.from({ length: 10 }, (_, n) => store.append(`${a}${n}`, 'no_stream', newEvents(1)));
+    expect(metrics.value('event_store_appends')).toBe(10);
+    expect(await errorOf(store.append(`${a}one`, 'no_stream', newEvents(1)))).toMatchObject({ name: 'Busy' });
+    await stage.node.fault({ hang: false });
+    await Promise.all(waiting);
+    expect(metrics.value('event_store_appends')).toBe(0);
+    expect(await store.read(`${a}one`)).toEqual([]);
+  });
+
+  it('an append under way is finished before the store is closed, a later one refused', async () => {
+    const store = stage.open();
+    const under = Array.from({ length: 50 }, (_, n) => store.append(`${a}${n}`, 'no_stream', newEvents(1)));
+    const closed = store.close();
+    expect(await errorOf(store.append(`${a}late`, 'no_stream', newEvents(1)))).toMatchObject({ name: 'Unavailable' });
+    await closed;
+    expect(await Promise.all(under)).toHaveLength(50);
+    expect(await stage.open().read(`${a}49`)).toHaveLength(1);
+  });
+});
+
+describe('the connection string', () => {
+  const options = { logger: silentLogger, metrics: noMetrics };
+
+  it.each([
+    '',
+    'http://someone:s3cret@host:1',
+    'esdb://someone:s3cret@',
+    'esdb://someone:s3%zzcret@host:1',
+    'esdb://host:x',
+  ])('that is none is refused without a word of it: %j', (url) => {
+    let error: unknown;
+    try {
+      openStore(url, options);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(TypeError);
+    expect(`${(error as Error).message} ${JSON.stringify(error)}`).not.toMatch(/s3|someone/);
+  });
+});

@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Unavailable, type EventStore, type StoredEvent } from '@tracking/ports';
+import { count, eventually, follow, ids, newEvents, newPrefix } from '@tracking/testing';
+import { openStore, Stage, untilAnswered } from '../../test/eventstoredb/eventstoredb-subject.ts';
+
+const KILLS = 3;
+const WRITERS = 8;
+
+/** What was appended and acknowledged, stream by stream. */
+type Acknowledged = ReadonlyMap<string, readonly string[]>;
+
+describe('a node that fails', () => {
+  let stage: Stage;
+  let prefix: string;
+  beforeAll(async () => void (stage = await Stage.start({ statsEvery: 200, linger: 300 })));
+  afterAll(() => stage.close());
+  beforeEach(() => void (prefix = newPrefix()));
+  afterEach(() => stage.closeStores());
+
+  /** Appends to a stream of its own for each writer, event after event, until it is told to end. */
+  function startWriters(store: EventStore, ended: AbortSignal) {
+    const acknowledged = new Map<string, string[]>();
+    async function write(stream: string): Promise<void> {
+      const own: string[] = [];
+      acknowledged.set(stream, own);
+      while (!ended.aborted) {
+        const events = newEvents(1 + (own.length % 3));
+        await untilAnswered(() => store.append(stream, own.length === 0 ? 'no_stream' : own.length - 1, events));
+        own.push(...ids(events));
+      }
+    }
+    const done = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(`${prefix}${writer}`)));
+    const total = () => [...acknowledged.values()].reduce((sum, own) => sum + own.length, 0);
+    const grow = async (by: number) => {
+      const least = total() + by;
+      await eventually(() => expect(total()).toBeGreaterThan(least), { deadlineMs: 30_000 });
+    };
+    return { acknowledged, done, total, grow };
+  }
+
+  async function expectStored(store: EventStore, acknowledged: Acknowledged): Promise<void> {
+    for (const [stream, own] of acknowledged) expect(ids(await store.read(stream))).toEqual(own);
+  }
+
+  /** All of it once, each stream in its order, all in the log's order. */
+  function expectFollowed(events: readonly StoredEvent[], acknowledged: Acknowledged): void {
+    for (const [stream, own] of acknowledged) {
+      expect(ids(events.filter((event) => event.stream === stream))).toEqual(own);
+    }
+    const positions = events.map(({ position }) => position);
+    expect(positions).toEqual([...new Set(positions)].sort());
+  }
+
+  type Fault = (round: number) => Promise<unknown>;
+  const FAULTS: readonly (readonly [string, () => Fault])[] = [
+    ['killed and started again', () => () => stage.killAndRestart()],
+    [
+      'hung for a while',
+      () => async () => {
+        stage.node.pause();
+        await pause(1_200);
+        stage.node.resume();
+      },
+    ],
+    [
+      'told to end and started again',
+      () => async () => {
+        await stage.node.stop();
+        await stage.node.run();
+      },
+    ],
+    ['cutting connections in place of answers', () => () => stage.node.fault({ loseAnswers: 20 })],
+    ['dropping who follows', () => () => stage.node.fault({ dropSubscriptions: true })],
+    [
+      'dead after an append that it did not answer',
+      () => async () => {
+        await stage.node.fault({ dieAfterAppends: 5 });
+        await stage.node.ended();
+        await stage.node.run();
+      },
+    ],
+  ];
+
+  it.each(FAULTS)('%s in the middle: nothing acknowledged is missing, and order holds', async (_, fault) => {
+    const store = stage.open({ limits: { operationTimeoutMs: 1_000, liveEvents: 100 } });
+    const ended = new AbortController();
+    const writers = startWriters(store, ended.signal);
+    const everything = () => ended.signal.aborted;
+    const following = [
+      followUntil(store, prefix, 500, everything, () => writers.total()),
+      followUntil(stage.open(), prefix, 7, everything, () => writers.total()),
+      followUntil(store, prefix, 500, everything, () => writers.total(), 20),
+    ];
+    for (let round = 0; round < KILLS; round += 1) {
+      await writers.grow(60);
+      await fault()(round);
+    }
+    await writers.grow(60);
+    ended.abort();
+    await writers.done;
+    await expectStored(store, writers.acknowledged);
+    for (const events of await Promise.all(following)) expectFollowed(events, writers.acknowledged);
+    await expectStored(stage.open(), writers.acknowledged);
+  });
+
+  it('not there at the start: says so without a secret, and is there when it is', async () => {
+    await stage.node.kill();
+    const lines: string[] = [];
+    const line = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
+    const logger = { debug: line, info: line, warn: line, error: line };
+    const url = stage.node.url.replace('://', '://someone:s3cret@');
+    const store = openStore(url, { logger, limits: { operationTimeoutMs: 300 } });
+    const following = follow(store, { prefixes: [prefix] }, count(3));
+    const error: unknown = await store
+      .append(`${prefix}1`, 'no_stream', newEvents(1))
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Unavailable);
+    await eventually(() => expect(lines.length).toBeGreaterThan(1));
+    const { message, stack, cause } = error as Error;
+    expect(`${message} ${stack} ${JSON.stringify(error)} ${lines.join()}`).not.toMatch(/s3cret|someone|127\.0\.0\.1/);
+    expect(cause).toBeUndefined();
+    await stage.node.run();
+    const events = newEvents(3);
+    await untilAnswered(() => store.append(`${prefix}2`, 'no_stream', events));
+    expect(ids((await following).events)).toEqual(ids(events));
+    await store.close();
+  });
+
+  it('away when a reader wants to end: it ends all the same', async () => {
+    const store = stage.open();
+    const stop = new AbortController();
+    const batches: unknown[] = [];
+    const following = (async () => {
+      const options = { streamPrefixes: [prefix], signal: stop.signal };
+      for await (const batch of store.catchUp(options)) batches.push(batch);
+    })();
+    await eventually(() => expect(batches).not.toHaveLength(0));
+    stage.node.pause();
+    const late = follow(store, { prefixes: [prefix] }, count(1));
+    stop.abort();
+    await following;
+    await store.close();
+    expect((await late).events).toEqual([]);
+  });
+
+  it('ends no process, however much of what is under way fails', async () => {
+    const script = fileURLToPath(new URL('../../test/eventstoredb/busy-process.ts', import.meta.url));
+    const flags = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
+    const child = spawn(process.execPath, [...flags, script, stage.node.url, prefix], { stdio: 'pipe' });
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => void (said += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => void (said += chunk.toString()));
+    const exited = once(child, 'exit');
+    const acknowledged = () => Number(said.trim().split('\n').at(-1));
+    for (let kill = 0; kill <= KILLS; kill += 1) {
+      const least = acknowledged() + 100;
+      await eventually(() => expect(acknowledged()).toBeGreaterThan(least), { deadlineMs: 30_000 });
+      if (kill < KILLS) await stage.killAndRestart();
+    }
+    child.stdin.end();
+    const [code] = (await exited) as [number];
+    expect({ code, said }).toMatchObject({ code: 0 });
+    expect(JSON.parse(said.trim().split('\n').at(-1) ?? '')).toEqual({ wrong: [] });
+  });
+});
+
+/** Follows until all is over and everything that was appended came, or 20 seconds more have passed. */
+async function followUntil(
+  store: EventStore,
+  prefix: string,
+  maxBatch: number,
+  isOver: () => boolean,
+  total: () => number,
+  pauseMs = 0,
+): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  const stop = new AbortController();
+  const watching = (async () => {
+    while (!isOver()) await pause(20);
+    for (const deadline = performance.now() + 20_000; performance.now() < deadline && events.length < total();) {
+      await pause(20);
+    }
+    // One that came too often would come now.
+    await pause(100);
+    stop.abort();
+  })();
+  for await (const batch of store.catchUp({ streamPrefixes: [prefix], maxBatch, signal: stop.signal })) {
+    events.push(...batch.events);
+    if (pauseMs > 0) await pause(pauseMs);
+  }
+  await watching;
+  return events;
+}

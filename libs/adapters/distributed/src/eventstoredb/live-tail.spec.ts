@@ -1,0 +1,71 @@
+import { newEvent } from '@tracking/testing';
+import { LiveTail } from './live-tail.ts';
+import { toPosition, type LogEntry } from './stored-event.ts';
+
+const at = (commit: number) => toPosition({ commit: BigInt(commit), prepare: BigInt(commit) });
+
+function entry(commit: number, stream?: string): LogEntry {
+  const position = at(commit);
+  return stream === undefined ? { position } : { position, event: { ...newEvent(), stream, revision: 0, position } };
+}
+
+describe('the newest events in memory', () => {
+  it('are those after a position, of the streams that match', () => {
+    const tail = new LiveTail(at(10), 100);
+    for (const [commit, stream] of [
+      [11, 'a1'],
+      [12, 'b1'],
+      [13, undefined],
+      [14, 'a2'],
+      [15, 'b2'],
+    ] as const) {
+      tail.push(entry(commit, stream));
+    }
+    const read = (after: number, limit = 9) => {
+      const { events, position } = tail.after(at(after), ['a'], limit);
+      return [...events.map(({ stream }) => stream), position];
+    };
+    expect(read(10)).toEqual(['a1', 'a2', at(15)]);
+    expect(read(11)).toEqual(['a2', at(15)]);
+    expect(read(13)).toEqual(['a2', at(15)]);
+    expect(read(14)).toEqual([at(15)]);
+    expect(read(20)).toEqual([at(20)]);
+    expect(read(10, 1)).toEqual(['a1', at(11)]);
+  });
+
+  it('reach as far as the log does, also where nothing of it is kept', () => {
+    const tail = new LiveTail(at(10), 100);
+    expect(tail.last).toBe(at(10));
+    tail.push(entry(11));
+    expect(tail.last).toBe(at(11));
+    expect(tail.after(at(10), ['a'], 9)).toEqual({ events: [], position: at(11) });
+  });
+
+  it('hold none twice, when a subscription begins again', () => {
+    const tail = new LiveTail(at(10), 100);
+    for (const commit of [11, 12, 11, 12, 13]) tail.push(entry(commit, 'a'));
+    expect(tail.after(at(10), ['a'], 9).events.map(({ position }) => position)).toEqual([11, 12, 13].map(at));
+  });
+
+  it('are bounded: who is further behind is told so', () => {
+    const tail = new LiveTail(at(0), 5);
+    for (let commit = 1; commit <= 100; commit += 1) {
+      tail.push(entry(commit, 'a'));
+      const first = Array.from({ length: commit + 1 }, (_, back) => back).find((back) => tail.covers(at(back))) ?? -1;
+      const kept = tail.after(at(first), ['a'], 999).events;
+      expect(kept).toHaveLength(commit - first);
+      expect(kept.length).toBeGreaterThanOrEqual(Math.min(commit, 5));
+      expect(kept.length).toBeLessThan(10);
+    }
+  });
+
+  it('wake who waits for them', async () => {
+    const tail = new LiveTail(at(0), 5);
+    const { changed } = tail;
+    tail.push(entry(1, 'a'));
+    await changed;
+    const next = tail.changed;
+    tail.notify();
+    await next;
+  });
+});

@@ -1,0 +1,392 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+import { DomainError, type JsonObject } from '@tracking/contracts';
+import { Busy, Unavailable, type CommandHandler, type Logger } from '@tracking/ports';
+import { RecordedMetrics, createAuthority, eventually, issueCertificate, silentLogger } from '@tracking/testing';
+import { FaultyLink } from '../../test/grpc/faulty-link.ts';
+import { openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
+import { freePort } from '../../test/kafka/kafka-engine.ts';
+import type { GrpcCommandChannelOptions } from './grpc-command-channel.ts';
+import type { GrpcCommandServer, GrpcCommandServerOptions } from './grpc-command-server.ts';
+
+jest.setTimeout(60_000);
+
+const LONG_MS = 20_000;
+
+/** A replica of the service `things`, behind a link that can fail. */
+interface Replica {
+  readonly name: string;
+  readonly address: string;
+  readonly server: GrpcCommandServer;
+  readonly link: FaultyLink;
+  /** What it was asked to do, in this order. */
+  readonly done: JsonObject[];
+}
+
+describe('faults of the gRPC command channel', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    released.resolve(null);
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  let released: PromiseWithResolvers<null>;
+  /** Who began calls of `hold`, which wait until released. */
+  let held: string[];
+  /** Who began calls of `holdFirst`, of which the first waits as well. */
+  let firsts: Replica[];
+  beforeEach(() => {
+    released = Promise.withResolvers();
+    held = [];
+    firsts = [];
+  });
+
+  async function startReplica(
+    name: string,
+    options: Partial<GrpcCommandServerOptions> = {},
+    port?: number,
+  ): Promise<Replica> {
+    const done: JsonObject[] = [];
+    const doing =
+      (handler: CommandHandler): CommandHandler =>
+      (request) => {
+        done.push(request);
+        return handler(request);
+      };
+    const things = {
+      note: doing(() => Promise.resolve(name)),
+      big: doing(() => Promise.resolve('x'.repeat(20_000))),
+      refuse: doing(() => Promise.reject(new DomainError('not_found', 'No such thing.'))),
+      hold: doing(() => (held.push(name), released.promise.then(() => name))),
+      holdFirst: doing(() => (firsts.push(replica) === 1 ? released.promise : Promise.resolve(name))),
+    };
+    const address = `127.0.0.1:${port ?? (await freePort())}`;
+    const server = await startServer({ things }, { address, ...options });
+    closing.push(() => server.close());
+    const link = await FaultyLink.open(await freePort(), Number(address.split(':')[1]));
+    closing.push(() => link.cut());
+    const replica: Replica = { name, address, server, link, done };
+    return replica;
+  }
+
+  function channelTo(replicas: readonly Replica[], options: Partial<GrpcCommandChannelOptions> = {}) {
+    return channelAt(
+      replicas.map(({ link }) => link.port),
+      options,
+    );
+  }
+  function channelAt(ports: readonly number[], options: Partial<GrpcCommandChannelOptions> = {}) {
+    const things = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
+    const channel = openChannel({ things }, options);
+    closing.push(() => channel.close());
+    return {
+      call: (method: string, request: JsonObject = {}, deadlineMs = LONG_MS) =>
+        channel.call('things', method, request, deadlineMs),
+    };
+  }
+  type Channel = ReturnType<typeof channelAt>;
+
+  const errorOf = (call: Promise<unknown>) => call.then(() => undefined).catch((error: unknown) => error as Error);
+
+  /** Until each of them answers in its turn. */
+  const untilAllAnswer = (channel: Channel, ...replicas: readonly Replica[]) =>
+    eventually(async () => {
+      const names = await Promise.all(replicas.map(() => channel.call('note')));
+      expect(new Set(names)).toEqual(new Set(replicas.map(({ name }) => name)));
+    });
+
+  /** Calls without end, some at once, each with a number of its own. */
+  function callOnAndOn(channel: Channel) {
+    let last = 0;
+    let isOver = false;
+    const call = async () => {
+      while (!isOver) await channel.call('note', { number: (last += 1) });
+    };
+    const calling = Promise.all([call(), call(), call(), call()]);
+    return {
+      made: () => last,
+      async stop() {
+        isOver = true;
+        await calling;
+      },
+    };
+  }
+  const numbers = (...replicas: readonly Replica[]) =>
+    replicas.flatMap(({ done }) => done.map(({ number }) => Number(number))).sort((a, b) => a - b);
+  const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+
+  describe('with two replicas', () => {
+    let one: Replica;
+    let two: Replica;
+    beforeEach(async () => {
+      one = await startReplica('one');
+      two = await startReplica('two');
+    });
+
+    it('lets them take turns', async () => {
+      const channel = channelTo([one, two]);
+      await untilAllAnswer(channel, one, two);
+      const before = [one.done.length, two.done.length];
+      for (let n = 0; n < 20; n += 1) await channel.call('note');
+      expect([one.done.length - before[0]!, two.done.length - before[1]!]).toEqual([10, 10]);
+    });
+
+    it('repeats on the other what a killed one had begun, and comes back to it', async () => {
+      const metrics = new RecordedMetrics();
+      const channel = channelTo([one, two], { metrics });
+      await untilAllAnswer(channel, one, two);
+      const answer = channel.call('holdFirst', { command_id: 'c1' });
+      await eventually(() => expect(firsts).toHaveLength(1));
+      const [killed, other] = firsts[0] === one ? [one, two] : [two, one];
+      expect(metrics.value('command_channel_calls')).toBe(1);
+      await killed.link.cut();
+      expect(await answer).toBe(other.name);
+      expect(killed.done.at(-1)).toEqual({ command_id: 'c1' });
+      expect(other.done.at(-1)).toEqual({ command_id: 'c1' });
+      expect(metrics.value('command_channel_repeats_total{service="things"}')).toBeGreaterThanOrEqual(1);
+      expect(metrics.value('command_channel_calls')).toBe(0);
+      for (let n = 0; n < 10; n += 1) expect(await channel.call('note')).toBe(other.name);
+      await killed.link.heal();
+      await untilAllAnswer(channel, one, two);
+    });
+
+    it('repeats on the other what a hung one does not answer, and comes back to it', async () => {
+      const limits = { keepaliveMs: 200, keepaliveTimeoutMs: 200 };
+      const channel = channelTo([one, two], { limits });
+      await untilAllAnswer(channel, one, two);
+      one.link.hang();
+      const start = performance.now();
+      const answers = await Promise.all(Array.from({ length: 10 }, () => channel.call('note')));
+      expect(new Set(answers)).toEqual(new Set(['two']));
+      expect(performance.now() - start).toBeLessThan(LONG_MS / 2);
+      one.link.wake();
+      await untilAllAnswer(channel, one, two);
+    });
+
+    it('finishes what is under way when one closes, and sends the rest to the other', async () => {
+      const channel = channelTo([one, two]);
+      await untilAllAnswer(channel, one, two);
+      const answers = Promise.all([channel.call('hold'), channel.call('hold')]);
+      await eventually(() => expect(held.toSorted()).toEqual(['one', 'two']));
+      const closed = one.server.close();
+      await eventually(async () => {
+        const names = await Promise.all(Array.from({ length: 6 }, () => channel.call('note')));
+        expect(names).toEqual(Array(6).fill('two'));
+      });
+      released.resolve(null);
+      expect((await answers).toSorted()).toEqual(['one', 'two']);
+      await closed;
+    });
+
+    it('does nothing twice while one closes', async () => {
+      const channel = channelTo([one, two]);
+      const calls = callOnAndOn(channel);
+      await eventually(() => expect(one.done.length).toBeGreaterThan(50));
+      await one.server.close();
+      const before = two.done.length;
+      await eventually(() => expect(two.done.length).toBeGreaterThan(before + 50));
+      await calls.stop();
+      expect(numbers(one, two)).toEqual(upTo(calls.made()));
+    });
+
+    it('refuses nothing and does nothing twice when connections end of age', async () => {
+      const aging = await startReplica('aging', { limits: { connectionAgeMs: 100 } });
+      const channel = channelTo([aging, two]);
+      const calls = callOnAndOn(channel);
+      await eventually(() => expect(aging.link.connections).toBeGreaterThan(4));
+      await calls.stop();
+      expect(numbers(aging, two)).toEqual(upTo(calls.made()));
+    });
+  });
+
+  it('leaves behind what does not end when a server closes, for another replica to answer', async () => {
+    const one = await startReplica('one', { limits: { closeTimeoutMs: 200 } });
+    const two = await startReplica('two', { limits: { closeTimeoutMs: 200 } });
+    const channel = channelTo([one, two]);
+    const answer = channel.call('holdFirst');
+    await eventually(() => expect(firsts).toHaveLength(1));
+    const [closed, other] = firsts[0] === one ? [one, two] : [two, one];
+    await closed.server.close();
+    expect(await answer).toBe(other.name);
+  });
+
+  it('waits for a replica that comes later', async () => {
+    const port = await freePort();
+    const channel = channelAt([port]);
+    const soon = errorOf(channel.call('note', {}, 200));
+    const patient = channel.call('note');
+    expect(await soon).toBeInstanceOf(Unavailable);
+    await startReplica('late', {}, port);
+    expect(await patient).toBe('late');
+  });
+
+  it('loses nothing and does nothing twice over restarts on the same port', async () => {
+    let replica = await startReplica('v0');
+    const replicas = [replica];
+    const port = Number(replica.address.split(':')[1]);
+    const channel = channelAt([port]);
+    const calls = callOnAndOn(channel);
+    for (const name of ['v1', 'v2', 'v3']) {
+      const before = replica;
+      await eventually(() => expect(before.done.length).toBeGreaterThan(20));
+      await replica.server.close();
+      replica = await startReplica(name, {}, port);
+      replicas.push(replica);
+    }
+    const last = replica;
+    await eventually(() => expect(last.done.length).toBeGreaterThan(20));
+    await calls.stop();
+    expect(numbers(...replicas)).toEqual(upTo(calls.made()));
+  });
+
+  it('repeats what was done without an answer, and hands on the answer to the repeat', async () => {
+    const replica = await startReplica('one');
+    const channel = channelTo([replica]);
+    replica.link.cutAnswers(2);
+    expect(await channel.call('big', { command_id: 'c1' })).toHaveLength(20_000);
+    expect(replica.done).toEqual(Array(3).fill({ command_id: 'c1' }));
+  });
+
+  it('repeats until the deadline, and never after', async () => {
+    const replica = await startReplica('one');
+    const channel = channelTo([replica]);
+    await channel.call('note');
+    replica.link.cutAnswers(Infinity);
+    const start = performance.now();
+    expect(await errorOf(channel.call('big', {}, 1_000))).toBeInstanceOf(Unavailable);
+    expect(performance.now() - start).toBeGreaterThan(900);
+    const { length } = replica.done;
+    expect(length).toBeGreaterThan(2);
+    await channel.call('note');
+    await after(2 * 500);
+    expect(replica.done).toHaveLength(length + 1);
+  });
+
+  it('begins nothing whose deadline passed while the replica hung', async () => {
+    const replica = await startReplica('one');
+    const channel = channelTo([replica]);
+    await channel.call('note');
+    replica.link.hang();
+    const late = Array.from({ length: 50 }, () => errorOf(channel.call('note', { late: true }, 500)));
+    for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(Unavailable);
+    const answer = channel.call('note', { number: 'the last' });
+    await eventually(() => expect(replica.link.holdsBack('the last')).toBe(true));
+    replica.link.wake();
+    await answer;
+    expect(replica.done).toEqual([{}, { number: 'the last' }]);
+  });
+
+  it('refuses requests above the limit before they leave', async () => {
+    const replica = await startReplica('one');
+    const channel = channelTo([replica], { limits: { maxRequestBytes: 1_000 } });
+    const error = await errorOf(channel.call('note', { text: 'x'.repeat(1_000) }));
+    expect(error).toMatchObject({ name: 'Error', message: 'things.note: the request is larger than 1000 bytes' });
+    expect(await channel.call('note')).toBe('one');
+    expect(replica.done).toHaveLength(1);
+  });
+
+  it('refuses requests above the server’s limit', async () => {
+    const replica = await startReplica('one', { limits: { maxRequestBytes: 1_000 } });
+    const channel = channelTo([replica]);
+    const error = await errorOf(channel.call('note', { text: 'x'.repeat(1_000_000) }));
+    expect(error).toMatchObject({ name: 'Error', message: 'things.note: RESOURCE_EXHAUSTED' });
+    expect(await channel.call('note')).toBe('one');
+    expect(replica.done).toHaveLength(1);
+  });
+
+  it('refuses answers above the limit', async () => {
+    const errors: object[] = [];
+    const logger: Logger = { ...silentLogger, error: (fields) => void errors.push(fields) };
+    const channel = channelTo([await startReplica('one', { logger, limits: { maxAnswerBytes: 10_000 } })]);
+    expect(await errorOf(channel.call('big'))).toMatchObject({ name: 'Error', message: 'things.big failed' });
+    expect(errors).toEqual([
+      { service: 'things', method: 'big', err: new Error('the answer is larger than 10000 bytes') },
+    ]);
+    expect(await channel.call('note')).toBe('one');
+  });
+
+  it('answers nobody without the token, and says it to nobody', async () => {
+    const lines: string[] = [];
+    const line = (fields: object, message: string) => void lines.push(JSON.stringify(fields) + message);
+    const logger: Logger = { debug: line, info: line, warn: line, error: line };
+    const replica = await startReplica('one', { logger, token: 'right-token' });
+    const error = await errorOf(channelTo([replica], { logger, token: 'wrong-token' }).call('note'));
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(replica.done).toEqual([]);
+    expect(await channelTo([replica], { logger, token: 'right-token' }).call('note')).toBe('one');
+    expect(`${lines.join()} ${error?.stack} ${JSON.stringify(error)}`).not.toMatch(/(right|wrong)-token/);
+  });
+
+  it('is busy with as many calls as a server may have under way', async () => {
+    const metrics = new RecordedMetrics();
+    const replica = await startReplica('one', { metrics, limits: { maxCalls: 1 } });
+    const channel = channelTo([replica]);
+    const answer = channel.call('hold');
+    await eventually(() => expect(metrics.value('command_server_calls')).toBe(1));
+    const error = await errorOf(channel.call('note'));
+    expect(error).toBeInstanceOf(Busy);
+    expect(error).toMatchObject({ engine: 'things' });
+    released.resolve(null);
+    expect(await answer).toBe('one');
+    expect(await channel.call('note')).toBe('one');
+    expect(replica.done).toHaveLength(2);
+  });
+
+  it('is busy with as many calls as a channel may have under way', async () => {
+    const replica = await startReplica('one');
+    const channel = channelTo([replica], { limits: { maxCalls: 1 } });
+    const answer = channel.call('hold');
+    expect(await errorOf(channel.call('note'))).toBeInstanceOf(Busy);
+    released.resolve(null);
+    await answer;
+    expect(await channel.call('refuse').catch((error: Error) => error.name)).toBe('DomainError');
+    expect(await channel.call('note')).toBe('one');
+  });
+
+  it('waits for calls that nobody waits for any more when it closes', async () => {
+    const replica = await startReplica('one');
+    const channel = channelTo([replica]);
+    expect(await errorOf(channel.call('hold', {}, 100))).toBeInstanceOf(Unavailable);
+    let isClosed = false;
+    const closed = replica.server.close().then(() => (isClosed = true));
+    await after(200);
+    expect(isClosed).toBe(false);
+    released.resolve(null);
+    await closed;
+  });
+
+  it('says at once that its address is taken', async () => {
+    const { address } = await startReplica('one');
+    await expect(startServer({}, { address })).rejects.toThrow('EADDRINUSE');
+  });
+
+  describe('encrypted', () => {
+    const authority = createAuthority();
+    const stranger = createAuthority('Stranger');
+    const own = issueCertificate({ issuer: authority });
+    const ca = authority.cert;
+
+    it('knows both ends by their certificates', async () => {
+      const replica = await startReplica('one', { tls: { ...own, ca } });
+      const caller = issueCertificate({ issuer: authority, names: ['gateway'] });
+      expect(await channelTo([replica], { tls: { ...caller, ca } }).call('note')).toBe('one');
+      const unknown = issueCertificate({ issuer: stranger, names: ['gateway'] });
+      for (const tls of [{ ca }, { ...unknown, ca }]) {
+        expect(await errorOf(channelTo([replica], { tls }).call('note', {}, 500))).toBeInstanceOf(Unavailable);
+      }
+      expect(replica.done).toHaveLength(1);
+    });
+
+    it('calls no server that it does not trust', async () => {
+      const warnings: object[] = [];
+      const logger: Logger = { ...silentLogger, warn: (fields) => void warnings.push(fields) };
+      const replica = await startReplica('one', { tls: own });
+      expect(await channelTo([replica], { tls: { ca } }).call('note')).toBe('one');
+      const trusts = { tls: { ca: stranger.cert }, logger };
+      expect(await errorOf(channelTo([replica], trusts).call('note', {}, 500))).toBeInstanceOf(Unavailable);
+      expect(await errorOf(channelTo([replica]).call('note', {}, 500))).toBeInstanceOf(Unavailable);
+      expect(replica.done).toHaveLength(1);
+      expect(warnings).toEqual([{ service: 'things', reason: expect.any(String) }]);
+    });
+  });
+});

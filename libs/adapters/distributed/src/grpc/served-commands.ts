@@ -1,0 +1,62 @@
+import type { JsonObject } from '@tracking/contracts';
+import { Busy, Unavailable, type CommandHandler, type Logger } from '@tracking/ports';
+import type { GrpcLimits } from './grpc-options.ts';
+import type { CallRequest } from './protocol.ts';
+import { replyOf, type Reply } from './reply.ts';
+
+/** The services of this process and their calls under way. */
+export class ServedCommands {
+  private readonly services = new Map<string, Readonly<Record<string, CommandHandler>>>();
+  private readonly underWay = new Set<Promise<unknown>>();
+
+  constructor(
+    private readonly limits: GrpcLimits,
+    private readonly logger: Logger,
+  ) {}
+
+  get depth(): number {
+    return this.underWay.size;
+  }
+
+  add(service: string, methods: Readonly<Record<string, CommandHandler>>): void {
+    this.services.set(service, { ...this.services.get(service), ...methods });
+  }
+
+  /** @returns a `Reply` as JSON; never rejects */
+  async answer(call: CallRequest): Promise<string> {
+    const answering = this.replyTo(call);
+    this.underWay.add(answering);
+    const reply = await answering;
+    this.underWay.delete(answering);
+    return reply;
+  }
+
+  /** Settles when the calls that are under way have ended. */
+  async idle(): Promise<void> {
+    await Promise.all(this.underWay);
+  }
+
+  private async replyTo({ service, method, request }: CallRequest): Promise<string> {
+    try {
+      const handler = this.handlerOf(service, method);
+      if (handler === undefined)
+        return JSON.stringify({ failed: `${service} has no method ${method}` } satisfies Reply);
+      const answer = await handler(JSON.parse(request) as JsonObject);
+      const reply = JSON.stringify({ answer } satisfies Reply);
+      if (Buffer.byteLength(reply) <= this.limits.maxAnswerBytes) return reply;
+      throw new Error(`the answer is larger than ${this.limits.maxAnswerBytes} bytes`);
+    } catch (error) {
+      const reply = replyOf(error);
+      if (reply !== undefined) return JSON.stringify(reply);
+      this.logger.error({ service, method, err: error }, 'a command failed');
+      return JSON.stringify({ failed: `${service}.${method} failed` } satisfies Reply);
+    }
+  }
+
+  private handlerOf(service: string, method: string): CommandHandler | undefined {
+    if (this.underWay.size >= this.limits.maxCalls) throw new Busy(service, 'too many calls are under way');
+    const methods = this.services.get(service);
+    if (methods === undefined) throw new Unavailable(service, 'not in the process that was asked');
+    return Object.hasOwn(methods, method) ? methods[method] : undefined;
+  }
+}

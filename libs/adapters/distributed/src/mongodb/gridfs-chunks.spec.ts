@@ -1,0 +1,24 @@
+import { inChunks } from './gridfs-chunks.ts';
+
+async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
+  const chunks: string[] = [];
+  async function* source() {
+    const memory = Buffer.alloc(100);
+    for (const piece of pieces) yield memory.subarray(0, memory.write(piece));
+  }
+  for await (const chunk of inChunks(source(), 4)) chunks.push(String(Buffer.from(chunk)));
+  return chunks;
+}
+
+describe('bytes in chunks', () => {
+  it('are the same bytes, each chunk full but the last', async () => {
+    expect(await chunksOf('abcdefghij')).toEqual(['abcd', 'efgh', 'ij']);
+    expect(await chunksOf('a', 'bc', '', 'defg', 'hijklmnopq')).toEqual(['abcd', 'efgh', 'ijkl', 'mnop', 'q']);
+  });
+
+  it('have no empty one', async () => {
+    expect(await chunksOf()).toEqual([]);
+    expect(await chunksOf('', '')).toEqual([]);
+    expect(await chunksOf('abcd', '')).toEqual(['abcd']);
+  });
+});

@@ -1,0 +1,4 @@
+import { objectStoreConformance } from '@tracking/testing';
+import { gridfsSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
+
+whereMongo('object store on GridFS', () => objectStoreConformance('GridFS', gridfsSubject()));

@@ -1,0 +1,150 @@
+import { Unavailable } from '@tracking/ports';
+import { eventually, noMetrics } from '@tracking/testing';
+import { GridFSBucket, type Db } from 'mongodb';
+import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
+import { whereEngine } from '../../test/mongodb/mongo-subject.ts';
+import { GridfsObjectStore } from './gridfs-object-store.ts';
+import { GridfsRecords } from './gridfs-records.ts';
+import { MongoConnection } from './mongo-connection.ts';
+
+const DAY_MS = 86_400_000;
+const tomorrow = () => new Date(Date.now() + DAY_MS);
+const DEADLINE_MS = 1_500;
+
+/** 600 kB: three chunks. */
+async function* large(between: () => Promise<void> = () => Promise.resolve()) {
+  yield Buffer.alloc(300_000, 'a');
+  await between();
+  yield Buffer.alloc(300_000, 'b');
+}
+
+whereEngine('objects in GridFS', (enginesDir) => {
+  describe('objects in GridFS', () => {
+    let engine: MongoEngine;
+    let store: GridfsObjectStore;
+    const connections: MongoConnection[] = [];
+    beforeAll(async () => {
+      engine = await MongoEngine.create(enginesDir);
+      await engine.run();
+    });
+    beforeEach(() => void (store = new GridfsObjectStore(connect())));
+    afterEach(async () => {
+      engine.goOn();
+      await onMongo((database) => database.dropDatabase());
+      await Promise.all(connections.splice(0).map((connection) => connection.close()));
+    });
+    afterAll(() => engine.remove());
+
+    function connect(): MongoConnection {
+      const connection = new MongoConnection({
+        url: engine.url('objects'),
+        metrics: noMetrics,
+        deadlineMs: DEADLINE_MS,
+      });
+      connections.push(connection);
+      return connection;
+    }
+    const onMongo = <R>(work: (database: Db) => Promise<R>) => connect().run(work);
+    const counts = () =>
+      onMongo(async (database) => {
+        const { files, chunks, unfinished } = new GridfsRecords(database, DEADLINE_MS);
+        return Promise.all([files, chunks, unfinished].map((of) => of.countDocuments()));
+      });
+
+    it('are read by the driver’s own GridFS', async () => {
+      await store.put('obj_a', large());
+      const read = await onMongo(async (database) => {
+        const bucket = new GridFSBucket(database, { bucketName: 'objects' });
+        const parts: Buffer[] = [];
+        for await (const part of bucket.openDownloadStreamByName('obj_a')) parts.push(part as Buffer);
+        return Buffer.concat(parts);
+      });
+      expect(read.equals(Buffer.concat([Buffer.alloc(300_000, 'a'), Buffer.alloc(300_000, 'b')]))).toBe(true);
+    });
+
+    it('leave nothing behind that failed or was deleted', async () => {
+      const fault = () => Promise.reject(new Error('went away'));
+      await expect(store.put('obj_a', large(fault))).rejects.toThrow('went away');
+      await store.put('obj_b', large());
+      await store.delete('obj_b');
+      await store.put('obj_c', large());
+      await expect(store.put('obj_c', large())).rejects.toThrow('there is an object obj_c');
+      expect(await counts()).toEqual([1, 3, 0]);
+    });
+
+    it('are not stored while the engine is hung, but under a fresh id once it goes on, and the rest is removed', async () => {
+      await expect(
+        store.put(
+          'obj_a',
+          large(async () => engine.hang()),
+        ),
+      ).rejects.toThrow(Unavailable);
+      engine.goOn();
+      let attempt = 0;
+      await eventually(() => store.put(`obj_b${(attempt += 1)}`, large()));
+      expect(await store.get('obj_a')).toBeUndefined();
+      await store.removeUnfinished(tomorrow());
+      expect(await counts()).toEqual([1, 3, 0]);
+    });
+
+    it('are not made whole by a put that was taken for dead', async () => {
+      const other = new GridfsObjectStore(connect());
+      const slow = store.put(
+        'obj_a',
+        large(() => other.removeUnfinished(tomorrow())),
+      );
+      await expect(slow).rejects.toThrow('took too long');
+      expect(await counts()).toEqual([0, 0, 0]);
+    });
+
+    it('stay where a put was cut off after the last step that counts, and go where a delete was', async () => {
+      await store.put('obj_put', large());
+      await store.put('obj_delete', large());
+      await onMongo(async (database) => {
+        const { files, unfinished } = new GridfsRecords(database, DEADLINE_MS);
+        const at = new Date();
+        await unfinished.insertOne({ _id: 'obj_put', at, isGivenUp: true });
+        await unfinished.insertOne({ _id: 'obj_delete', at, isGivenUp: true });
+        await files.deleteOne({ _id: 'obj_delete' });
+      });
+      await store.removeUnfinished(new Date(Date.now() - DAY_MS));
+      expect(await counts()).toEqual([1, 6, 2]);
+      await store.removeUnfinished(tomorrow());
+      expect(await counts()).toEqual([1, 3, 0]);
+      expect((await store.get('obj_put'))?.sizeBytes).toBe(600_000);
+    });
+
+    it('are listed over many pages, each once', async () => {
+      const at = new Date();
+      const ids = Array.from({ length: 1_201 }, (_, n) => `obj_${n}`);
+      await onMongo(async (database) => {
+        const { files } = new GridfsRecords(database, DEADLINE_MS);
+        const metadata = { sha256: '' };
+        await files.insertMany(
+          // Many of one moment, more than a page of them.
+          ids.map((_id, n) => {
+            const uploadDate = new Date(at.getTime() - (n % 2) * n);
+            return { _id, length: 0, chunkSize: 1, uploadDate, filename: _id, metadata };
+          }),
+        );
+      });
+      const listed: string[] = [];
+      for await (const id of store.idsStored({ before: tomorrow() })) listed.push(id);
+      expect(listed.sort()).toEqual(ids.sort());
+    });
+
+    it('are read slowly over a restart of the engine', async () => {
+      await store.put('obj_a', large());
+      let size = 0;
+      for await (const bytes of (await store.get('obj_a'))?.bytes ?? []) {
+        if (size === 0) {
+          await engine.kill();
+          await engine.run();
+          await eventually(counts);
+        }
+        size += bytes.length;
+      }
+      expect(size).toBe(600_000);
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { newEvent } from '@tracking/testing';
+import { openStore, untilAnswered } from './eventstoredb-subject.ts';
+
+/**
+ * Appends, reads and follows as much as it can until its input ends, in a process of its own, which ends as soon as
+ * anything is thrown where nobody catches it. Prints how many appends are acknowledged, a line each time, and at the end
+ * which of them or of what was followed are missing, repeated or out of order.
+ * @param argv `<url> <prefix of its streams>`
+ */
+const STREAMS = 150;
+const [, , url = '', prefix = ''] = process.argv;
+const store = openStore(url, { limits: { operationTimeoutMs: 1_500 } });
+const ended = new AbortController();
+void text(process.stdin).then(() => ended.abort());
+
+const acknowledged = new Map<string, string[]>();
+/** Fills the connection: a write has to wait for room. */
+const ballast = 'x'.repeat(30_000);
+
+async function append(stream: string): Promise<void> {
+  const own: string[] = [];
+  acknowledged.set(stream, own);
+  while (!ended.signal.aborted) {
+    const event = newEvent({ ballast });
+    await untilAnswered(() => store.append(stream, own.length === 0 ? 'no_stream' : own.length - 1, [event]));
+    own.push(event.id);
+    if (own.length % 5 === 0) await store.read(stream, { from: own.length - 5 }).catch(() => undefined);
+    await pause(100);
+  }
+}
+
+const followed = new Map<string, string[]>();
+const stop = new AbortController();
+const following = (async () => {
+  for await (const { events } of store.catchUp({ streamPrefixes: [prefix], signal: stop.signal })) {
+    for (const { stream, id } of events) followed.set(stream, [...(followed.get(stream) ?? []), id]);
+  }
+})();
+
+const total = (of: ReadonlyMap<string, readonly string[]>) =>
+  [...of.values()].reduce((sum, { length }) => sum + length, 0);
+const progress = setInterval(() => process.stdout.write(`${total(acknowledged)}\n`), 50);
+await Promise.all(Array.from({ length: STREAMS }, (_, n) => append(`${prefix}${n}`)));
+clearInterval(progress);
+const deadline = performance.now() + 20_000;
+while (total(followed) < total(acknowledged) && performance.now() < deadline) await pause(20);
+stop.abort();
+await following;
+const wrong: string[] = [];
+for (const [stream, own] of acknowledged) {
+  const stored = (await untilAnswered(() => store.read(stream))).map(({ id }) => id);
+  if (stored.join() !== own.join()) wrong.push(`${stream} holds ${stored.length} of ${own.length}`);
+  if (followed.get(stream)?.join() !== own.join()) wrong.push(`${stream} was followed otherwise`);
+}
+process.stdout.write(`${JSON.stringify({ wrong })}\n`);
+await store.close();

@@ -1,0 +1,3 @@
+import { project } from '../../../jest.preset.mjs';
+
+export default project('eventstoredb-stand-in', import.meta.url);

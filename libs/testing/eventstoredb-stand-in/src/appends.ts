@@ -1,0 +1,133 @@
+import { setImmediate } from 'node:timers/promises';
+import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
+import streamsPb, {
+  type AppendReq,
+  type AppendResp,
+  type BatchAppendReq,
+  type BatchAppendResp,
+} from '@eventstore/db-client/generated/streams_pb.js';
+import type { handleBidiStreamingCall, handleClientStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
+import type { AppendResult } from '@tracking/ports';
+import { toAppendStatus, toServiceError } from './errors.ts';
+import type { FaultSwitches } from './faults.ts';
+import { toIdentifier, toLogPosition, toNewEvent } from './records.ts';
+import { Refused, type Expected } from './refused.ts';
+import type { Streams } from './streams.ts';
+
+/** An append that is still coming in. */
+interface Incoming {
+  readonly stream: string;
+  readonly expected: Expected;
+  readonly proposed: (AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage)[];
+}
+
+/** The calls `Append` (one append each) and `BatchAppend` (any number of them over one long call). */
+export function appendCalls(streams: Streams, faults: FaultSwitches) {
+  async function store({ stream, expected, proposed }: Incoming): Promise<AppendResult> {
+    const result = await streams.append(stream, expected, proposed.map(toNewEvent));
+    faults.stored();
+    return result;
+  }
+
+  const append: handleClientStreamingCall<AppendReq, AppendResp> = (call, callback) => {
+    let incoming: Incoming | undefined;
+    call.on('data', (request: AppendReq) => {
+      const options = request.getOptions();
+      const message = request.getProposedMessage();
+      if (options !== undefined) incoming = begin(options, options.hasRevision() ? options.getRevision() : undefined);
+      if (message !== undefined) incoming?.proposed.push(message);
+    });
+    call.on('end', async () => {
+      // The end of a call that was cut off comes before the news of that: nothing of it is stored, as by a real node.
+      await setImmediate();
+      if (incoming === undefined || call.cancelled) return;
+      store(incoming)
+        .then(success, conflict)
+        .then(
+          async (response) => {
+            await faults.passGate();
+            callback(null, response);
+          },
+          (error: unknown) => callback(toServiceError(error)),
+        );
+    });
+  };
+
+  const batchAppend: handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> = (call) => {
+    const pending = new Map<string, Incoming>();
+    call.on('data', (request: BatchAppendReq) => {
+      const key = request.getCorrelationId()?.getString() ?? '';
+      const options = request.getOptions();
+      if (options !== undefined) {
+        pending.set(key, begin(options, options.hasStreamPosition() ? options.getStreamPosition() : undefined));
+      }
+      const incoming = pending.get(key);
+      for (const message of request.getProposedMessagesList()) incoming?.proposed.push(message);
+      if (incoming === undefined || !request.getIsFinal()) return;
+      pending.delete(key);
+      void answer(call, request, incoming);
+    });
+    call.on('end', () => call.end());
+  };
+
+  async function answer(
+    call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>,
+    request: BatchAppendReq,
+    incoming: Incoming,
+  ): Promise<void> {
+    const response = new streamsPb.BatchAppendResp()
+      .setCorrelationId(request.getCorrelationId())
+      .setStreamIdentifier(toIdentifier(incoming.stream));
+    let answers = 1;
+    try {
+      const { revision, position } = await store(incoming);
+      const logPosition = toLogPosition(position);
+      const at = new sharedPb.AllStreamPosition().setCommitPosition(logPosition).setPreparePosition(logPosition);
+      response.setSuccess(new streamsPb.BatchAppendResp.Success().setCurrentRevision(String(revision)).setPosition(at));
+    } catch (error) {
+      response.setError(toAppendStatus(error));
+      // With a real node the client gets an error, then dies of an answer that it no longer waits for.
+      if (error instanceof Refused && error.refusal.kind === 'bad_request') answers = 2;
+    }
+    await faults.passGate();
+    for (let count = 0; count < answers && !call.destroyed; count += 1) call.write(response);
+  }
+
+  return { append, batchAppend };
+}
+
+function begin(options: AppendReq.Options | BatchAppendReq.Options, revision: string | undefined): Incoming {
+  const stream = Buffer.from(options.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
+  return { stream, expected: expectedOf(options, revision), proposed: [] };
+}
+
+/** @param revision where the client names one; each request has its own word for it */
+export function expectedOf(
+  options: { hasNoStream(): boolean; hasStreamExists(): boolean },
+  revision: string | undefined,
+): Expected {
+  if (revision !== undefined) return Number(revision);
+  if (options.hasNoStream()) return 'no_stream';
+  return options.hasStreamExists() ? 'stream_exists' : 'any';
+}
+
+function success({ revision, position }: AppendResult): AppendResp {
+  const logPosition = toLogPosition(position);
+  const at = new streamsPb.AppendResp.Position().setCommitPosition(logPosition).setPreparePosition(logPosition);
+  const stored = new streamsPb.AppendResp.Success().setCurrentRevision(String(revision)).setPosition(at);
+  return new streamsPb.AppendResp().setSuccess(stored);
+}
+
+/** The one refusal that the answer itself has a form for; any other ends the call. */
+function conflict(error: unknown): AppendResp {
+  if (!(error instanceof Refused) || error.refusal.kind !== 'wrong_expected_version') throw error;
+  const { expected, current } = error.refusal;
+  const conflict = new streamsPb.AppendResp.WrongExpectedVersion();
+  if (current === undefined) conflict.setCurrentNoStream(new sharedPb.Empty());
+  else conflict.setCurrentRevision(String(current));
+  if (expected === 'any') conflict.setExpectedAny(new sharedPb.Empty());
+  else if (expected === 'no_stream') conflict.setExpectedNoStream(new sharedPb.Empty());
+  else if (expected === 'stream_exists') conflict.setExpectedStreamExists(new sharedPb.Empty());
+  else conflict.setExpectedRevision(String(expected));
+  return new streamsPb.AppendResp().setWrongExpectedVersion(conflict);
+}

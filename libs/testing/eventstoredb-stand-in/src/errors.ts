@@ -1,0 +1,81 @@
+import sharedPb from '@eventstore/db-client/generated/shared_pb.js';
+import statusPb from '@eventstore/db-client/generated/status_pb.js';
+import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
+import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
+import { toIdentifier } from './records.ts';
+import { Refused, type Expected, type Refusal } from './refused.ts';
+
+/** How a node writes these where it wants a number. */
+const EXPECTED_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
+
+/** The end of a call, as a node words it: the client looks at the trailer `exception`. */
+export function toServiceError(error: unknown): Partial<ServiceError> {
+  if (!(error instanceof Refused)) return { code: status.UNAVAILABLE, details: String(error) };
+  const { refusal } = error;
+  switch (refusal.kind) {
+    case 'wrong_expected_version':
+      return trailing(status.FAILED_PRECONDITION, 'Append failed due to WrongExpectedVersion.', {
+        exception: 'wrong-expected-version',
+        'stream-name': refusal.stream,
+        'expected-version': String(expectedNumber(refusal.expected)),
+        ...(refusal.current !== undefined && { 'actual-version': String(refusal.current) }),
+      });
+    case 'stream_deleted':
+      return trailing(status.FAILED_PRECONDITION, `Event stream '${refusal.stream}' is deleted.`, {
+        exception: 'stream-deleted',
+        'stream-name': refusal.stream,
+      });
+    case 'append_too_large':
+      return trailing(status.INVALID_ARGUMENT, `Maximum Append Size of ${refusal.limit} Exceeded.`, {
+        exception: 'maximum-append-size-exceeded',
+        'maximum-append-size': String(refusal.limit),
+      });
+    case 'consumer_too_slow':
+      return trailing(status.ABORTED, 'Consumer too slow to handle event while live. Client resubscription required.');
+    case 'bad_request':
+      return trailing(status.UNKNOWN, 'Exception was thrown by handler.');
+  }
+}
+
+/** The same in the answer to one append of a batch call. */
+export function toAppendStatus(error: unknown) {
+  const [name, details] = error instanceof Refused ? detailsOf(error.refusal) : ['Timeout', new sharedPb.Timeout()];
+  const any = new anyPb.Any();
+  any.pack(details.serializeBinary(), `event_store.client.${name}`);
+  return new statusPb.Status().setMessage(String(error)).setDetails(any);
+}
+
+function detailsOf(refusal: Refusal): readonly [name: string, message: { serializeBinary(): Uint8Array }] {
+  switch (refusal.kind) {
+    case 'wrong_expected_version':
+      return ['WrongExpectedVersion', wrongExpectedVersion(refusal.expected, refusal.current)];
+    case 'stream_deleted':
+      return ['StreamDeleted', new sharedPb.StreamDeleted().setStreamIdentifier(toIdentifier(refusal.stream))];
+    case 'append_too_large':
+      return ['MaximumAppendSizeExceeded', new sharedPb.MaximumAppendSizeExceeded().setMaxappendsize(refusal.limit)];
+    case 'consumer_too_slow':
+    case 'bad_request':
+      return ['Unknown', new sharedPb.Unknown()];
+  }
+}
+
+function wrongExpectedVersion(expected: Expected, current: number | undefined) {
+  const details = new sharedPb.WrongExpectedVersion();
+  if (current === undefined) details.setCurrentNoStream(new emptyPb.Empty());
+  else details.setCurrentStreamRevision(String(current));
+  if (expected === 'any') return details.setExpectedAny(new emptyPb.Empty());
+  if (expected === 'no_stream') return details.setExpectedNoStream(new emptyPb.Empty());
+  if (expected === 'stream_exists') return details.setExpectedStreamExists(new emptyPb.Empty());
+  return details.setExpectedStreamPosition(String(expected));
+}
+
+function expectedNumber(expected: Expected): number {
+  return typeof expected === 'number' ? expected : EXPECTED_NUMBERS[expected];
+}
+
+function trailing(code: status, details: string, trailers: Readonly<Record<string, string>> = {}) {
+  const metadata = new Metadata();
+  for (const [key, value] of Object.entries(trailers)) metadata.set(key, value);
+  return { code, details, metadata };
+}

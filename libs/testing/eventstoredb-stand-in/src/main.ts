@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { env } from 'node:process';
+import { parseArgs } from 'node:util';
+import type { Faults } from './faults.ts';
+import { StandInNode } from './node.ts';
+
+if (env['NODE_ENV'] === 'production')
+  throw new Error('the EventStoreDB stand-in is no EventStoreDB: not in production');
+
+const { values } = parseArgs({
+  options: {
+    folder: { type: 'string' },
+    port: { type: 'string', default: '2113' },
+    'control-port': { type: 'string', default: '0' },
+    'no-batch-append': { type: 'boolean', default: false },
+    'stats-every': { type: 'string', default: '30000' },
+    'live-buffer': { type: 'string', default: '1000' },
+    linger: { type: 'string', default: '5000' },
+  },
+});
+if (values.folder === undefined) throw new Error('--folder is missing: where its data shall be');
+
+const port = Number(values.port);
+const node = await StandInNode.start({
+  folder: values.folder,
+  port,
+  batchAppend: !values['no-batch-append'],
+  statsEvery: Number(values['stats-every']),
+  liveBuffer: Number(values['live-buffer']),
+});
+
+/** POST with `Faults` as JSON. */
+const control = createServer((request, response) => {
+  json(request).then(
+    (faults) => {
+      node.faults.set(faults as Faults);
+      response.writeHead(204).end();
+    },
+    () => response.writeHead(400).end(),
+  );
+});
+control.listen(Number(values['control-port']), '127.0.0.1');
+await once(control, 'listening');
+const { port: controlPort } = control.address() as AddressInfo;
+console.log(`ready on esdb://127.0.0.1:${port}?tls=false control http://127.0.0.1:${controlPort}`);
+
+await once(process, 'SIGTERM');
+// As a node does: it serves on for a while, then drops who is still there.
+await setTimeout(Number(values.linger));
+control.close();
+control.closeAllConnections();
+await node.stop();

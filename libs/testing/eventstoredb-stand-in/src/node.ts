@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import serverFeaturesService from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { EmbeddedEngine } from '@tracking/embedded';
+import type { Logger, Metrics } from '@tracking/ports';
+import { appendCalls } from './appends.ts';
+import { gossipCall, supportedMethodsCall } from './cluster.ts';
+import { deleteCalls } from './deletes.ts';
+import { FaultSwitches } from './faults.ts';
+import { readCall } from './reads.ts';
+import { newEvent } from './records.ts';
+import { Streams } from './streams.ts';
+
+/** What a node takes is counted where it arrives; as it is stored here, bytes can be more. */
+const LIMITS = { appendBytes: 16 * 1_048_576 };
+
+/** As a node has it: events of this size may be read. */
+const MOST_BYTES = 17 * 1_024 * 1_024;
+
+export interface NodeOptions {
+  readonly folder: string;
+  readonly port: number;
+  /** Whether it offers the call `BatchAppend`, as a node of today does. */
+  readonly batchAppend: boolean;
+  /** Milliseconds between the statistics that a node writes into its own log; the first at its start. */
+  readonly statsEvery: number;
+  /** Events that a live subscription may fall behind while its client takes nothing. */
+  readonly liveBuffer: number;
+}
+
+const nothing = () => undefined;
+const logger: Logger = { debug: nothing, info: nothing, warn: console.error, error: console.error };
+const metrics: Metrics = {
+  counter: () => ({ add: nothing }),
+  gauge: () => ({ set: nothing }),
+  histogram: () => ({ observe: nothing }),
+};
+
+/** A node that serves. */
+export class StandInNode {
+  readonly faults: FaultSwitches;
+  private readonly sockets = new Set<Socket>();
+  private readonly grpc = new Server({ 'grpc.max_receive_message_length': MOST_BYTES });
+  private readonly listener: NetServer;
+  private readonly engine: EmbeddedEngine;
+  private stats: NodeJS.Timeout | undefined;
+
+  private constructor(engine: EmbeddedEngine) {
+    this.engine = engine;
+    this.faults = new FaultSwitches(() => this.cutConnections());
+    // Sockets in our own hands: what is cut shall look to the client like a lost node.
+    const injector = this.grpc.createConnectionInjector(ServerCredentials.createInsecure());
+    this.listener = createServer({ noDelay: true }, (socket) => {
+      this.sockets.add(socket);
+      socket.on('error', nothing);
+      socket.once('close', () => this.sockets.delete(socket));
+      injector.injectConnection(socket);
+    });
+  }
+
+  static async start(options: NodeOptions): Promise<StandInNode> {
+    const engine = await EmbeddedEngine.open({ dataDir: options.folder, logger, metrics, limits: LIMITS });
+    const streams = await Streams.open(engine.eventStore);
+    const node = new StandInNode(engine);
+    node.addServices(streams, options);
+    await node.keepStats(streams, options);
+    node.listener.listen(options.port, '127.0.0.1');
+    await once(node.listener, 'listening');
+    return node;
+  }
+
+  cutConnections(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  /** Drops everybody, then closes the store. */
+  async stop(): Promise<void> {
+    clearInterval(this.stats);
+    this.listener.close();
+    this.cutConnections();
+    this.grpc.forceShutdown();
+    await this.engine.close();
+  }
+
+  private addServices(streams: Streams, { port, batchAppend, liveBuffer }: NodeOptions): void {
+    this.grpc.addService(streamsService.StreamsService, {
+      read: readCall(streams, this.faults, { liveBuffer }),
+      ...appendCalls(streams, this.faults),
+      ...deleteCalls(streams, this.faults),
+    });
+    this.grpc.addService(gossipService.GossipService, { read: gossipCall(port) });
+    this.grpc.addService(serverFeaturesService.ServerFeaturesService, {
+      getSupportedMethods: supportedMethodsCall(batchAppend),
+    });
+  }
+
+  /** A node's log holds more than its clients wrote. */
+  private async keepStats(streams: Streams, { port, statsEvery }: NodeOptions): Promise<void> {
+    const write = async () => {
+      const data = Buffer.from(JSON.stringify({ 'proc-mem': process.memoryUsage.rss() }));
+      const event = newEvent(randomUUID(), '$statsCollected', 'application/json', data);
+      await streams.append(`$stats-127.0.0.1:${port}`, 'any', [event]);
+    };
+    await write();
+    this.stats = setInterval(() => void write(), statsEvery);
+  }
+}

@@ -1,0 +1,26 @@
+/** The stream's last revision as a client expects it. */
+export type Expected = number | 'no_stream' | 'any' | 'stream_exists';
+
+/** Why a node says no. */
+export type Refusal =
+  | {
+      readonly kind: 'wrong_expected_version';
+      readonly stream: string;
+      readonly expected: Expected;
+      /** Undefined: there is no such stream. */
+      readonly current: number | undefined;
+    }
+  | { readonly kind: 'stream_deleted'; readonly stream: string }
+  | { readonly kind: 'append_too_large'; readonly limit: number }
+  | { readonly kind: 'consumer_too_slow' }
+  | { readonly kind: 'bad_request'; readonly message: string };
+
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.kind);
+    this.refusal = refusal;
+  }
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@tracking/testing';
+import { startEngines, type Engines, type EnginesOptions } from './engines.ts';
+import { ManagedProcess } from './managed-process.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+export const SERVICES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+export interface DistributedSystemOptions extends EnginesOptions {
+  /** Of each service; 1 by default. */
+  readonly replicas?: number;
+  /** Settings of all services, by environment variable. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Port of the first gateway; any free one by default. */
+  readonly port?: number;
+  readonly say?: (line: string) => void;
+}
+
+/** One replica. */
+export interface Replica {
+  readonly process: ManagedProcess;
+  readonly managementUrl: string;
+  /** Of a gateway's API. */
+  readonly url: string | undefined;
+}
+
+/** Engines and services, built, each replica a process of its own on loopback ports that it keeps over restarts. */
+export class DistributedSystem {
+  private constructor(
+    readonly engines: Engines,
+    readonly services: Readonly<Record<ServiceName, readonly Replica[]>>,
+    /** What the command line needs to operate it. */
+    readonly administration: { readonly url: string; readonly token: string },
+  ) {}
+
+  static async start(options: DistributedSystemOptions): Promise<DistributedSystem> {
+    const { folder, replicas = 1, say = () => undefined, died } = options;
+    await mkdir(folder, { recursive: true });
+    const engines = await startEngines(options);
+    say('engines are ready');
+    const addresses = await addressesOf(replicas, options.port);
+    const channel = (service: 'shipments' | 'webhooks') =>
+      `ipv4:${addresses[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+    const administrationToken = randomBytes(32).toString('hex');
+    const common = {
+      EVENTSTOREDB_URL: engines.eventStoreDbUrl,
+      KAFKA_BROKERS: engines.kafkaBrokers,
+      MONGODB_URL: engines.mongoUrl,
+      SHIPMENTS_URL: channel('shipments'),
+      WEBHOOKS_URL: channel('webhooks'),
+      SERVICES_TOKEN: randomBytes(32).toString('hex'),
+      ADMINISTRATION_TOKEN: administrationToken,
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+      ...options.env,
+    };
+    const managed = (name: string, app: string, env: Readonly<Record<string, string>>, ready: RegExp, told = died) =>
+      new ManagedProcess(
+        {
+          name,
+          command: process.execPath,
+          args: ['--enable-source-maps', '--disable-warning=TimeoutNegativeWarning', `${root}apps/${app}/dist/main.js`],
+          env: { ...common, ...env },
+          ready,
+          logFile: join(folder, `${name}.log`),
+        },
+        told,
+      );
+    // Ends by itself when it is done.
+    await managed('setup', 'setup', {}, /"msg":"everything is there"/, () => undefined).run();
+    say('topics and collections are ready');
+
+    const services = Object.fromEntries(
+      SERVICES.map((service) => [
+        service,
+        addresses[service].map(({ port, managementPort }, index): Replica => {
+          const env = { PORT: String(port), MANAGEMENT_PORT: String(managementPort) };
+          return {
+            process: managed(`${service}-${index + 1}`, service, env, /"msg":"ready"/),
+            managementUrl: `http://127.0.0.1:${managementPort}`,
+            url: service === 'gateway' ? `http://127.0.0.1:${port}` : undefined,
+          };
+        }),
+      ]),
+    ) as unknown as Record<ServiceName, readonly Replica[]>;
+    const [gateway] = services.gateway;
+    const administration = { url: gateway?.managementUrl ?? '', token: administrationToken };
+    const system = new DistributedSystem(engines, services, administration);
+    await system.startServices();
+    return system;
+  }
+
+  /** Starts everything again that was stopped. */
+  async startAgain(): Promise<void> {
+    await Promise.all(this.ownEngines.map((engine) => engine.run()));
+    await this.startServices();
+  }
+
+  /** Addresses of the gateways' API. */
+  get urls(): readonly string[] {
+    return this.services.gateway.flatMap(({ url }) => url ?? []);
+  }
+
+  /** Those started here. */
+  private get ownEngines(): readonly ManagedProcess[] {
+    const { eventStoreDb, kafka, mongo } = this.engines;
+    return [eventStoreDb, kafka, mongo].flatMap((engine) => engine ?? []);
+  }
+
+  private async startServices(): Promise<void> {
+    await Promise.all(SERVICES.flatMap((service) => this.services[service].map(({ process: one }) => one.run())));
+  }
+
+  /** Services first, then the engines. */
+  async stop(): Promise<void> {
+    for (const service of [...SERVICES].reverse()) {
+      await Promise.all(this.services[service].map(({ process: one }) => one.stop()));
+    }
+    await Promise.all(this.ownEngines.map((engine) => engine.stop()));
+  }
+}
+
+async function addressesOf(replicas: number, firstGateway: number | undefined) {
+  const one = async (port?: number) => ({ port: port ?? (await freePort()), managementPort: await freePort() });
+  const some = (first?: number) =>
+    Promise.all(Array.from({ length: replicas }, (_, index) => one(first === undefined ? undefined : first + index)));
+  return {
+    shipments: await some(),
+    projections: await some(),
+    webhooks: await some(),
+    gateway: await some(firstGateway),
+  };
+}

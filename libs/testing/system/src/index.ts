@@ -1,0 +1,9 @@
+export {
+  DistributedSystem,
+  SERVICES,
+  type DistributedSystemOptions,
+  type Replica,
+  type ServiceName,
+} from './distributed-system.ts';
+export { startEngines, type Engines, type EnginesOptions } from './engines.ts';
+export { ManagedProcess, type ProcessSpec } from './managed-process.ts';

@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+
+/** An engine or a replica of a service, as it is started. */
+export interface ProcessSpec {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it prints once it can be used. */
+  readonly ready: RegExp;
+  /** Takes everything that it prints, over all its runs. */
+  readonly logFile: string;
+  /** Milliseconds that it may take to get ready. */
+  readonly patienceMs?: number;
+}
+
+const PATIENCE_MS = 60_000;
+
+/** Nothing that was started here outlives this process, however that ends (but for kill -9). */
+const alive = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
+
+/** A process that can be killed, stopped, held and started again. */
+export class ManagedProcess {
+  private child: ChildProcess | undefined;
+  private readonly log: WriteStream;
+  private isWanted = false;
+
+  constructor(
+    readonly spec: ProcessSpec,
+    /** Told when it ends although nobody asked for it. */
+    private readonly died: (name: string, code: number | null) => void = () => undefined,
+  ) {
+    this.log = createWriteStream(spec.logFile, { flags: 'a' });
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  /** Starts it; resolves when it is ready. */
+  async run(): Promise<void> {
+    const { name, command, args, env, ready, patienceMs = PATIENCE_MS } = this.spec;
+    this.isWanted = true;
+    // In a group of its own: Ctrl-C is for whoever stops everything in order.
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, ...(env && { env }) });
+    this.child = child;
+    alive.add(child);
+    child.stdout.pipe(this.log, { end: false });
+    child.stderr.pipe(this.log, { end: false });
+    child.once('exit', (code) => {
+      alive.delete(child);
+      if (this.child === child && this.isWanted) this.died(name, code);
+    });
+    let said = '';
+    await new Promise<void>((resolve, reject) => {
+      const fail = (how: string) => reject(new Error(`${name} ${how}:\n${said}`));
+      const late = setTimeout(() => fail(`was not ready within ${patienceMs} ms`), patienceMs);
+      const listen = (chunk: Buffer) => {
+        said = (said + chunk.toString()).slice(-4_000);
+        if (!ready.test(said)) return;
+        child.stdout.off('data', listen);
+        child.stderr.off('data', listen);
+        clearTimeout(late);
+        resolve();
+      };
+      child.stdout.on('data', listen);
+      child.stderr.on('data', listen);
+      child.once('error', () => fail('could not be started'));
+      child.once('exit', (code) => {
+        clearTimeout(late);
+        fail(`ended with ${code}`);
+      });
+    });
+  }
+
+  /** As a power cut does. */
+  kill(): Promise<void> {
+    return this.end('SIGKILL');
+  }
+
+  /** As an operator does. Resolves when it is gone. */
+  stop(): Promise<void> {
+    return this.end('SIGTERM');
+  }
+
+  /** Hung, not gone: connections stay open and nothing answers. */
+  hold(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  wake(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    this.isWanted = false;
+    const child = this.child;
+    this.child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGCONT');
+    child.kill(signal);
+    await gone;
+  }
+}
