@@ -1,0 +1,46 @@
+import { ConfigError } from '@tracking/runtime';
+import { DistributedSystem, SERVICES } from '@tracking/system';
+import { loadConfig } from './config.ts';
+
+const say = (line = '') => process.stdout.write(`${line}\n`);
+
+const { promise: asked, resolve: stop } = Promise.withResolvers<void>();
+let isStarting = true;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => (isStarting ? process.exit(1) : stop()));
+}
+
+try {
+  const config = loadConfig(process.argv.slice(2));
+  const died = (name: string, code: number | null) =>
+    say(`${name} ended with ${code}: see ${config.folder}/${name}.log`);
+  const system = await DistributedSystem.start({ ...config, say, died });
+  const { engines, services, administration } = system;
+  say();
+  say(`EventStoreDB  ${engines.eventStoreDbUrl}${engines.eventStoreDb ? '  (a stand-in for development)' : ''}`);
+  say(`Kafka         ${engines.kafkaBrokers}`);
+  say(`MongoDB       ${new URL(engines.mongoUrl).host}`);
+  for (const service of SERVICES) {
+    for (const { process: replica, url, managementUrl } of services[service]) {
+      say(`${replica.spec.name.padEnd(13)} ${url ?? ''}${url ? '  ' : ''}metrics and health: ${managementUrl}`);
+    }
+  }
+  say(`logs          ${config.folder}/*.log`);
+  say();
+  say('Make a key:');
+  say(
+    `  ADMINISTRATION_URL=${administration.url} ADMINISTRATION_TOKEN=${administration.token} \\\n` +
+      '    npm run --silent cli -- keys create --name my-first-key --environment test --role operator',
+  );
+  say(`The API and its documentation: ${system.urls.map((url) => `${url}/docs`).join(' ')}`);
+  say('Ctrl-C stops everything.');
+  isStarting = false;
+  await asked;
+  say('stopping');
+  await system.stop();
+  process.exit(0);
+} catch (error) {
+  const said = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`${said}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,26 @@
+import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { KafkaMessageBroker, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
+import { Identity } from '@tracking/identity';
+import { Service } from '@tracking/service';
+import { WEBHOOK_TOPICS } from '@tracking/webhooks';
+import type { SetupConfig } from './config.ts';
+
+/** Makes what the services need and none of them makes by itself, once the engines are there. May be repeated. */
+export async function setUp(config: SetupConfig): Promise<void> {
+  const service = await Service.start('setup', config);
+  const { logger, metrics, clock, shutdown } = service;
+  const broker = new KafkaMessageBroker({ ...config.kafka, logger, metrics });
+  shutdown.add('message broker', () => broker.close());
+  const connection = new MongoConnection({ ...config.mongo, metrics });
+  shutdown.add('document store', () => connection.close());
+
+  const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS];
+  await service.patiently(() => broker.ensureTopics(topics));
+  logger.info({ topics: topics.map(({ name }) => name) }, 'topics are there');
+  const documentStore = new MongoDocumentStore(connection);
+  const identity = await service.patiently(() => Identity.open({ documentStore, clock, logger }));
+  await identity.close();
+  logger.info({}, 'everything is there');
+  await shutdown.run();
+  process.exit(0);
+}

@@ -1,0 +1,58 @@
+import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import {
+  GrpcCommandServer,
+  KafkaMessageBroker,
+  MongoConnection,
+  MongoDocumentStore,
+  MongoLeases,
+} from '@tracking/distributed';
+import { createOutboundHttp } from '@tracking/outbound-http';
+import { derivedKey } from '@tracking/runtime';
+import { Service } from '@tracking/service';
+import { Webhooks, serveWebhooks } from '@tracking/webhooks';
+import type { WebhooksConfig } from './config.ts';
+
+/** Events from Kafka to the clients' endpoints; every outbound call of the system leaves from here. */
+export async function startWebhooks(config: WebhooksConfig): Promise<void> {
+  const service = await Service.start('webhooks', config);
+  const { logger, metrics, clock, shutdown } = service;
+
+  // Engines
+  const connection = new MongoConnection({ ...config.mongo, metrics });
+  shutdown.add('document store', () => connection.close());
+  const documentStore = new MongoDocumentStore(connection);
+  const leases = new MongoLeases(documentStore);
+  shutdown.add('leases', () => leases.close());
+  const broker = new KafkaMessageBroker({ ...config.kafka, logger, metrics });
+  shutdown.add('message broker', () => broker.close());
+  const outbound = createOutboundHttp({ ...config.webhooks, metrics });
+  shutdown.add('outbound calls', () => outbound.close());
+  service.watch('document store', () => connection.ping());
+  service.watch('message broker', () => broker.produced(SHIPMENT_EVENTS_TOPIC.name));
+
+  // Feature
+  const { appUrl, webhooks: policy } = config;
+  const { timeoutMs, retention } = policy;
+  const starting = () =>
+    Webhooks.start({
+      documentStore,
+      broker,
+      leases,
+      outbound,
+      secretsKey: derivedKey(config.secretsKey, 'webhook secrets'),
+      clock,
+      random: Math.random,
+      logger,
+      metrics,
+      settings: { appUrl, timeoutMs, policy, retention },
+    });
+  const webhooks = await service.patiently(starting);
+  shutdown.add('webhooks', () => webhooks.stop());
+
+  // Edge
+  const server = new GrpcCommandServer({ ...config, logger, metrics });
+  serveWebhooks(server, webhooks);
+  await server.listen();
+  shutdown.add('commands', () => server.close());
+  service.ready({ address: config.address });
+}

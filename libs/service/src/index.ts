@@ -1,0 +1,3 @@
+export * from './engine-settings.ts';
+export { runService } from './run-service.ts';
+export { Service, type ServiceSettings, serviceSettings } from './service.ts';

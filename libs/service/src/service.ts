@@ -1,0 +1,130 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Unavailable, type Clock, type Logger } from '@tracking/ports';
+import {
+  blaming,
+  createLogger,
+  Health,
+  LOG_LEVELS,
+  PrometheusMetrics,
+  Shutdown,
+  startManagementServer,
+  type ConfigReader,
+  type LogLevel,
+  type ManagementHandler,
+} from '@tracking/runtime';
+
+/** What is under way is finished within this time. */
+const SHUTDOWN_MS = 20_000;
+const PROBE_EVERY_MS = 2_000;
+/** An engine that has not answered by then is said not to. */
+const PROBE_TIMEOUT_MS = 3_000;
+const RETRY_MS = 500;
+
+export interface ServiceSettings {
+  readonly managementHost: string;
+  readonly managementPort: number;
+  readonly logLevel: LogLevel;
+}
+
+/** @throws ConfigError */
+export function serviceSettings(read: ConfigReader): ServiceSettings {
+  return {
+    managementHost: read.string('MANAGEMENT_HOST', '127.0.0.1'),
+    managementPort: read.integer('MANAGEMENT_PORT', 9464, 0, 65535),
+    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+  };
+}
+
+/** One process of the distributed system: its log, metrics, health and end. What it does, its app adds. */
+export class Service {
+  readonly clock: Clock = () => new Date();
+  private readonly stopping = new AbortController();
+
+  private constructor(
+    readonly logger: Logger,
+    readonly metrics: PrometheusMetrics,
+    readonly health: Health,
+    readonly shutdown: Shutdown,
+    /** Port of the management server. */
+    readonly managementPort: number,
+    private readonly administration: { handler: ManagementHandler | undefined },
+  ) {}
+
+  /** Lives from here on: says so, and that it is not ready yet; ends on SIGTERM. @throws ConfigError */
+  static async start(name: string, settings: ServiceSettings): Promise<Service> {
+    const logger = await createLogger({ level: settings.logLevel, service: name });
+    const metrics = new PrometheusMetrics(name);
+    const health = new Health();
+    const shutdown = new Shutdown(logger, SHUTDOWN_MS);
+    const address = { host: settings.managementHost, port: settings.managementPort };
+    const administration: { handler: ManagementHandler | undefined } = { handler: undefined };
+    const others: ManagementHandler = (request, response) => administration.handler?.(request, response) ?? false;
+    const starting = startManagementServer(address, metrics, () => health.report(), others);
+    const management = await blaming('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
+    shutdown.add('management', () => management.close());
+    const service = new Service(logger, metrics, health, shutdown, management.port, administration);
+    shutdown.onSignals(() => {
+      health.draining();
+      service.stopping.abort();
+    });
+    return service;
+  }
+
+  /** What else the management port answers. */
+  manage(handler: ManagementHandler): void {
+    this.administration.handler = handler;
+  }
+
+  /**
+   * Watches an engine: what it last answered stands in `/health/ready`.
+   * @param name as operators know it
+   * @param probe rejects where the engine does not answer
+   */
+  watch(name: string, probe: () => Promise<unknown>): void {
+    const { signal } = this.stopping;
+    const look = async () => {
+      while (!signal.aborted) {
+        this.health.engine(name, await problemOf(probe));
+        await pause(PROBE_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    };
+    this.health.engine(name, 'not asked yet');
+    void look();
+  }
+
+  /** Repeats what needs an engine until the engine is there. @throws what is no fault of an engine */
+  async patiently<T>(action: () => Promise<T>): Promise<T> {
+    const { signal } = this.stopping;
+    for (let said = ''; ;) {
+      try {
+        return await action();
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error;
+        if (error.message !== said) this.logger.warn({ reason: error.message }, 'waiting for an engine');
+        said = error.message;
+        await pause(RETRY_MS, undefined, { signal });
+      }
+    }
+  }
+
+  /** From here on orchestrators may send it work. */
+  ready(where: object = {}): void {
+    this.health.started();
+    this.logger.info({ ...where, management_port: this.managementPort }, 'ready');
+  }
+}
+
+async function problemOf(probe: () => Promise<unknown>): Promise<string | undefined> {
+  const late = new AbortController();
+  const patience = pause(PROBE_TIMEOUT_MS, 'does not answer', { signal: late.signal, ref: false });
+  const probing = probe().then(
+    () => undefined,
+    (error: unknown) => (error instanceof Unavailable ? error.message : 'fails'),
+  );
+  try {
+    return await Promise.race([probing, patience]);
+  } finally {
+    patience.catch(() => undefined);
+    late.abort();
+  }
+}

@@ -1,0 +1,51 @@
+import { parse } from 'yaml';
+
+/** What `docker-compose.yml` says of one service, as far as it is checked here. */
+export interface ComposeService {
+  readonly image?: string;
+  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string | null>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly ports?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly restart?: string;
+  readonly stop_grace_period?: string;
+  readonly logging?: { readonly options: Readonly<Record<string, string>> };
+  readonly container_name?: string;
+}
+
+export interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
+  readonly volumes: Readonly<Record<string, object | null>>;
+}
+
+/**
+ * The file as Docker Compose takes it with these variables.
+ * @throws Error with its message where a variable is asked for with `${NAME:?message}` and not set
+ */
+export function readCompose(text: string, variables: Readonly<Record<string, string>> = {}): ComposeFile {
+  return parse(interpolated(text, variables), { merge: true }) as ComposeFile;
+}
+
+/** `${NAME}`, `${NAME:-default}` and `${NAME:?message}`, innermost first, comments included. */
+function interpolated(text: string, variables: Readonly<Record<string, string>>): string {
+  const replaced = text.replaceAll(/\$\{(\w+)(?::([-?])([^{}]*))?\}/g, (_, name: string, kind = '', rest = '') => {
+    const value = variables[name] ?? '';
+    if (value === '' && kind === '?') throw new Error(`${name}: ${rest}`);
+    return value || (kind === '-' ? rest : '');
+  });
+  return replaced === text ? text : interpolated(replaced, variables);
+}
+
+/** The variables that a container of the service gets: one without a value comes from those of the caller. */
+export function environmentOf(
+  service: ComposeService,
+  variables: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string | undefined>> {
+  const entries = Object.entries(service.environment ?? {});
+  return Object.fromEntries(entries.map(([name, value]) => [name, value ?? variables[name]]));
+}

@@ -1,0 +1,250 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, matchesGlob } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { jest } from '@jest/globals';
+import { ConfigReader } from '@tracking/runtime';
+import { tempFolder, type TempFolder } from '@tracking/testing';
+import { environmentOf, readCompose, type ComposeFile, type ComposeService } from './docker-compose.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (path: string) => readFile(join(root, path), 'utf8');
+
+const SECRETS = ['SECRETS_KEY', 'SERVICES_TOKEN', 'ADMINISTRATION_TOKEN'];
+const SERVICES = ['gateway', 'shipments', 'projections', 'webhooks'];
+const APPS = [...SERVICES, 'setup'];
+const ENGINES = ['eventstoredb', 'kafka', 'mongodb'];
+
+let folder: TempFolder;
+let text: string;
+let secrets: Record<string, string>;
+let compose: ComposeFile;
+
+/** Runs `make-secrets` of a copy of the tree that holds nothing else. */
+async function makeSecrets(): Promise<string> {
+  const script = join(folder.path, 'deploy/docker/make-secrets');
+  await mkdir(dirname(script), { recursive: true });
+  await cp(join(root, 'deploy/docker/make-secrets'), script);
+  execFileSync(script);
+  return readFile(join(folder.path, '.env'), 'utf8');
+}
+
+function variablesOf(env: string): Record<string, string> {
+  const lines = env.split('\n').filter((line) => line !== '');
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+}
+
+function service(name: string): ComposeService {
+  const found = compose.services[name];
+  if (found === undefined) throw new Error(`no service ${name}`);
+  return found;
+}
+
+/** What an application makes of what its container is given. @throws ConfigError */
+async function configOf(name: string): Promise<object> {
+  // A computed path: no project imports an app, but for this look at all of them.
+  const { loadConfig } = (await import(`../../../apps/${name}/src/config.ts`)) as { loadConfig(env: object): object };
+  return loadConfig(environmentOf(service(name), secrets));
+}
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  text = await read('docker-compose.yml');
+  secrets = variablesOf(await makeSecrets());
+  compose = readCompose(text, secrets);
+});
+
+afterEach(() => folder.remove());
+
+describe('docker-compose.yml', () => {
+  it('holds the services, their set-up and the engines', () => {
+    expect(Object.keys(compose.services).sort()).toEqual([...APPS, ...ENGINES].sort());
+  });
+
+  describe.each(APPS)('%s', (name) => {
+    it('is given settings that it takes', async () => {
+      await expect(configOf(name)).resolves.toBeDefined();
+    });
+
+    it('is given no setting that it does not know', async () => {
+      const known = jest.spyOn(ConfigReader.prototype, 'optional');
+      await configOf(name);
+      const names = known.mock.calls.map(([variable]) => variable);
+      known.mockRestore();
+      expect(names).toEqual(expect.arrayContaining(Object.keys(service(name).environment ?? {})));
+    });
+
+    it('waits for everything that it is given an address of, and reaches it', () => {
+      const values = Object.values(environmentOf(service(name), secrets)).join(' ');
+      const named = Object.keys(compose.services).filter((other) => new RegExp(`\\b${other}:\\d`).test(values));
+      const { depends_on: dependencies = {}, networks = [] } = service(name);
+      expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(named));
+      for (const other of named)
+        expect(service(other).networks?.some((network) => networks.includes(network))).toBe(true);
+    });
+
+    it('runs an application of the one image', async () => {
+      const [main = '', ...others] = service(name).command ?? [];
+      expect(others).toEqual([]);
+      expect(main).toBe(`apps/${name}/dist/main.js`);
+      await expect(stat(join(root, main.replace('/dist/', '/src/').replace(/js$/, 'ts')))).resolves.toBeDefined();
+      expect(await read('deploy/docker/Dockerfile')).toContain(`--workspace apps/${name} `);
+      expect(service(name).image).toBe(service('setup').image);
+    });
+  });
+
+  it('listens where the others look, not on loopback', async () => {
+    const { SHIPMENTS_URL, WEBHOOKS_URL } = service('gateway').environment ?? {};
+    expect(await configOf('shipments')).toMatchObject({ address: SHIPMENTS_URL?.replace('shipments', '0.0.0.0') });
+    expect(await configOf('webhooks')).toMatchObject({ address: WEBHOOKS_URL?.replace('webhooks', '0.0.0.0') });
+    expect(await configOf('gateway')).toMatchObject({ host: '0.0.0.0', port: 3000, managementHost: '0.0.0.0' });
+    for (const name of SERVICES) expect(await configOf(name)).toMatchObject({ managementPort: 9464 });
+  });
+
+  it('starts in an order that comes to an end, each on a condition that the other can meet', () => {
+    const started = new Set<string>();
+    const start = (name: string, waiting: readonly string[]): void => {
+      expect(waiting).not.toContain(name);
+      for (const [other, { condition }] of Object.entries(service(name).depends_on ?? {})) {
+        if (condition === 'service_healthy') expect(service(other).healthcheck).toBeDefined();
+        else expect([condition, service(other).restart]).toEqual(['service_completed_successfully', 'no']);
+        start(other, [...waiting, name]);
+      }
+      started.add(name);
+    };
+    // The API opens last.
+    start('gateway', []);
+    expect([...started].sort()).toEqual(Object.keys(compose.services).sort());
+  });
+
+  it('publishes the API, and to this machine alone the management port of the gateway', () => {
+    const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => `${name} ${port}`),
+    );
+    expect(published).toEqual(['gateway 3000:3000', 'gateway 127.0.0.1:9464:9464']);
+  });
+
+  it('has engines that nothing outside reaches', () => {
+    expect(compose.networks['inside']).toEqual({ internal: true });
+    for (const name of ENGINES) expect(service(name).networks).toEqual(['inside']);
+  });
+
+  it('lets every service have replicas', () => {
+    for (const { container_name: name } of Object.values(compose.services)) expect(name).toBeUndefined();
+    const two = { ...secrets, API_PORTS: '3000-3001', MANAGEMENT_PORTS: '9464-9465' };
+    const { gateway } = readCompose(text, two).services;
+    expect(gateway?.ports).toEqual(['3000-3001:3000', '127.0.0.1:9464-9465:9464']);
+  });
+
+  it('keeps what it keeps in named volumes, and logs within bounds', () => {
+    for (const name of ENGINES) {
+      const volumes = service(name).volumes ?? [];
+      expect(volumes.length).toBeGreaterThan(0);
+      for (const volume of volumes) expect(Object.keys(compose.volumes)).toContain(volume.split(':')[0]);
+    }
+    for (const { logging } of Object.values(compose.services)) {
+      expect(Object.keys(logging?.options ?? {}).sort()).toEqual(['max-file', 'max-size']);
+    }
+  });
+
+  it('comes back after a crash, and is given the time to end in order', () => {
+    for (const name of [...SERVICES, ...ENGINES]) {
+      expect(service(name).restart).toBe('unless-stopped');
+      expect(parseInt(service(name).stop_grace_period ?? '', 10)).toBeGreaterThan(20);
+    }
+  });
+
+  it('passes an operator’s settings on', async () => {
+    const chosen = {
+      ...secrets,
+      BASE_URL: 'https://api.example.com',
+      RATE_LIMIT_PER_MINUTE: '5',
+      WEBHOOKS_TIMEOUT: '3s',
+    };
+    const { gateway = {}, shipments = {}, webhooks = {} } = readCompose(text, chosen).services;
+    expect(environmentOf(gateway, chosen)).toMatchObject({ RATE_LIMIT_PER_MINUTE: '5', BASE_URL: chosen.BASE_URL });
+    expect(environmentOf(shipments, chosen)).toMatchObject({ APP_URL: chosen.BASE_URL });
+    expect(environmentOf(webhooks, chosen)).toMatchObject({ WEBHOOKS_TIMEOUT: '3s', APP_URL: chosen.BASE_URL });
+  });
+});
+
+describe('secrets', () => {
+  it.each(SECRETS)('%s stands not in the file, and without it Compose names the script that makes it', (name) => {
+    const { [name]: _, ...others } = secrets;
+    expect(() => readCompose(text, others)).toThrow(`${name}: run deploy/docker/make-secrets first`);
+    const given = Object.values(compose.services).flatMap(({ environment }) => environment?.[name] ?? []);
+    expect(new Set(given)).toEqual(new Set([secrets[name]]));
+  });
+
+  it('are made once, for their owner alone, beside what the file holds already', async () => {
+    const kept: Record<string, string> = { ...secrets, SECRETS_KEY: 'chosen', BASE_URL: 'https://api.example.com' };
+    const { SERVICES_TOKEN: _, ...rest } = kept;
+    const file = join(folder.path, '.env');
+    // As editors leave it: without a last line feed.
+    const lines = Object.entries(rest).map((entry) => entry.join('='));
+    await writeFile(file, lines.join('\n'));
+    await chmod(file, 0o644);
+
+    const made = variablesOf(await makeSecrets());
+    expect(made).toEqual({ ...kept, SERVICES_TOKEN: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) });
+    expect(made['SERVICES_TOKEN']).not.toBe(secrets['SERVICES_TOKEN']);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(variablesOf(await makeSecrets())).toEqual(made);
+  });
+
+  it('come neither into the repository nor into the image', async () => {
+    expect((await read('.gitignore')).split('\n')).toContain('.env');
+    expect((await read('.dockerignore')).split('\n')).toContain('.env');
+  });
+});
+
+describe('the image', () => {
+  let dockerfile: string;
+  /** Whether Docker keeps a file from the build: it or a folder that it is in. */
+  let isIgnored: (path: string) => boolean;
+
+  beforeEach(async () => {
+    dockerfile = await read('deploy/docker/Dockerfile');
+    const patterns = (await read('.dockerignore')).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    isIgnored = (path) => {
+      const parts = path.split('/');
+      const paths = parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+      return paths.some((one) => patterns.some((pattern) => matchesGlob(one, pattern)));
+    };
+  });
+
+  it('is built where Compose says', async () => {
+    const { context = '', dockerfile: path = '' } = service('setup').build ?? {};
+    expect(await read(join(context, path))).toBe(dockerfile);
+  });
+
+  it('copies what is there and not ignored', async () => {
+    const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list = '']) => list.split(' '));
+    expect(sources.length).toBeGreaterThan(0);
+    for (const source of sources) {
+      await expect(stat(join(root, source))).resolves.toBeDefined();
+      expect(isIgnored(source)).toBe(false);
+    }
+  });
+
+  it('is built from all our sources, and from nothing made here', async () => {
+    const folders = ['apps', 'libs', 'bench'];
+    const below = await Promise.all(
+      folders.map(async (name) =>
+        (await readdir(join(root, name), { recursive: true })).map((path) => `${name}/${path}`),
+      ),
+    );
+    const sources = below.flat().filter((path) => !/(^|\/)(dist|node_modules)(\/|$)/.test(path));
+    expect(sources).toContain('apps/gateway/src/main.ts');
+    expect([...sources, 'package-lock.json', 'nx.json', '.swcrc', 'LICENSE'].filter(isIgnored)).toEqual([]);
+    const made = ['node_modules', 'libs/http-api/node_modules', 'apps/gateway/dist', '.nx', 'data', '.env', '.git'];
+    expect(made.filter(isIgnored)).toEqual(made);
+  });
+
+  it('ends without root, and with nothing but what production needs', () => {
+    const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+    expect(last.match(/^(COPY|RUN|ADD) .*$/gm)).toEqual(['COPY --from=build /release ./']);
+    expect(last).toMatch(/^USER node$/m);
+    expect(last).toMatch(/^ENV NODE_ENV=production$/m);
+  });
+});
