@@ -1,12 +1,25 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { greatestLag } from './lag.ts';
 import { drive, row, type Figures, type LoadRequest } from './load.ts';
 import { residentMiB } from './machine.ts';
 import { cli, startBaseline, startStandalone, type Server } from './server.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const PORTS = ['CNSHA', 'NLRTM', 'DEHAM', 'USLAX', 'SGSIN', 'BRSSZ'];
+
+/** ISO 6346: the check digit of four letters and six digits. */
+function container(n: number): string {
+  const text = `MSKU${String(n % 1_000_000).padStart(6, '0')}`;
+  const valueOf = (letter: string) => {
+    const place = letter.charCodeAt(0) - 'A'.charCodeAt(0);
+    // Multiples of 11 are left out.
+    return 10 + place + Math.floor((place + 9) / 10);
+  };
+  const values = [...text].map((each) => (/\d/.test(each) ? Number(each) : valueOf(each)));
+  return `${text}${(values.reduce((sum, value, at) => sum + value * 2 ** at, 0) % 11) % 10}`;
+}
 
 let serial = 0;
 /** A shipment as a transport management system sends it: about 600 bytes, every one another. */
@@ -16,7 +29,7 @@ export function shipment(): LoadRequest {
     external_id: `PO-${serial}`,
     mode: 'ocean',
     house_bill: `HBL${serial}`,
-    container_numbers: [`MSKU${String(serial % 10_000_000).padStart(7, '0')}`],
+    container_numbers: [container(serial)],
     carrier_scac: 'MAEU',
     origin_port: PORTS[serial % 6],
     destination_port: PORTS[(serial + 1) % 6],
@@ -28,21 +41,6 @@ export function shipment(): LoadRequest {
     metadata: { desk: 'rotterdam' },
   };
   return { method: 'POST', path: '/v1/shipments', body: JSON.stringify(body) };
-}
-
-/** Samples the read models' lag while something runs; answers the greatest, in seconds. */
-async function greatestLag(server: Server, work: Promise<unknown>): Promise<number> {
-  let greatest = 0;
-  let done = false;
-  void work.finally(() => (done = true));
-  while (!done) {
-    const text = await (await fetch(`${server.managementUrl}/metrics`)).text();
-    for (const match of text.matchAll(/^read_model_lag_seconds\{[^}]*\} (\S+)$/gm)) {
-      greatest = Math.max(greatest, Number(match[1]));
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-  }
-  return greatest;
 }
 
 async function ids(server: Server, key: string, pages: number): Promise<string[]> {
@@ -80,7 +78,7 @@ export async function benchApi(seconds: number): Promise<void> {
     await drive(server, { ...load, seconds: 3, key }, shipment);
 
     const posting = drive(server, { ...load, key }, shipment);
-    const lag = await greatestLag(server, posting);
+    const lag = await greatestLag([server], posting);
     say(row(`POST shipment, ${seconds} s`, await posting, bare));
     say(`  greatest read-model lag             ${lag.toFixed(3)} s`);
 
@@ -101,7 +99,7 @@ export async function benchApi(seconds: number): Promise<void> {
       };
     };
     const recording = drive(server, { ...load, key }, milestone);
-    const milestoneLag = await greatestLag(server, recording);
+    const milestoneLag = await greatestLag([server], recording);
     say(row(`POST milestone, ${seconds} s`, await recording, bare));
     say(`  greatest read-model lag             ${milestoneLag.toFixed(3)} s`);
 

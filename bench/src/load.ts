@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { cpuSeconds } from './machine.ts';
 import type { Server } from './server.ts';
@@ -23,7 +24,7 @@ export interface LoadRequest {
 /** Keeps `connections` requests under way for `seconds`, each made by `next`. */
 export async function drive(
   server: Server,
-  options: { connections: number; seconds: number; key?: string; amount?: number; rate?: number },
+  options: { connections: number; seconds: number; key?: string; amount?: number },
   next: () => LoadRequest,
 ): Promise<Figures> {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
@@ -33,7 +34,6 @@ export async function drive(
     url: server.url,
     connections: options.connections,
     ...(options.amount === undefined ? { duration: options.seconds } : { amount: options.amount }),
-    ...(options.rate !== undefined && { overallRate: options.rate }),
     headers,
     requests: [{ setupRequest: (request) => Object.assign(request, next()) }],
   });
@@ -47,6 +47,34 @@ export async function drive(
     requests,
     failures: result.non2xx + result.errors + result.timeouts,
   };
+}
+
+/**
+ * Makes `rate` requests a second, one after the other at even distances and whether or not the ones before were answered:
+ * a load that comes in bursts, or waits for the server, would measure itself.
+ * @returns how many were made, all answered with 2xx
+ */
+export async function driveEvenly(
+  server: Server,
+  { rate, seconds, key }: { readonly rate: number; readonly seconds: number; readonly key: string },
+  next: () => LoadRequest,
+): Promise<number> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const send = async (): Promise<void> => {
+    const { method, path, body } = next();
+    const response = await fetch(server.url + path, { method, headers, ...(body !== undefined && { body }) });
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
+  };
+  const began = performance.now();
+  const sent: Promise<void>[] = [];
+  for (let index = 0; index < rate * seconds; index += 1) {
+    const early = began + (index * 1_000) / rate - performance.now();
+    if (early > 0) await pause(early);
+    sent.push(send());
+  }
+  await Promise.all(sent);
+  return sent.length;
 }
 
 export function row(name: string, figures: Figures, baseline?: Figures): string {

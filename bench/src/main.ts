@@ -1,13 +1,32 @@
+import { loadavg } from 'node:os';
+import { benchAdapters } from './adapters.ts';
 import { benchApi } from './api.ts';
+import { benchDistributed } from './distributed.ts';
 import { machine } from './machine.ts';
-import { benchWebhooks } from './webhooks.ts';
+import { WEBHOOK_PARTS, benchWebhooks } from './webhooks.ts';
 
-const [suite = 'api', seconds = '60'] = process.argv.slice(2);
-const suites: Readonly<Record<string, (seconds: number) => Promise<void>>> = { api: benchApi, webhooks: benchWebhooks };
-const run = suites[suite];
-if (!run || !/^\d+$/.test(seconds)) {
-  process.stderr.write(`usage: npm run bench -- [${Object.keys(suites).join('|')}] [seconds]\n`);
+interface Suite {
+  /** Those that can be run alone. */
+  readonly parts: readonly string[];
+  run(seconds: number | undefined, part: string | undefined): Promise<void>;
+}
+const suites: Readonly<Record<string, Suite>> = {
+  api: { parts: [], run: (seconds = 60) => benchApi(seconds) },
+  adapters: { parts: [], run: (seconds = 5) => benchAdapters(seconds) },
+  distributed: { parts: [], run: (seconds = 20) => benchDistributed(seconds) },
+  webhooks: { parts: WEBHOOK_PARTS, run: benchWebhooks },
+};
+
+const [name = 'api', ...rest] = process.argv.slice(2);
+const seconds = /^\d+$/.test(rest.at(-1) ?? '') ? Number(rest.pop()) : undefined;
+const [part, ...surplus] = rest;
+const suite = suites[name];
+if (!suite || surplus.length > 0 || (part !== undefined && !suite.parts.includes(part))) {
+  const usages = Object.entries(suites).map(
+    ([each, { parts }]) => `${each} ${parts.length > 0 ? `[${parts.join('|')}] ` : ''}`,
+  );
+  process.stderr.write(`usage: npm run bench -- ${usages.map((usage) => `${usage}[seconds]`).join(' | ')}\n`);
   process.exit(2);
 }
-process.stdout.write(`${machine()}\n`);
-await run(Number(seconds));
+process.stdout.write(`${machine()}, load ${loadavg()[0]?.toFixed(1)}\n`);
+await suite.run(seconds, part);

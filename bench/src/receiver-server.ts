@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 
 /**
  * Counts what it is sent. `/ok/…` answers 204 at once, `/hang/…` never; both answer the challenge. `GET /stats` tells what
- * came since the last `POST /reset`: deliveries, different (endpoint, event) pairs, and how long after `created_at`.
+ * came since the last `/reset`: deliveries, different (endpoint, event) pairs, and how long after `created_at`.
  */
 let deliveries = 0;
 let seen = new Set<string>();
@@ -21,6 +21,7 @@ const server = createServer((request, response) => {
         different: seen.size,
         p50: quantile(sorted, 0.5),
         p99: quantile(sorted, 0.99),
+        greatest: sorted.at(-1) ?? 0,
         last,
       }),
     );

@@ -1,22 +1,20 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createOutboundHttp } from '@tracking/outbound-http';
 
 /**
  * The baseline of the webhook measurements: only signs and POSTs, with the same client and the same number of attempts at
- * once, from memory. `GET /send?url=…&count=…&concurrency=…` answers when all were answered.
+ * once, from memory. `GET /send?url=…&count=…&concurrency=…[&rate=…]` answers when all were answered; `rate` a second at most.
  */
 const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 const key = 'whsec_baseline';
-const data = JSON.stringify({
-  id: 'evt_x',
-  type: 'shipment.created',
-  created_at: new Date().toISOString(),
-  data: { text: 'x'.repeat(1_500) },
-});
+const rest = `"data":${JSON.stringify({ text: 'x'.repeat(1_500) })}}`;
 
 async function send(url: string, id: number): Promise<void> {
-  const t = Math.floor(Date.now() / 1_000);
+  const now = new Date();
+  const data = `{"id":"evt_${id}","type":"shipment.created","created_at":"${now.toISOString()}",${rest}`;
+  const t = Math.floor(now.getTime() / 1_000);
   const signature = createHmac('sha256', key).update(`${t}.${data}`).digest('hex');
   const headers = {
     'Content-Type': 'application/json',
@@ -34,8 +32,15 @@ createServer((request, response) => {
   if (url === null) return void response.end();
   let next = 0;
   const count = Number(parameters.get('count'));
+  const rate = Number(parameters.get('rate') ?? Infinity);
+  const began = performance.now();
   const worker = async () => {
-    while (next < count) await send(url, (next += 1));
+    while (next < count) {
+      const early = began + (next * 1_000) / rate - performance.now();
+      const id = (next += 1);
+      if (early > 0) await pause(early);
+      await send(url, id);
+    }
   };
   const workers = Array.from({ length: Number(parameters.get('concurrency')) }, worker);
   void Promise.all(workers).then(() => response.end('done'));

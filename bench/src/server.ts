@@ -40,6 +40,12 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
+/** None outlives this process, however that ends. */
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 async function start(script: string, readiness: string, env: Record<string, string>): Promise<Server> {
   const [port, managementPort] = [await freePort(), await freePort()];
   const before = performance.now();
@@ -53,6 +59,8 @@ async function start(script: string, readiness: string, env: Record<string, stri
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
   const url = `http://127.0.0.1:${port}`;
   await ready(url + readiness, child);
   return {

@@ -1,109 +1,29 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { shipment } from './api.ts';
-import { drive } from './load.ts';
-import { cpuSeconds, residentMiB } from './machine.ts';
-import { cli, startReceiver, startSender, startStandalone, type Server } from './server.ts';
+import { drive, driveEvenly } from './load.ts';
+import { cpuSeconds } from './machine.ts';
+import { startReceiver, startSender } from './server.ts';
+import { WebhooksStage, receiverStats, type ReceiverStats } from './webhooks-stage.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true' };
 const BASELINE = 20_000;
+const PER_SECOND = 100;
+const HUNG = 20;
+/** Most endpoints that one environment of a workspace may have. */
+const IN_ONE_WORKSPACE = 50;
 
-interface Stats {
-  readonly deliveries: number;
-  readonly different: number;
-  readonly p50: number;
-  readonly p99: number;
-  /** When the last one came, in epoch milliseconds. */
-  readonly last: number;
-}
-
-/** A server with a key, and a receiver beside it. */
-class Stage {
-  private constructor(
-    readonly dataDir: string,
-    readonly receiver: Server,
-    public server: Server,
-    readonly key: string,
-  ) {}
-
-  static async open(): Promise<Stage> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
-    const [receiver, server] = [await startReceiver(), await startStandalone(dataDir, ENV)];
-    const key = await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'test', '--role', 'developer');
-    return new Stage(dataDir, receiver, server, key);
-  }
-
-  async close(): Promise<void> {
-    await this.server.stop();
-    await this.receiver.stop();
-    await rm(this.dataDir, { recursive: true, force: true });
-  }
-
-  async restart(signal: NodeJS.Signals): Promise<void> {
-    await this.server.stop(signal);
-    this.server = await startStandalone(this.dataDir, ENV);
-  }
-
-  async call<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await fetch(this.server.url + path, {
-      method,
-      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
-  }
-
-  /** An enabled endpoint for new shipments on this path of the receiver; answers its id. */
-  async endpoint(path: string): Promise<string> {
-    const url = this.receiver.url + path;
-    const { id } = await this.call<{ id: string }>('POST', '/v1/webhook_endpoints', {
-      url,
-      event_types: ['shipment.created'],
-    });
-    await this.enable(id);
-    return id;
-  }
-
-  async enable(id: string): Promise<void> {
-    await this.call('POST', `/v1/webhook_endpoints/${id}/verify`, {});
-    await this.call('POST', `/v1/webhook_endpoints/${id}/enable`, {});
-  }
-
-  async stats(): Promise<Stats> {
-    return (await (await fetch(`${this.receiver.url}/stats`)).json()) as Stats;
-  }
-
-  async reset(): Promise<void> {
-    await fetch(`${this.receiver.url}/reset`);
-  }
-
-  /** Waits until so many different deliveries have come, watching the server's memory meanwhile. */
-  async delivered(count: number): Promise<{ stats: Stats; greatestMiB: number }> {
-    let greatestMiB = 0;
-    for (;;) {
-      const stats = await this.stats();
-      greatestMiB = Math.max(greatestMiB, residentMiB(this.server.pid));
-      if (stats.different >= count) return { stats, greatestMiB };
-      await pause(100);
-    }
-  }
-}
-
-async function withStage(work: (stage: Stage) => Promise<void>): Promise<void> {
-  const stage = await Stage.open();
-  try {
-    await work(stage);
-  } finally {
-    await stage.close();
-  }
-}
-
+const say = (name: string, figures: string) => process.stdout.write(`${name.padEnd(42)} ${figures}\n`);
 const each = (cpu: number, count: number) => `${((cpu * 1_000) / count).toFixed(2)} CPU s per 1,000`;
+const latency = ({ p50, p99, greatest }: ReceiverStats) =>
+  `p50 ${p50} ms  p99 ${p99} ms  at most ${greatest} ms`.padEnd(44);
 
+interface Run {
+  /** Duration of the parts that have one, in seconds; each has its own default. */
+  readonly seconds: number | undefined;
+  /** Deliveries per second of the baseline. */
+  readonly bare: number;
+}
+
+/** What every part is beside: a process that only signs and POSTs, as fast as it can and at the paced parts' rate. */
 async function baseline(): Promise<number> {
   const [receiver, sender] = [await startReceiver(), await startSender()];
   const path = `/send?url=${encodeURIComponent(`${receiver.url}/ok/1`)}&concurrency=16`;
@@ -111,105 +31,140 @@ async function baseline(): Promise<number> {
   const [started, cpu] = [performance.now(), cpuSeconds(sender.pid)];
   await fetch(`${sender.url}${path}&count=${BASELINE}`);
   const rate = BASELINE / ((performance.now() - started) / 1_000);
-  say(`only signing and POSTing             ${rate.toFixed(0)}/s  ${each(cpuSeconds(sender.pid) - cpu, BASELINE)}`);
+  say('only signing and POSTing', `${rate.toFixed(0)}/s  ${each(cpuSeconds(sender.pid) - cpu, BASELINE)}`);
+  await fetch(`${receiver.url}/reset`);
+  await fetch(`${sender.url}${path}&count=${10 * PER_SECOND}&rate=${PER_SECOND}`);
+  say(`the same at ${PER_SECOND}/s`, latency(await receiverStats(receiver)));
   await Promise.all([sender.stop(), receiver.stop()]);
   return rate;
 }
 
+/** From an event's creation to its arrival, so with the write, the read models and the publisher. */
+async function paced(stage: WebhooksStage, name: string, seconds: number): Promise<void> {
+  await stage.reset();
+  const cpu = cpuSeconds(stage.server.pid);
+  const events = await driveEvenly(stage.server, { rate: PER_SECOND, seconds, key: stage.keys[0] ?? '' }, shipment);
+  const { stats } = await stage.delivered(events);
+  say(name, `${latency(stats)}${each(cpuSeconds(stage.server.pid) - cpu, events)}  (${events} events)`);
+}
+
+async function warm(stage: WebhooksStage): Promise<void> {
+  await drive(stage.server, { connections: 16, seconds: 3, key: stage.keys[0] ?? '' }, shipment);
+  await pause(1_000);
+}
+
+async function latencyPart({ seconds = 30 }: Run): Promise<void> {
+  await WebhooksStage.with(1, async (stage) => {
+    await stage.endpoint('/ok/1');
+    await warm(stage);
+    await paced(stage, `created to delivered, ${PER_SECOND}/s, ${seconds} s`, seconds);
+  });
+}
+
+/** Long enough by default for the hung endpoints' retries to set in; before and after are the same server. */
+async function hungPart({ seconds = 150 }: Run): Promise<void> {
+  await WebhooksStage.with(1, async (stage) => {
+    await stage.endpoint('/ok/1');
+    await warm(stage);
+    await paced(stage, `created to delivered, ${PER_SECOND}/s, 30 s`, 30);
+    for (let n = 0; n < HUNG; n += 1) await stage.endpoint(`/hang/${n}`);
+    await paced(stage, `the same beside ${HUNG} hung endpoints, ${seconds} s`, seconds);
+  });
+}
+
 /** Writes come as fast as they are accepted; the rate is of deliveries, from the first write to the last delivery. */
 async function sustained(endpoints: number, shipments: number, bare: number): Promise<void> {
-  await withStage(async (stage) => {
-    for (let n = 0; n < endpoints; n += 1) await stage.endpoint(`/ok/${n}`);
-    await drive(stage.server, { connections: 32, seconds: 0, amount: 200, key: stage.key }, shipment);
+  await WebhooksStage.with(Math.ceil(endpoints / IN_ONE_WORKSPACE), async (stage) => {
+    const { keys, server } = stage;
+    const perKey = endpoints / keys.length;
+    for (const [index, key] of keys.entries()) {
+      for (let n = 0; n < perKey; n += 1) await stage.endpoint(`/ok/${index}-${n}`, key);
+    }
+    const post = (amount: number) =>
+      Promise.all(
+        keys.map((key) => drive(server, { connections: 32 / keys.length, seconds: 0, amount, key }, shipment)),
+      );
+    await post(200);
     await stage.delivered(200 * endpoints);
     await stage.reset();
-    const [started, cpu] = [Date.now(), cpuSeconds(stage.server.pid)];
-    const posted = drive(stage.server, { connections: 32, seconds: 0, amount: shipments, key: stage.key }, shipment);
-    const { stats } = await stage.delivered(shipments * endpoints);
+    const [started, cpu] = [Date.now(), cpuSeconds(server.pid)];
+    const posted = post(shipments / keys.length);
+    const { stats } = await stage.delivered((shipments / keys.length) * endpoints);
     await posted;
     const rate = stats.different / ((stats.last - started) / 1_000);
-    const used = cpuSeconds(stage.server.pid) - cpu;
+    const used = each(cpuSeconds(server.pid) - cpu, stats.different);
+    const ratio = (rate / bare).toFixed(2);
+    const repeated = stats.deliveries - stats.different;
     say(
-      `POST to receiver, ${String(endpoints).padStart(3)} endpoint(s)     ${rate.toFixed(0)}/s  ${each(used, stats.different)}, writes included  ` +
-        `${(rate / bare).toFixed(2)} of only sending  ${stats.deliveries - stats.different} repeated`,
+      `POST to receiver, ${endpoints} endpoint(s)`,
+      `${rate.toFixed(0)}/s  ${used}, writes included  ${ratio} of only sending  ${repeated} repeated`,
     );
   });
 }
 
-async function paced(stage: Stage, seconds: number, name: string): Promise<void> {
-  await stage.reset();
-  const cpu = cpuSeconds(stage.server.pid);
-  const load = { connections: 10, seconds, rate: 100, key: stage.key };
-  const { requests } = await drive(stage.server, load, shipment);
-  const { stats } = await stage.delivered(requests);
-  const used = cpuSeconds(stage.server.pid) - cpu;
-  say(`${name} p50 ${stats.p50} ms  p99 ${stats.p99} ms  ${each(used, requests)}  (${requests} events)`);
+async function ratePart({ bare }: Run): Promise<void> {
+  await sustained(1, 20_000, bare);
+  await sustained(10, 3_000, bare);
+  await sustained(100, 1_600, bare);
 }
 
-async function drain(pending: number): Promise<void> {
-  await withStage(async (stage) => {
+async function drainPart({ bare }: Run): Promise<void> {
+  const pending = 100_000;
+  await WebhooksStage.with(1, async (stage) => {
+    const { server } = stage;
     const id = await stage.endpoint('/ok/before');
     // An endpoint whose URL was changed goes on recording until it is verified again.
     await stage.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${stage.receiver.url}/ok/after` });
-    await drive(stage.server, { connections: 64, seconds: 0, amount: pending, key: stage.key }, shipment);
+    await drive(server, { connections: 64, seconds: 0, amount: pending, key: stage.keys[0] ?? '' }, shipment);
     await stage.reset();
     await pause(2_000);
-    const [started, cpu] = [Date.now(), cpuSeconds(stage.server.pid)];
+    const [started, cpu] = [Date.now(), cpuSeconds(server.pid)];
     await stage.enable(id);
     const { stats, greatestMiB } = await stage.delivered(pending);
     const rate = stats.different / ((stats.last - started) / 1_000);
-    const used = cpuSeconds(stage.server.pid) - cpu;
+    const used = each(cpuSeconds(server.pid) - cpu, pending);
+    const ratio = (rate / bare).toFixed(2);
     say(
-      `drain of ${pending} pending            ${rate.toFixed(0)}/s  ${each(used, pending)}  at most ${greatestMiB.toFixed(0)} MiB`,
+      `drain of ${pending} pending`,
+      `${rate.toFixed(0)}/s  ${used}  ${ratio} of only sending  at most ${greatestMiB.toFixed(0)} MiB`,
     );
   });
 }
 
-async function kills(cycles: number): Promise<void> {
-  await withStage(async (stage) => {
+async function killPart(): Promise<void> {
+  const cycles = 20;
+  await WebhooksStage.with(1, async (stage) => {
     await stage.endpoint('/ok/1');
     for (let cycle = 0; cycle < cycles; cycle += 1) {
-      const load = drive(stage.server, { connections: 16, seconds: 2, key: stage.key }, shipment).catch(
-        () => undefined,
-      );
+      const load = { connections: 16, seconds: 2, key: stage.keys[0] ?? '' };
+      const driven = drive(stage.server, load, shipment).catch(() => undefined);
       await pause(500 + cycle * 60);
       await stage.server.stop('SIGKILL');
-      await load;
-      await stage.restart('SIGKILL');
+      await driven;
+      await stage.killAndRestart();
     }
-    let published = 0;
-    let cursor: string | null = null;
-    do {
-      const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-      const page = await stage.call<{ data: unknown[]; next_cursor: string | null }>(
-        'GET',
-        `/v1/events?type=shipment.created&limit=200${query}`,
-      );
-      published += page.data.length;
-      cursor = page.next_cursor;
-    } while (cursor !== null);
-    const { stats } = await stage.delivered(published);
-    say(
-      `${cycles} kill -9 under load               ${published} events, ${published - stats.different} lost, ` +
-        `${stats.deliveries - stats.different} repeated`,
-    );
+    const events = await stage.published();
+    // What was lost would be waited for in vain.
+    const delivered = await Promise.race([stage.delivered(events), pause(60_000, undefined, { ref: false })]);
+    const stats = delivered?.stats ?? (await receiverStats(stage.receiver));
+    const [lost, repeated] = [events - stats.different, stats.deliveries - stats.different];
+    say(`${cycles} kill -9 under load`, `${events} events, ${lost} lost, ${repeated} repeated`);
   });
 }
 
-/** The way out: publisher, broker, records, attempts, beside a process that only signs and sends, in the same run. */
-export async function benchWebhooks(seconds: number): Promise<void> {
+const PARTS: Readonly<Record<string, (run: Run) => Promise<void>>> = {
+  latency: latencyPart,
+  rate: ratePart,
+  hung: hungPart,
+  drain: drainPart,
+  kill: killPart,
+};
+export const WEBHOOK_PARTS = Object.keys(PARTS);
+
+/** The way out: publisher, broker, records, attempts, each part in the same run as what only signs and sends. */
+export async function benchWebhooks(seconds: number | undefined, part: string | undefined): Promise<void> {
   const bare = await baseline();
-  await withStage(async (stage) => {
-    await stage.endpoint('/ok/1');
-    await drive(stage.server, { connections: 16, seconds: 3, key: stage.key }, shipment);
-    await paced(stage, Math.min(seconds, 30), 'created to delivered, 100/s         ');
-    for (let n = 0; n < 20; n += 1) await stage.endpoint(`/hang/${n}`);
-    await paced(stage, Math.max(seconds, 150), 'the same beside 20 hung endpoints   ');
-  });
-  await sustained(1, 20_000, bare);
-  await sustained(10, 3_000, bare);
-  // Fifty is the most that one environment may have.
-  await sustained(50, 800, bare);
-  await drain(100_000);
-  await kills(20);
+  for (const [name, run] of Object.entries(PARTS)) {
+    if (part === undefined || part === name) await run({ seconds, bare });
+  }
 }

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  EventStoreDbEventStore,
+  GridfsObjectStore,
+  GrpcCommandChannel,
+  GrpcCommandServer,
+  KafkaMessageBroker,
+  MongoConnection,
+  MongoDocumentStore,
+  MongoLeases,
+  MongoQuota,
+} from '@tracking/distributed';
+import { DirectCommandChannel, EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
+import type { CommandServer, Logger, Metrics } from '@tracking/ports';
+import { startEngines } from '@tracking/system';
+import { freePort, noMetrics, silentLogger } from '@tracking/testing';
+import { operations, type Measured, type Ports } from './adapter-operations.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const logger: Logger = silentLogger;
+const metrics: Metrics = noMetrics;
+
+function echo(server: CommandServer): void {
+  server.serve('bench', { echo: (request) => Promise.resolve(request) });
+}
+
+async function embedded(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
+  const engine = await EmbeddedEngine.open({ dataDir: join(folder, 'embedded'), logger, metrics });
+  const channel = new DirectCommandChannel(logger);
+  echo(channel);
+  const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
+  const objects = await FileObjectStore.open(join(folder, 'objects'));
+  return { ports: { eventStore, documentStore, broker, leases, quota, objects, channel }, close: () => engine.close() };
+}
+
+async function distributed(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
+  const { EVENTSTOREDB_URL, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
+  const engines = await startEngines({
+    folder,
+    enginesDir: ENGINES_DIR,
+    eventStoreDbUrl: EVENTSTOREDB_URL,
+    kafkaBrokers: KAFKA_BROKERS,
+    mongoUrl: MONGODB_URL,
+  });
+  if (engines.eventStoreDb) say('event store: the stand-in, not EventStoreDB itself');
+  const eventStore = new EventStoreDbEventStore({ url: engines.eventStoreDbUrl, logger, metrics });
+  const connection = new MongoConnection({ url: engines.mongoUrl, metrics });
+  const documentStore = new MongoDocumentStore(connection);
+  const broker = new KafkaMessageBroker({ brokers: engines.kafkaBrokers.split(','), logger, metrics });
+  const leases = new MongoLeases(documentStore);
+  const quota = new MongoQuota(documentStore);
+  const address = `127.0.0.1:${await freePort()}`;
+  const token = randomUUID();
+  const server = new GrpcCommandServer({ address, token, logger, metrics });
+  echo(server);
+  await server.listen();
+  const channel = new GrpcCommandChannel({ services: { bench: `dns:///${address}` }, token, logger, metrics });
+  const objects = new GridfsObjectStore(connection);
+  return {
+    ports: { eventStore, documentStore, broker, leases, quota, objects, channel },
+    async close() {
+      await channel.close();
+      await Promise.all([server.close(), broker.close(), eventStore.close(), leases.close(), quota.close()]);
+      await connection.close();
+      await Promise.all([engines.eventStoreDb, engines.kafka, engines.mongo].map(async (engine) => engine?.stop()));
+    },
+  };
+}
+
+/** The hot operations of every port, on the embedded engines beside the distributed ones. */
+export async function benchAdapters(seconds: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-adapters-'));
+  const near = await embedded(folder);
+  const far = await distributed(folder);
+  say(`${''.padEnd(54)} ${'embedded'.padEnd(34)} distributed`);
+  try {
+    for (const [name, operation] of Object.entries(operations(seconds))) {
+      const one = await operation(near.ports);
+      await pause(200);
+      const other = await operation(far.ports);
+      say(`${name.padEnd(54)} ${shown(one).padEnd(34)} ${shown(other)}  ${(other.rate / one.rate).toFixed(2)}`);
+    }
+  } finally {
+    await near.close();
+    await far.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const shown = ({ rate, p50, p99 }: Measured) =>
+  `${rate.toFixed(0).padStart(7)}/s  ${p50.toFixed(1)} / ${p99.toFixed(1)} ms`;

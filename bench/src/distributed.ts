@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { DistributedSystem, SERVICES } from '@tracking/system';
+import { shipment } from './api.ts';
+import { greatestLag } from './lag.ts';
+import { drive, driveEvenly, row } from './load.ts';
+import { cpuSeconds } from './machine.ts';
+import { cli, startReceiver, startStandalone, type Server } from './server.ts';
+import { receiverStats, type ReceiverStats } from './webhooks-stage.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const ENV = {
+  WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8',
+  WEBHOOKS_ALLOW_HTTP: 'true',
+  RATE_LIMIT_PER_MINUTE: '1000000000',
+};
+const PER_SECOND = 50;
+
+/** One of the two ways to run, as far as it is measured here. */
+interface Subject {
+  readonly name: string;
+  /** Where requests go. */
+  readonly server: Server;
+  /** Where read models tell their lag, and the processes by what they do. */
+  readonly projecting: readonly { readonly managementUrl: string }[];
+  readonly processes: Readonly<Record<string, readonly number[]>>;
+  readonly key: string;
+}
+
+/** The services beside standalone, in one run: writes, lag of the read models, deliveries, CPU by service, takeover. */
+export async function benchDistributed(seconds: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-distributed-'));
+  try {
+    const standalone = await startStandalone(join(folder, 'standalone'), ENV);
+    const key = ['keys', 'create', '--name', 'bench', '--environment', 'test', '--role', 'developer'];
+    await measure(seconds, {
+      name: 'standalone',
+      server: standalone,
+      projecting: [standalone],
+      processes: { standalone: [standalone.pid] },
+      key: await cli(join(folder, 'standalone'), ...key),
+    });
+    await standalone.stop();
+    await services(join(folder, 'services'), seconds, key);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function services(folder: string, seconds: number, newKey: readonly string[]): Promise<void> {
+  const { EVENTSTOREDB_URL, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
+  const system = await DistributedSystem.start({
+    folder,
+    enginesDir: ENGINES_DIR,
+    eventStoreDbUrl: EVENTSTOREDB_URL,
+    kafkaBrokers: KAFKA_BROKERS,
+    mongoUrl: MONGODB_URL,
+    replicas: 2,
+    env: ENV,
+  });
+  try {
+    const { services: all, engines, administration } = system;
+    const processes: Record<string, readonly number[]> = {};
+    for (const service of SERVICES) processes[service] = all[service].map(({ process: one }) => one.pid ?? 0);
+    for (const name of ['eventStoreDb', 'kafka', 'mongo'] as const) {
+      const pid = engines[name]?.pid;
+      if (pid !== undefined) processes[engines[name]?.spec.name ?? name] = [pid];
+    }
+    const url = system.urls[0] ?? '';
+    const key = await remoteCli(administration, newKey);
+    await measure(seconds, {
+      name: 'services',
+      server: { url, managementUrl: administration.url, pid: processes['gateway']?.[0] ?? 0, startMs: 0, stop },
+      projecting: all.projections,
+      processes,
+      key,
+    });
+    await takeovers(system, key);
+  } finally {
+    await system.stop();
+  }
+}
+
+const stop = () => Promise.resolve();
+
+/** From the kill -9 of a replica to the delivery of what is written right after it; the worst of both replicas. */
+async function takeovers(system: DistributedSystem, key: string): Promise<void> {
+  const receiver = await startReceiver();
+  const url = system.urls.at(-1) ?? '';
+  const server: Server = { url, managementUrl: '', pid: 0, startMs: 0, stop };
+  await endpoint(server, receiver, key);
+  let expected = 0;
+  for (const service of ['shipments', 'projections', 'webhooks'] as const) {
+    let worst = 0;
+    for (const { process: replica } of system.services[service]) {
+      await replica.kill();
+      const began = performance.now();
+      await drive(server, { connections: 1, seconds: 0, amount: 1, key }, shipment);
+      await delivered(receiver, (expected += 1));
+      worst = Math.max(worst, performance.now() - began);
+      await replica.run();
+    }
+    say(
+      `takeover from a killed ${service.padEnd(12)} ${(worst / 1_000).toFixed(1)} s, with the write and its delivery`,
+    );
+  }
+  await receiver.stop();
+}
+
+/** An enabled endpoint for new shipments. */
+async function endpoint(server: Server, receiver: Server, key: string): Promise<void> {
+  const call = async (path: string, body: object) => {
+    const response = await fetch(server.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as { id: string };
+  };
+  const { id } = await call('/v1/webhook_endpoints', {
+    url: `${receiver.url}/ok/1`,
+    event_types: ['shipment.created'],
+  });
+  await call(`/v1/webhook_endpoints/${id}/verify`, {});
+  await call(`/v1/webhook_endpoints/${id}/enable`, {});
+}
+
+async function delivered(receiver: Server, count: number): Promise<ReceiverStats> {
+  for (const end = Date.now() + 120_000; Date.now() < end; await new Promise((done) => setTimeout(done, 50))) {
+    const stats = await receiverStats(receiver);
+    if (stats.different >= count) return stats;
+  }
+  throw new Error('not everything was delivered within two minutes');
+}
+
+async function measure(seconds: number, { name, server, projecting, processes, key }: Subject): Promise<void> {
+  say(`-- ${name}`);
+  await drive(server, { connections: 32, seconds: 3, key }, shipment);
+  const posting = drive(server, { connections: 32, seconds, key }, shipment);
+  const lag = await greatestLag(projecting, posting);
+  const { rate, requests, ...figures } = await posting;
+  say(row(`POST shipment, ${seconds} s`, { rate, requests, ...figures }));
+  say(`  greatest read-model lag             ${lag.toFixed(3)} s`);
+
+  const receiver = await startReceiver();
+  await endpoint(server, receiver, key);
+  const cpu = () => Object.entries(processes).map(([one, pids]) => [one, sum(pids.map(cpuSeconds))] as const);
+  const reset = () => fetch(`${receiver.url}/reset`);
+  await driveEvenly(server, { rate: PER_SECOND, seconds: 2, key }, shipment);
+  await delivered(receiver, PER_SECOND * 2);
+  await reset();
+  const paced = await driveEvenly(server, { rate: PER_SECOND, seconds, key }, shipment);
+  const { p50, p99 } = await delivered(receiver, paced);
+  say(`created to delivered at ${PER_SECOND}/s          p50 ${p50} ms  p99 ${p99} ms`);
+
+  await reset();
+  const before = new Map(cpu());
+  const [began, amount] = [Date.now(), 3_000];
+  await drive(server, { connections: 32, seconds: 0, amount, key }, shipment);
+  const { last } = await delivered(receiver, amount);
+  say(`POST to receiver, sustained         ${((amount * 1_000) / (last - began)).toFixed(0)}/s`);
+  for (const [one, used] of cpu()) {
+    const each = ((used - (before.get(one) ?? 0)) * 1_000) / amount;
+    say(`  CPU of ${one.padEnd(28)} ${each.toFixed(2)} s per 1,000 events`);
+  }
+  await receiver.stop();
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+async function remoteCli(administration: { url: string; token: string }, args: readonly string[]): Promise<string> {
+  const main = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
+  const env = { ADMINISTRATION_URL: administration.url, ADMINISTRATION_TOKEN: administration.token };
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });
+  return stdout.trim();
+}

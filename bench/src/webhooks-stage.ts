@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { residentMiB } from './machine.ts';
+import { cli, startReceiver, startStandalone, type Server } from './server.ts';
+
+const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true' };
+
+export interface ReceiverStats {
+  readonly deliveries: number;
+  /** Different (endpoint, event) pairs. */
+  readonly different: number;
+  /** From the event's `created_at` to its arrival, in milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly greatest: number;
+  /** When the last one came, in epoch milliseconds. */
+  readonly last: number;
+}
+
+export async function receiverStats(receiver: Server): Promise<ReceiverStats> {
+  return (await (await fetch(`${receiver.url}/stats`)).json()) as ReceiverStats;
+}
+
+/** A server with a workspace or several, a key for each, and a receiver beside it. */
+export class WebhooksStage {
+  private constructor(
+    private readonly dataDir: string,
+    readonly receiver: Server,
+    public server: Server,
+    /** One for each workspace. */
+    readonly keys: readonly string[],
+  ) {}
+
+  static async with(workspaces: number, work: (stage: WebhooksStage) => Promise<void>): Promise<void> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
+    const [receiver, server] = [await startReceiver(), await startStandalone(dataDir, ENV)];
+    const keys: string[] = [];
+    for (let number = 1; number <= workspaces; number += 1) {
+      const name = `bench-${number}`;
+      await cli(dataDir, 'workspaces', 'create', '--name', name);
+      const key = ['--name', 'bench', '--environment', 'test', '--role', 'developer', '--workspace', name];
+      keys.push(await cli(dataDir, 'keys', 'create', ...key));
+    }
+    const stage = new WebhooksStage(dataDir, receiver, server, keys);
+    try {
+      await work(stage);
+    } finally {
+      await stage.server.stop();
+      await receiver.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  }
+
+  async killAndRestart(): Promise<void> {
+    await this.server.stop('SIGKILL');
+    this.server = await startStandalone(this.dataDir, ENV);
+  }
+
+  async call<T>(method: string, path: string, body?: object, key = this.keys[0]): Promise<T> {
+    const response = await fetch(this.server.url + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  /** An enabled endpoint for new shipments on this path of the receiver; answers its id. */
+  async endpoint(path: string, key = this.keys[0]): Promise<string> {
+    const fields = { url: this.receiver.url + path, event_types: ['shipment.created'] };
+    const { id } = await this.call<{ id: string }>('POST', '/v1/webhook_endpoints', fields, key);
+    await this.enable(id, key);
+    return id;
+  }
+
+  async enable(id: string, key = this.keys[0]): Promise<void> {
+    await this.call('POST', `/v1/webhook_endpoints/${id}/verify`, {}, key);
+    await this.call('POST', `/v1/webhook_endpoints/${id}/enable`, {}, key);
+  }
+
+  /** Forgets what came so far. */
+  async reset(): Promise<void> {
+    await fetch(`${this.receiver.url}/reset`);
+  }
+
+  /** Waits until so many different deliveries have come, watching the server's memory meanwhile. */
+  async delivered(count: number): Promise<{ readonly stats: ReceiverStats; readonly greatestMiB: number }> {
+    let greatestMiB = 0;
+    for (;;) {
+      const stats = await receiverStats(this.receiver);
+      greatestMiB = Math.max(greatestMiB, residentMiB(this.server.pid));
+      if (stats.different >= count) return { stats, greatestMiB };
+      await pause(100);
+    }
+  }
+
+  /** Events of new shipments that can be read, over all pages. */
+  async published(): Promise<number> {
+    let count = 0;
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const page = await this.call<{ data: unknown[]; next_cursor: string | null }>(
+        'GET',
+        `/v1/events?type=shipment.created&limit=200${query}`,
+      );
+      count += page.data.length;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    return count;
+  }
+}
