@@ -155,7 +155,7 @@ async function measure(seconds: number, { name, server, projecting, processes, k
   await delivered(receiver, PER_SECOND * 2);
   await reset();
   const paced = await driveEvenly(server, { rate: PER_SECOND, seconds, key }, shipment);
-  const { p50, p99 } = await delivered(receiver, paced);
+  const { p50, p99 } = await delivered(receiver, paced.length);
   say(`created to delivered at ${PER_SECOND}/s          p50 ${p50} ms  p99 ${p99} ms`);
 
   await reset();

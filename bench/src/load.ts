@@ -52,29 +52,31 @@ export async function drive(
 /**
  * Makes `rate` requests a second, one after the other at even distances and whether or not the ones before were answered:
  * a load that comes in bursts, or waits for the server, would measure itself.
- * @returns how many were made, all answered with 2xx
+ * @returns when each was answered, with 2xx, in epoch milliseconds
  */
 export async function driveEvenly(
   server: Server,
   { rate, seconds, key }: { readonly rate: number; readonly seconds: number; readonly key: string },
   next: () => LoadRequest,
-): Promise<number> {
+): Promise<readonly { readonly request: LoadRequest; readonly answeredAt: number }[]> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-  const send = async (): Promise<void> => {
-    const { method, path, body } = next();
+  const send = async () => {
+    const request = next();
+    const { method, path, body } = request;
     const response = await fetch(server.url + path, { method, headers, ...(body !== undefined && { body }) });
+    const answeredAt = Date.now();
     await response.arrayBuffer();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
+    return { request, answeredAt };
   };
   const began = performance.now();
-  const sent: Promise<void>[] = [];
+  const sent: ReturnType<typeof send>[] = [];
   for (let index = 0; index < rate * seconds; index += 1) {
     const early = began + (index * 1_000) / rate - performance.now();
     if (early > 0) await pause(early);
     sent.push(send());
   }
-  await Promise.all(sent);
-  return sent.length;
+  return Promise.all(sent);
 }
 
 export function row(name: string, figures: Figures, baseline?: Figures): string {

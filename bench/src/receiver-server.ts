@@ -2,12 +2,14 @@ import { createServer } from 'node:http';
 
 /**
  * Counts what it is sent. `/ok/…` answers 204 at once, `/hang/…` never; both answer the challenge. `GET /stats` tells what
- * came since the last `/reset`: deliveries, different (endpoint, event) pairs, and how long after `created_at`.
+ * came since the last `/reset`, `/arrivals` when: deliveries, different (endpoint, event) pairs, and how long after `created_at`.
  */
 let deliveries = 0;
 let seen = new Set<string>();
 let latencies: number[] = [];
 let last = 0;
+/** When the first delivery about a shipment came, by its `external_id`. */
+let arrivals = new Map<string, number>();
 
 const quantile = (sorted: readonly number[], q: number) => sorted[Math.floor(sorted.length * q)] ?? 0;
 
@@ -27,8 +29,13 @@ const server = createServer((request, response) => {
     );
     return;
   }
+  if (path === '/arrivals') {
+    response.end(JSON.stringify(Object.fromEntries(arrivals)));
+    return;
+  }
   if (path === '/reset') {
     [deliveries, seen, latencies, last] = [0, new Set(), [], 0];
+    arrivals = new Map();
     response.end();
     return;
   }
@@ -49,6 +56,8 @@ const server = createServer((request, response) => {
     // The envelope begins with id, type and created_at: no need to parse what can be large.
     const created = /"created_at":"([^"]+)"/.exec(body)?.[1];
     if (created !== undefined) latencies.push(last - Date.parse(created));
+    const shipment = /"external_id":"([^"]+)"/.exec(body)?.[1];
+    if (shipment !== undefined && !arrivals.has(shipment)) arrivals.set(shipment, last);
   });
 });
 server.keepAliveTimeout = 60_000;

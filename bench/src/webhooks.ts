@@ -39,13 +39,25 @@ async function baseline(): Promise<number> {
   return rate;
 }
 
-/** From an event's creation to its arrival, so with the write, the read models and the publisher. */
+/**
+ * From an event's creation to its arrival, so with the write, the read models and the publisher; and from the answer to
+ * the write, when it was stored but may not be published yet.
+ */
 async function paced(stage: WebhooksStage, name: string, seconds: number): Promise<void> {
   await stage.reset();
   const cpu = cpuSeconds(stage.server.pid);
-  const events = await driveEvenly(stage.server, { rate: PER_SECOND, seconds, key: stage.keys[0] ?? '' }, shipment);
-  const { stats } = await stage.delivered(events);
-  say(name, `${latency(stats)}${each(cpuSeconds(stage.server.pid) - cpu, events)}  (${events} events)`);
+  const sent = await driveEvenly(stage.server, { rate: PER_SECOND, seconds, key: stage.keys[0] ?? '' }, shipment);
+  const { stats } = await stage.delivered(sent.length);
+  say(name, `${latency(stats)}${each(cpuSeconds(stage.server.pid) - cpu, sent.length)}  (${sent.length} events)`);
+  const arrivals = (await (await fetch(`${stage.receiver.url}/arrivals`)).json()) as Record<string, number>;
+  const waits = sent
+    .map(({ request: { body = '{}' }, answeredAt }) => {
+      const { external_id } = JSON.parse(body) as { external_id: string };
+      return Math.max(0, (arrivals[external_id] ?? NaN) - answeredAt);
+    })
+    .sort((a, b) => a - b);
+  const at = (share: number) => waits[Math.floor(waits.length * share)] ?? NaN;
+  say('  from the answer to the write', `p50 ${at(0.5)} ms  p99 ${at(0.99)} ms`);
 }
 
 async function warm(stage: WebhooksStage): Promise<void> {

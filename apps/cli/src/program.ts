@@ -3,6 +3,7 @@ import type { CliConfig } from './config.ts';
 import type { Invocation, LoneRunner, Runner } from './invocation.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
+import { addEventCommands } from './event-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addListenCommand } from './listen-command.ts';
 import { Printer, printable } from './output.ts';
@@ -67,6 +68,7 @@ function program(
   addKeyCommands(root.command('keys').description('API keys'), run);
   addWorkspaceCommands(root.command('workspaces').description('workspaces'), run);
   addReadModelCommands(root.command('read-models').description('what queries are answered from'), run);
+  addEventCommands(root.command('events').description('what happened to all shipments'), run);
   addParkedCommands(root.command('parked').description('what could not be handled and was put aside'), run);
   addDeliveryCommands(root.command('deliveries').description('deliveries to webhook endpoints'), run);
   addDeadLetterCommands(root.command('dead-letters').description('deliveries that failed for good'), run);

@@ -11,7 +11,7 @@ import { loadPlaces } from '@tracking/places';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { blaming, derivedKey } from '@tracking/runtime';
 import { Service } from '@tracking/service';
-import { eventBodiesClient, headClient, shipmentsClient } from '@tracking/shipments';
+import { eventBodiesClient, eventTransferClient, headClient, shipmentsClient } from '@tracking/shipments';
 import { webhooksClient } from '@tracking/webhooks';
 import type { GatewayConfig } from './config.ts';
 
@@ -55,8 +55,10 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const webhooks = webhooksClient(channel, config.webhookTimeoutMs + COMMAND_DEADLINE_MS);
   const bodies = eventBodiesClient(channel, { deadlineMs: COMMAND_DEADLINE_MS });
 
+  const events = eventTransferClient(channel, { deadlineMs: COMMAND_DEADLINE_MS });
+
   // Edges
-  const administration = await createAdministrationApi({ identity, readModels, webhooks, logger, clock });
+  const administration = await createAdministrationApi({ identity, readModels, webhooks, events, logger, clock });
   shutdown.add('administration', () => administration.close());
   service.manage(await guarded(administration, config.administrationToken));
   const api = await createHttpApi({

@@ -10,7 +10,16 @@ import {
 import { loadPlaces } from '@tracking/places';
 import type { Position } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
-import { Publisher, Shipments, eventBodies, serveEventBodies, serveHead, serveShipments } from '@tracking/shipments';
+import {
+  Publisher,
+  Shipments,
+  eventBodies,
+  eventTransfer,
+  serveEventBodies,
+  serveEventTransfer,
+  serveHead,
+  serveShipments,
+} from '@tracking/shipments';
 import { Service } from '@tracking/service';
 import type { ShipmentsConfig } from './config.ts';
 
@@ -54,6 +63,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const server = new GrpcCommandServer({ ...config, logger, metrics });
   serveShipments(server, new Shipments({ eventStore, places, logger, metrics }));
   serveEventBodies(server, eventBodies({ eventStore, appUrl: config.appUrl }));
+  serveEventTransfer(server, eventTransfer(eventStore));
   serveHead(server, eventStore);
   await service.patiently(() => eventStore.head());
   await server.listen();

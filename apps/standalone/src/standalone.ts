@@ -8,7 +8,7 @@ import { loadPlaces } from '@tracking/places';
 import type { Logger, Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { Health, PrometheusMetrics, Shutdown, blaming, derivedKey, startManagementServer } from '@tracking/runtime';
-import { Publisher, Shipments, eventBodies, serveShipments, shipmentsClient } from '@tracking/shipments';
+import { Publisher, Shipments, eventBodies, eventTransfer, serveShipments, shipmentsClient } from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks, serveWebhooks, webhooksClient } from '@tracking/webhooks';
 import type { StandaloneConfig } from './config.ts';
 import { secretsKey } from './secrets.ts';
@@ -87,7 +87,13 @@ export async function startStandalone(
     health.engine('storage', engine.failure);
     return health.report();
   };
-  const administration = await createAdministrationApi({ identity, readModels, webhooks, logger });
+  const administration = await createAdministrationApi({
+    identity,
+    readModels,
+    webhooks,
+    events: eventTransfer(eventStore),
+    logger,
+  });
   await listenOnSocket(administration, config.dataDir);
   shutdown.add('administration', () => administration.close());
   if (mode === 'administration') {

@@ -1,3 +1,4 @@
+import type { JsonObject } from './json.ts';
 import type { Timestamp } from './shipment.ts';
 
 /** What the administration API answers at its root. */
@@ -45,6 +46,24 @@ export interface ParkedShipment {
 export interface ParkedRetry {
   readonly id: string;
   readonly outcome: 'applied' | 'parked' | 'requested';
+}
+
+/** An event of a shipment as it is stored, to be put into another store. */
+export interface ExportedEvent {
+  readonly stream: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+}
+
+export interface EventPage {
+  readonly events: readonly ExportedEvent[];
+  /** The next page comes after it. */
+  readonly position: string | null;
+  /** Whether there was nothing more when it was read. */
+  readonly complete: boolean;
 }
 
 /**

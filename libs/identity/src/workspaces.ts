@@ -37,14 +37,16 @@ export class Workspaces {
 
   /** @throws DomainError `validation_failed`, `workspace_exists` */
   async create(name: string): Promise<Workspace> {
-    const checked = checkedName(name);
-    try {
-      return await this.insert(newId('wsp', this.randomBytes), checked);
-    } catch (error) {
-      if (error instanceof DuplicateKey)
-        throw new DomainError('workspace_exists', `There is a workspace ${checked} already.`);
-      throw error;
-    }
+    return this.make(newId('wsp', this.randomBytes), name);
+  }
+
+  /**
+   * Makes a workspace under the id that it has in another system; nothing happens where it is there.
+   * @throws DomainError `validation_failed`; `workspace_exists` where another one has the name
+   */
+  async adopt(id: string, name: string): Promise<Workspace> {
+    const known = await this.documents.get(id);
+    return known ? workspace(known) : this.make(id, name);
   }
 
   /** All of them, oldest first. */
@@ -56,6 +58,17 @@ export class Workspaces {
   async find(name: string): Promise<Workspace | undefined> {
     const [found] = await this.documents.find({ filter: { name_key: nameKey(name.trim()) }, limit: 1 });
     return found && workspace(found);
+  }
+
+  private async make(id: string, name: string): Promise<Workspace> {
+    const checked = checkedName(name);
+    try {
+      return await this.insert(id, checked);
+    } catch (error) {
+      if (error instanceof DuplicateKey)
+        throw new DomainError('workspace_exists', `There is a workspace ${checked} already.`);
+      throw error;
+    }
   }
 
   private async insert(id: string, name: string): Promise<Workspace> {

@@ -11,11 +11,15 @@ import { Routes } from '../server/routes.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
+import { EventsController } from './events.controller.ts';
 import { KeysController } from './keys.controller.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
 import { ParkedController } from './parked.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
+
+/** In bytes: pages of exported events are larger than what clients of the public API send. */
+const BODY_LIMIT = 8 * 1_048_576;
 
 @Controller('administration')
 class StatusController {
@@ -43,7 +47,11 @@ export async function createAdministrationApi(
     docsUrl: '',
     refine: (error, request) => routes.refine(error, request),
   });
-  const adapter = createFastifyAdapter([], (request, reply) => errors.answer(notFound('path'), request, reply));
+  const adapter = createFastifyAdapter(
+    [],
+    (request, reply) => errors.answer(notFound('path'), request, reply),
+    BODY_LIMIT,
+  );
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -59,6 +67,7 @@ export async function createAdministrationApi(
       KeysController,
       ReadModelsController,
       ParkedController,
+      ...(dependencies.events ? [EventsController] : []),
       ...(webhooks ? [DeliveriesController] : []),
     ],
     providers: [

@@ -1,11 +1,14 @@
 import type { Identity } from '@tracking/identity';
 import type { Clock, Logger } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
+import type { EventTransfer } from '@tracking/shipments';
 import type { WebhooksApi } from '@tracking/webhooks';
 
 export interface AdministrationDependencies {
   readonly identity: Pick<Identity, 'workspaces' | 'keys'>;
   readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'parked' | 'retryParked'>;
+  /** Without it there are no routes of events. */
+  readonly events?: EventTransfer;
   /** Without it there are no routes of deliveries. */
   readonly webhooks?: Pick<WebhooksApi, 'deliveries' | 'parked'>;
   readonly logger: Logger;

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import './request.ts';
 
-/** Largest JSON body, in bytes. */
+/** Largest JSON body of the public API, in bytes. */
 const BODY_LIMIT = 1_048_576;
 /** A whole request must have arrived by then, in milliseconds: a client that drips its body holds no connection longer. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -19,10 +19,11 @@ const REQUEST_TIMEOUT_MS = 60_000;
 export function createFastifyAdapter(
   trustedProxies: readonly string[],
   onBadUrl: (request: FastifyRequest, reply: FastifyReply) => void,
+  bodyLimit = BODY_LIMIT,
 ): FastifyAdapter {
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    bodyLimit: BODY_LIMIT,
+    bodyLimit,
     requestTimeout: REQUEST_TIMEOUT_MS,
     requestIdHeader: false,
     genReqId: newRequestId,

@@ -1,15 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@tracking/testing';
 import type { Faults } from './faults.ts';
 import { STAND_IN_READY, standInCommand, type StandInOptions } from './stand-in-command.ts';
-
-/** Below the ports that outgoing connections take: one of those might get the node's while it is down. */
-const FIRST_PORT = 20_000;
-const LAST_PORT = 32_000;
 
 /** A stand-in node in a process of its own that can be killed, stopped and started again on its data. */
 export class EventStoreDbStandIn {
@@ -90,19 +86,5 @@ export class EventStoreDbStandIn {
     this.process?.kill(signal);
     await this.ended();
     this.process = undefined;
-  }
-}
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
-    const server = createServer();
-    const bound = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port === port));
-    });
-    if (!bound) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
   }
 }

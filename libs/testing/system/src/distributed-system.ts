@@ -47,7 +47,11 @@ export class DistributedSystem {
     const channel = (service: 'shipments' | 'webhooks') =>
       `ipv4:${addresses[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
     const administrationToken = randomBytes(32).toString('hex');
+    // Links are the same whichever replica makes them.
+    const publicUrl = `http://127.0.0.1:${addresses.gateway[0]?.port}`;
     const common = {
+      BASE_URL: publicUrl,
+      APP_URL: publicUrl,
       EVENTSTOREDB_URL: engines.eventStoreDbUrl,
       KAFKA_BROKERS: engines.kafkaBrokers,
       MONGODB_URL: engines.mongoUrl,

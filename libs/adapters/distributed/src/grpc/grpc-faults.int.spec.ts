@@ -2,10 +2,16 @@ import { setTimeout as after } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { DomainError, type JsonObject } from '@tracking/contracts';
 import { Busy, Unavailable, type CommandHandler, type Logger } from '@tracking/ports';
-import { RecordedMetrics, createAuthority, eventually, issueCertificate, silentLogger } from '@tracking/testing';
+import {
+  RecordedMetrics,
+  createAuthority,
+  eventually,
+  freePort,
+  issueCertificate,
+  silentLogger,
+} from '@tracking/testing';
 import { FaultyLink } from '../../test/grpc/faulty-link.ts';
 import { openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
-import { freePort } from '../../test/kafka/kafka-engine.ts';
 import type { GrpcCommandChannelOptions } from './grpc-command-channel.ts';
 import type { GrpcCommandServer, GrpcCommandServerOptions } from './grpc-command-server.ts';
 

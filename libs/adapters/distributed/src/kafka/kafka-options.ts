@@ -42,7 +42,7 @@ export const DEFAULT_LIMITS: KafkaLimits = {
   publishTimeoutMs: 30_000,
   maxWaiting: 10_000,
   requestTimeoutMs: 10_000,
-  sessionTimeoutMs: 10_000,
+  sessionTimeoutMs: 7_000,
   patienceMs: 500,
   adminTimeoutMs: 15_000,
   closeTimeoutMs: 15_000,

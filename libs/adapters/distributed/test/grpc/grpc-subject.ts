@@ -1,8 +1,7 @@
 import type { CommandChannel } from '@tracking/ports';
-import { noMetrics, silentLogger, type CommandChannelSubject, type Services } from '@tracking/testing';
+import { type CommandChannelSubject, type Services, freePort, noMetrics, silentLogger } from '@tracking/testing';
 import { GrpcCommandChannel, type GrpcCommandChannelOptions } from '../../src/grpc/grpc-command-channel.ts';
 import { GrpcCommandServer, type GrpcCommandServerOptions } from '../../src/grpc/grpc-command-server.ts';
-import { freePort } from '../kafka/kafka-engine.ts';
 
 export const TOKEN = 'a token of the tests';
 

@@ -1,9 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { tempFolder, type TempFolder } from '@tracking/testing';
+import { freePort, tempFolder, type TempFolder } from '@tracking/testing';
 
 const READY_MS = 60_000;
 
@@ -80,18 +79,5 @@ export class KafkaEngine {
   async remove(): Promise<void> {
     await this.kill();
     await this.folder.remove();
-  }
-}
-
-/** Below the ports that other processes' outgoing connections take while the node is down. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    const socket = connect(port, '127.0.0.1');
-    const isTaken = await new Promise<boolean>((answer) => {
-      socket.once('connect', () => answer(true)).once('error', () => answer(false));
-    });
-    socket.destroy();
-    if (!isTaken) return port;
   }
 }

@@ -1,12 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { tempFolder, type TempFolder } from '@tracking/testing';
-
-/** Below the ports that outgoing connections take: one of those might get the engine's while it is down. */
-const FIRST_PORT = 20_000;
-const LAST_PORT = 32_000;
+import { freePort, tempFolder, type TempFolder } from '@tracking/testing';
 
 /** An engine that speaks MongoDB's protocol, in a process of its own that can be killed, stopped and started again. */
 export class MongoEngine {
@@ -69,19 +64,5 @@ export class MongoEngine {
   async remove(): Promise<void> {
     await this.kill();
     await this.folder.remove();
-  }
-}
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
-    const server = createServer();
-    const bound = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port === port));
-    });
-    if (!bound) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
   }
 }

@@ -1,0 +1,61 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { all, cli, client, newKey, startStandalone, withFolder } from './standalone-process.ts';
+
+interface Resource {
+  readonly id: string;
+}
+
+/** All that a key can see, in an order of its own. */
+async function seen(url: string, key: string): Promise<readonly unknown[]> {
+  const api = client(url, key);
+  const byId = (one: Resource, other: Resource) => (one.id < other.id ? -1 : 1);
+  const shipments = await all<Resource>(api, '/v1/shipments');
+  const timelines = await Promise.all(shipments.map(({ id }) => all<Resource>(api, `/v1/shipments/${id}/milestones`)));
+  const events = await all<Resource>(api, '/v1/events');
+  return [shipments.sort(byId), timelines.flat().sort(byId), events.sort(byId)];
+}
+
+describe('the events of one system, taken into another', () => {
+  it('make it answer the same there, whatever the workspace', async () => {
+    await withFolder(async (folder) => {
+      const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'events.jsonl')];
+      await cli(from, 'workspaces', 'create', '--name', 'acme');
+      const workspaces = ['default', 'acme'];
+      const before: (readonly unknown[])[] = [];
+      const one = await startStandalone(from);
+      for (const workspace of workspaces) {
+        const key = await newKey(from, 'live', 'operator', workspace);
+        const api = client(one.url, key);
+        for (let n = 0; n < 5; n += 1) {
+          const { data } = await api.post<Resource>('/v1/shipments', {
+            external_id: `${workspace}-${n}`,
+            mode: 'ocean',
+          });
+          for (const code of ['gated_in', 'loaded_on_vessel', 'vessel_departed']) {
+            const occurred_at = `2026-11-0${n + 1}T08:00:00Z`;
+            await api.post(`/v1/shipments/${data.id}/milestones`, { code, occurred_at, location: 'CNSHA' });
+          }
+        }
+        before.push(await seen(one.url, key));
+      }
+      // While it runs.
+      const exported = JSON.parse(await cli(from, 'events', 'export', file, '--json')) as { events: number };
+      await one.stop();
+      expect(exported.events).toBeGreaterThan(40);
+
+      const cut = join(folder, 'cut.jsonl');
+      await writeFile(cut, (await readFile(file, 'utf8')).split('\n').slice(0, 30).join('\n'));
+      await expect(cli(to, 'events', 'import', cut)).rejects.toThrow('not whole');
+      await cli(to, 'events', 'import', file);
+      expect(JSON.parse(await cli(to, 'events', 'import', file, '--json'))).toEqual(exported);
+
+      const other = await startStandalone(to);
+      for (const [index, workspace] of workspaces.entries()) {
+        const key = await newKey(to, 'live', 'operator', workspace);
+        expect(await seen(other.url, key)).toEqual(before[index]);
+      }
+      await other.stop();
+    });
+  });
+});

@@ -1,0 +1,100 @@
+import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
+import type { EventStore } from '@tracking/ports';
+import { milestones, scope, upsert } from '../test/builders.ts';
+import { TestEngine, replica } from '../test/engine.ts';
+import { eventTransfer } from './event-transfer.ts';
+
+async function withStore(work: (store: EventStore) => Promise<void>): Promise<void> {
+  const engine = await TestEngine.open();
+  try {
+    await work(engine.store);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function written(eventStore: EventStore, shipments: number, milestonesEach: number): Promise<readonly string[]> {
+  const service = replica(eventStore);
+  const ids: string[] = [];
+  for (let n = 0; n < shipments; n += 1) {
+    const { answer } = await service.upsert(upsert({ external_id: `T-${n}` }));
+    ids.push(answer.shipment.id);
+    await Promise.all(milestones(answer.shipment.id, milestonesEach).map((one) => service.recordMilestone(one)));
+  }
+  return ids;
+}
+
+async function everything(store: EventStore, limit: number): Promise<readonly ExportedEvent[]> {
+  const events: ExportedEvent[] = [];
+  let after: string | null = null;
+  for (let complete = false; !complete;) {
+    const page: EventPage = await eventTransfer(store).exportEvents({ after, limit });
+    events.push(...page.events);
+    ({ position: after, complete } = page);
+  }
+  return events;
+}
+
+const refused = async (importing: Promise<unknown>) => {
+  const error: unknown = await importing.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(DomainError);
+  expect(error).toMatchObject({ code: 'validation_failed' });
+};
+
+describe('events from one store to another', () => {
+  it('are the same there, whatever the size of the pages, and however often they come', async () => {
+    await withStore(async (from) => {
+      const ids = await written(from, 5, 7);
+      const events = await everything(from, 4);
+      expect(await everything(from, 500)).toEqual(events);
+      await withStore(async (to) => {
+        for (let at = 0; at < events.length; at += 6) {
+          await eventTransfer(to).importEvents({ events: events.slice(at, at + 6) });
+        }
+        await eventTransfer(to).importEvents({ events });
+        await eventTransfer(to).importEvents({ events: events.slice(3, 20) });
+        expect(new Set(await everything(to, 500))).toEqual(new Set(events));
+        const service = replica(to);
+        const source = replica(from);
+        for (const id of ids) {
+          const found = await service.getShipment(scope, id);
+          expect(found?.record).toEqual((await source.getShipment(scope, id))?.record);
+        }
+      });
+    });
+  });
+
+  it('go on where an import was cut off in the middle of a stream', async () => {
+    await withStore(async (from) => {
+      await written(from, 1, 9);
+      const events = await everything(from, 500);
+      await withStore(async (to) => {
+        await eventTransfer(to).importEvents({ events: events.slice(0, 5) });
+        await eventTransfer(to).importEvents({ events });
+        expect(await everything(to, 500)).toEqual(events);
+      });
+    });
+  });
+
+  it('are refused where they are none, leave something out, or another history is there', async () => {
+    await withStore(async (eventStore) => {
+      await written(eventStore, 1, 3);
+      const { importEvents } = eventTransfer(eventStore);
+      const [first, second, third] = await everything(eventStore, 500);
+      if (!first || !second || !third) throw new Error('too few events');
+      await refused(importEvents({ events: [{ ...first, stream: 'other-stream' }] }));
+      await refused(importEvents({ events: [{ ...first, type: 'shipment.exploded.v9' }] }));
+      await refused(importEvents({ events: [{ ...first, id: 'x' }] }));
+      await refused(importEvents({ events: [first, third] }));
+      await refused(importEvents({ events: [{ ...first, id: crypto.randomUUID() }] }));
+      await refused(importEvents({ events: [{ ...third, revision: 99 }] }));
+      expect(await everything(eventStore, 500)).toHaveLength((await everything(eventStore, 1)).length);
+    });
+  });
+
+  it('are nothing in an empty store', async () => {
+    await withStore(async (eventStore) => {
+      expect(await everything(eventStore, 10)).toEqual([]);
+    });
+  });
+});

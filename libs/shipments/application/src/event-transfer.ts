@@ -1,0 +1,137 @@
+import { DomainError, type EventPage, type ExportedEvent, type JsonObject, type JsonValue } from '@tracking/contracts';
+import { VersionConflict, type CommandChannel, type CommandServer, type EventStore } from '@tracking/ports';
+import { UnknownEventType, upcast } from '@tracking/shipments-domain';
+
+const SERVICE = 'shipments';
+const STREAM = /^shipment-[a-z2-7]{26}$/;
+/** Characters of one page, so that it fits every channel; one event may exceed it. */
+const PAGE_CHARACTERS = 4_000_000;
+const STREAMS_AT_ONCE = 16;
+
+/** Takes the events of shipments out of one store and puts them into another, as they are. */
+export interface EventTransfer {
+  /** The events after the position, in the order in which they were stored. @throws Unavailable */
+  exportEvents(request: { readonly after: string | null; readonly limit: number }): Promise<EventPage>;
+  /**
+   * Appends what is not there yet; the events of a stream come in their order. May be repeated.
+   * @returns how many of them are there now: all
+   * @throws DomainError `validation_failed` when they are none of ours, or another history is there; Unavailable
+   */
+  importEvents(request: { readonly events: readonly ExportedEvent[] }): Promise<{ readonly stored: number }>;
+}
+
+export function eventTransfer(store: EventStore): EventTransfer {
+  return {
+    async exportEvents({ after, limit }) {
+      const enough = new AbortController();
+      const signal = enough.signal;
+      const options = { streamPrefixes: ['shipment-'], maxBatch: limit, signal, ...(after !== null && { after }) };
+      try {
+        for await (const { events, position, caughtUp } of store.catchUp(options)) {
+          if (events.length === 0 && !caughtUp) continue;
+          const page: ExportedEvent[] = [];
+          let characters = 0;
+          for (const { position: at, ...event } of events) {
+            characters += JSON.stringify(event).length;
+            if (page.length > 0 && characters > PAGE_CHARACTERS) break;
+            page.push(event);
+            if (page.length === events.length) return { events: page, position, complete: caughtUp };
+            after = at;
+          }
+          return { events: page, position: after, complete: events.length === 0 };
+        }
+        return { events: [], position: after, complete: true };
+      } finally {
+        enough.abort();
+      }
+    },
+
+    async importEvents({ events }) {
+      const streams = new Map<string, ExportedEvent[]>();
+      for (const event of events) {
+        refuseForeign(event);
+        const some = streams.get(event.stream) ?? [];
+        streams.set(event.stream, some);
+        if (some.length > 0 && event.revision !== (some.at(-1)?.revision ?? 0) + 1) throw gap(event);
+        some.push(event);
+      }
+      const waiting = streams.values();
+      const work = async () => {
+        for (const some of waiting) await append(store, some);
+      };
+      await Promise.all(Array.from({ length: Math.min(STREAMS_AT_ONCE, streams.size) }, work));
+      return { stored: events.length };
+    },
+  };
+}
+
+async function append(store: EventStore, events: readonly ExportedEvent[]): Promise<void> {
+  const [first] = events;
+  if (first === undefined) return;
+  try {
+    const expected = first.revision === 0 ? 'no_stream' : first.revision - 1;
+    await store.append(
+      first.stream,
+      expected,
+      events.map(({ id, type, data, metadata }) => ({ id, type, data, metadata })),
+    );
+  } catch (error) {
+    if (!(error instanceof VersionConflict)) throw error;
+    const there = await store.read(first.stream, { from: first.revision, to: first.revision + events.length - 1 });
+    const isSame = there.every(({ id }, index) => id === events[index]?.id);
+    if (there.length === 0 || !isSame) throw otherHistory(first);
+    await append(store, events.slice(there.length));
+  }
+}
+
+function refuseForeign({ stream, type, id, revision, data, metadata }: ExportedEvent): void {
+  const isOurs =
+    STREAM.test(String(stream)) &&
+    /^[0-9a-f-]{36}$/.test(String(id)) &&
+    Number.isSafeInteger(revision) &&
+    revision >= 0 &&
+    isObject(data) &&
+    isObject(metadata);
+  if (!isOurs) throw new DomainError('validation_failed', `Not an event of a shipment: ${id}.`);
+  try {
+    upcast(type, data);
+  } catch (error) {
+    if (error instanceof UnknownEventType) throw new DomainError('validation_failed', `Not known here: ${type}.`);
+    throw error;
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function gap({ stream, revision }: ExportedEvent): DomainError {
+  return new DomainError('validation_failed', `${stream}: revision ${revision} does not follow the one before it.`);
+}
+
+function otherHistory({ stream, revision }: ExportedEvent): DomainError {
+  return new DomainError('validation_failed', `${stream} is there with another history, from revision ${revision} on.`);
+}
+
+/** Answers those who have no event store. */
+export function serveEventTransfer(server: CommandServer, transfer: EventTransfer): void {
+  type Imported = Parameters<EventTransfer['importEvents']>[0];
+  server.serve(SERVICE, {
+    exportEvents: async ({ after, limit }) =>
+      (await transfer.exportEvents({ after: after as string | null, limit: Number(limit) })) as unknown as JsonValue,
+    importEvents: async (request) => ({ ...(await transfer.importEvents(request as unknown as Imported)) }),
+  });
+}
+
+/** The same at the other end of a channel. */
+export function eventTransferClient(
+  channel: CommandChannel,
+  { deadlineMs }: { readonly deadlineMs: number },
+): EventTransfer {
+  const call = async <T>(method: keyof EventTransfer, request: object) =>
+    (await channel.call(SERVICE, method, request as JsonObject, deadlineMs)) as unknown as T;
+  return {
+    exportEvents: (request) => call('exportEvents', request),
+    importEvents: (request) => call('importEvents', request),
+  };
+}
