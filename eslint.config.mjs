@@ -81,6 +81,10 @@ const boundaries = [
   { sourceTag: 'layer:system', onlyDependOnLibsWithTags: ['layer:stand-in', 'layer:testing'] },
   { sourceTag: 'engine:system', onlyDependOnLibsWithTags: ['layer:system', 'layer:runtime'] },
   {
+    sourceTag: 'engine:journeys',
+    onlyDependOnLibsWithTags: ['layer:system', 'layer:testing', 'layer:contracts', 'layer:client', 'engine:none'],
+  },
+  {
     sourceTag: 'engine:services',
     onlyDependOnLibsWithTags: [
       'layer:service',

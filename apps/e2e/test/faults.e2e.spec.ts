@@ -1,0 +1,359 @@
+import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
+import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { SERVICES, type ManagedProcess, type ServiceName } from '@tracking/system';
+import { eventually } from '@tracking/testing';
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+import { Kafka, logLevel } from 'kafkajs';
+import { Load } from './load.ts';
+import { HookServer, type Hook } from './receiver.ts';
+import { NO_ENGINES, cli, cliJson, startServices, type Services } from './subject.ts';
+import { after, all, newKey, newTenant, type Tenant } from './tenant.ts';
+
+const SETTINGS = {
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  WEBHOOKS_RETRY_FIRST: '300ms',
+  WEBHOOKS_RETRY_FACTOR: '2',
+  WEBHOOKS_RETRY_CAP: '2s',
+};
+const ENDPOINTS = 4;
+const MOST_AT_ONCE = 2;
+const PATIENT = { deadlineMs: 60_000 };
+/** No message of the topic of events. */
+const POISON = ['not JSON', '{"id": 1}', '', null];
+
+if (NO_ENGINES === undefined) describe('faults under load, two replicas of each service', faults);
+else test.todo(`faults under load [not tested: ${NO_ENGINES}]`);
+
+function faults() {
+  let services: Services;
+  let tenant: Tenant;
+  /** The same workspace, by a key that never wrote. */
+  let reader: Omit<Tenant, 'workspace'>;
+  let receiver: HookServer;
+  let hooks: readonly Hook[];
+  let load: Load;
+  let probes = 0;
+  const figures: string[] = [];
+
+  beforeAll(async () => {
+    services = await startServices(SETTINGS);
+    tenant = await newTenant(services);
+    reader = await newKey(services, tenant.workspace, 'viewer');
+    receiver = await HookServer.start(30);
+    const paths = Array.from({ length: ENDPOINTS }, (_, n) => `/hook-${n}`);
+    hooks = await Promise.all(
+      paths.map((path) => receiver.enabled(tenant.api, path, { max_concurrency: MOST_AT_ONCE })),
+    );
+    // Now and then an endpoint fails, once.
+    for (const hook of hooks) hook.behave = ({ id }, came) => (came === 1 && id.endsWith('7') ? 500 : 204);
+    load = new Load(tenant.api, 3, 150);
+  }, 240_000);
+  // Each fault is told once.
+  afterEach(() => {
+    expect(services.deaths.splice(0)).toEqual([]);
+    expect(load.unexpected.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    process.stdout.write(`${figures.join('\n')}\n`);
+    await load?.stop();
+    await receiver?.close();
+    await services?.stop();
+  }, 120_000);
+
+  const replica = (service: ServiceName, index: number): ManagedProcess => {
+    const found = services.system.services[service][index]?.process;
+    if (!found) throw new Error(`no ${service} ${index}`);
+    return found;
+  };
+  const engine = (name: 'eventStoreDb' | 'kafka' | 'mongo'): ManagedProcess => {
+    const found = services.system.engines[name];
+    if (!found) throw new Error(`no ${name}`);
+    return found;
+  };
+  /** Until every endpoint has the event of this write. */
+  const told = (write: AxiosResponse<Shipment>) =>
+    eventually(async () => {
+      const params = { shipment_id: write.data.id };
+      const [event] = await all<EventEnvelope>(reader.api, '/v1/events', params, after(write));
+      expect(hooks.map(({ came }) => came.has(event?.id ?? ''))).toEqual(hooks.map(() => true));
+    }, PATIENT);
+  /** Until a write of now is acknowledged, listed by these gateways, and told to every endpoint. */
+  const allWorks = async (what: string, gateways = reader.gateways) => {
+    const began = performance.now();
+    const since = () => Math.round(performance.now() - began);
+    const external_id = `PROBE-${(probes += 1)}`;
+    const write = await eventually(async () => {
+      const answer = await tenant.api.post<Shipment>('/v1/shipments', { external_id });
+      expect([200, 201]).toContain(answer.status);
+      return answer;
+    }, PATIENT);
+    const written = since();
+    for (const gateway of gateways) {
+      await eventually(async () => {
+        const listed = await gateway.get('/v1/shipments', { params: { external_id }, headers: after(write) });
+        expect([listed.status, listed.data.data?.[0]?.id]).toEqual([200, write.data.id]);
+      }, PATIENT);
+    }
+    const listed = since();
+    await told(write);
+    figures.push(
+      `${what}: written after ${written} ms, listed after ${listed} ms, told to all endpoints after ${since()} ms`,
+    );
+  };
+  const writesGoOn = (count = 20) => {
+    const before = load.acknowledged;
+    return eventually(() => expect(load.acknowledged).toBeGreaterThanOrEqual(before + count), PATIENT);
+  };
+  /** What a counter of a replica stands at, all its labels together. */
+  const counted = async (service: ServiceName, index: number, counter: string) => {
+    const url = `${services.system.services[service][index]?.managementUrl}/metrics`;
+    const lines = (await axios.get<string>(url)).data.split('\n').filter((line) => line.startsWith(counter));
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  };
+  const health = (service: ServiceName) =>
+    axios.get(`${services.system.services[service][0]?.managementUrl}/health/ready`, { validateStatus: () => true });
+
+  test.each(SERVICES.flatMap((service) => [0, 1].map((index) => [service, index] as const)))(
+    'kill -9 of %s %d',
+    async (service, index) => {
+      await writesGoOn();
+      await replica(service, index).kill();
+      try {
+        const left = reader.gateways.filter((_, number) => service !== 'gateway' || number !== index);
+        await allWorks(`kill -9 of ${service} ${index}`, left);
+      } finally {
+        await replica(service, index).run();
+      }
+    },
+    150_000,
+  );
+
+  test('without the broker writes are accepted, and their events wait', async () => {
+    await engine('kafka').kill();
+    await writesGoOn(40);
+    await eventually(async () => {
+      const { status, data } = await health('shipments');
+      expect([status, data.status, data.engines['message broker']]).toEqual([
+        200,
+        'degraded',
+        expect.not.stringMatching(/^ok$/),
+      ]);
+    }, PATIENT);
+    const write = await tenant.api.post<Shipment>('/v1/shipments', { external_id: 'NO-BROKER' });
+    expect(write.status).toBe(201);
+    const params = { shipment_id: write.data.id };
+    expect(await all(tenant.api, '/v1/events', params, after(write))).toHaveLength(1);
+    await engine('kafka').run();
+    await told(write);
+    await allWorks('the broker is back');
+  }, 240_000);
+
+  test('without the event store writes answer 503, and reads go on', async () => {
+    const listed = await reader.api.get('/v1/shipments', { params: { external_id: 'PROBE-1' } });
+    await engine('eventStoreDb').kill();
+    const references = [1, 2, 3].map((n) => `NO-EVENT-STORE-${n}`);
+    const upserts = (api: AxiosInstance) =>
+      Promise.all(references.map((external_id) => api.post<Shipment>('/v1/shipments', { external_id })));
+    for (const refused of (await Promise.all(tenant.gateways.map(upserts))).flat()) {
+      expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([503, true]);
+    }
+    for (const gateway of reader.gateways) {
+      const still = await gateway.get('/v1/shipments', { params: { external_id: 'PROBE-1' } });
+      expect([still.status, still.data.data[0].id]).toEqual([200, listed.data.data[0].id]);
+    }
+    await eventually(async () => expect((await health('gateway')).data.status).toBe('degraded'), PATIENT);
+    await engine('eventStoreDb').run();
+    await allWorks('the event store is back');
+    expect((await upserts(tenant.api)).map(({ data }) => data.version)).toEqual([1, 1, 1]);
+  }, 240_000);
+
+  test('without the document store authenticated requests answer 503', async () => {
+    await engine('mongo').kill();
+    const asked = (gateway: AxiosInstance) =>
+      Promise.all([gateway.get('/v1/shipments'), gateway.post('/v1/shipments', { external_id: 'NO' })]);
+    await eventually(async () => {
+      const refused = (await Promise.all(tenant.gateways.map(asked))).flat();
+      expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+    }, PATIENT);
+    await engine('mongo').run();
+    await allWorks('the document store is back');
+  }, 240_000);
+
+  test('a consumer group is rebalanced in the middle', async () => {
+    await writesGoOn();
+    await replica('webhooks', 1).stop();
+    await allWorks('one webhooks replica is stopped');
+    await replica('webhooks', 1).run();
+    await writesGoOn();
+    await allWorks('it is there again');
+  }, 150_000);
+
+  test('what is no event is parked, and everything else goes on', async () => {
+    const kafka = new Kafka({
+      clientId: 'journeys',
+      brokers: services.system.engines.kafkaBrokers.split(','),
+      logLevel: logLevel.NOTHING,
+    });
+    const producer = kafka.producer();
+    await producer.connect();
+    const { name } = SHIPMENT_EVENTS_TOPIC;
+    await producer.send({ topic: name, messages: POISON.map((value) => ({ key: 'poison', value })) });
+    await producer.disconnect();
+    await eventually(async () => {
+      const { data } = await cliJson<{ data: { topic: string }[] }>(services, 'parked', 'list');
+      expect(data.map(({ topic }) => topic)).toEqual(POISON.map(() => name));
+    }, PATIENT);
+    const admin = kafka.admin();
+    await admin.connect();
+    const parked = await admin.fetchTopicOffsets(`${name}-parked`);
+    await admin.disconnect();
+    expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(POISON.length);
+    await allWorks('poison in the topic');
+  }, 150_000);
+
+  test.each([
+    ['projections', 'read_model_events_projected_total'],
+    ['webhooks', 'webhook_attempts_total'],
+    ['shipments', 'publisher_events_published_total'],
+  ] as const)(
+    'a %s replica that was held wakes up when another has its place',
+    async (service, work) => {
+      // The one that has most of the work.
+      const before = await Promise.all([0, 1].map((index) => counted(service, index, work)));
+      await writesGoOn();
+      const done = await Promise.all([0, 1].map(async (i) => (await counted(service, i, work)) - (before[i] ?? 0)));
+      const busiest = done.indexOf(Math.max(...done));
+      replica(service, busiest).hold();
+      try {
+        await allWorks(`${service} ${busiest} is held`);
+      } finally {
+        replica(service, busiest).wake();
+      }
+      await writesGoOn();
+      await allWorks(`${service} ${busiest} woke up`);
+    },
+    240_000,
+  );
+
+  test('everything is stopped and started again', async () => {
+    await writesGoOn();
+    await services.system.stop();
+    await services.system.startAgain();
+    await allWorks('a full restart');
+  }, 240_000);
+
+  describe('afterwards', () => {
+    beforeAll(() => load.stop(), 120_000);
+
+    test('every acknowledged write is there with its content', async () => {
+      const shipments = new Map(
+        (await all<Shipment>(tenant.api, '/v1/shipments')).map((one) => [one.external_id, one]),
+      );
+      const events = await all<EventEnvelope>(tenant.api, '/v1/events');
+      const told = new Map<string, Set<string>>();
+      const tell = (id: string, what: unknown) => told.set(id, (told.get(id) ?? new Set()).add(String(what)));
+      for (const { data, type } of events) {
+        const id = String(data['shipment_id']);
+        if (type === 'milestone.recorded') tell(id, (data['milestone'] as { id: string }).id);
+        if (type === 'shipment.created') tell(id, (data['shipment'] as { house_bill?: string }).house_bill);
+        if (type === 'shipment.updated') tell(id, (data['changes'] as { house_bill?: { to: string } }).house_bill?.to);
+      }
+      for (const [external_id, { id, bills, milestones }] of load.shipments) {
+        expect(shipments.get(external_id)).toMatchObject({ id, house_bill: bills.at(-1) });
+        const listed = await all<Milestone>(tenant.api, `/v1/shipments/${id}/milestones`);
+        expect(listed.map((milestone) => milestone.id).sort()).toEqual([...milestones].sort());
+        expect([...bills, ...milestones].filter((what) => !told.get(id)?.has(what))).toEqual([]);
+      }
+      figures.push(`${load.acknowledged} writes acknowledged, ${load.refusals} refused; ${events.length} events`);
+    }, 120_000);
+
+    test('every event was delivered to every endpoint, in the same bytes, never too many at once', async () => {
+      const events = await all<EventEnvelope>(tenant.api, '/v1/events');
+      for (const hook of hooks) {
+        await eventually(() => expect(events.filter(({ id }) => !hook.came.has(id))).toEqual([]), PATIENT);
+        expect(hook.came.size).toBe(events.length);
+        expect(hook.mostAtOnce).toBe(MOST_AT_ONCE);
+      }
+      for (const event of events) expect(receiver.event(event.id)).toEqual(event);
+      expect(receiver.faults).toEqual([]);
+      const came = hooks.flatMap((hook) => [...hook.came].map(([id, times]) => times - (id.endsWith('7') ? 1 : 0)));
+      const repeats = came.reduce((sum, times) => sum + times - 1, 0);
+      figures.push(`${came.length} deliveries, ${repeats} repeated`);
+    }, 120_000);
+
+    test('the events of a shipment stand in the topic in their order', async () => {
+      const seen = await readTopic(services.system.engines.kafkaBrokers, SHIPMENT_EVENTS_TOPIC.name);
+      const versions = new Map<string, number>();
+      const ids = new Set<string>();
+      for (const { key, value } of seen) {
+        const event = eventOf(value);
+        if (event === undefined || ids.has(event.id)) continue;
+        ids.add(event.id);
+        const version = Number(event.data['shipment_version']);
+        expect([key, version >= (versions.get(key) ?? 0)]).toEqual([event.data['shipment_id'], true]);
+        versions.set(key, version);
+      }
+      const events = await all<EventEnvelope>(tenant.api, '/v1/events');
+      expect(events.filter(({ id }) => !ids.has(id))).toEqual([]);
+      figures.push(`${seen.length} messages in the topic, ${ids.size} events`);
+    }, 120_000);
+
+    test('read models equal those that are made anew', async () => {
+      const read = async () => {
+        const shipments = await all<Shipment>(tenant.api, '/v1/shipments');
+        const milestones = [];
+        for (const { id } of shipments) milestones.push(await all(tenant.api, `/v1/shipments/${id}/milestones`));
+        return { shipments, milestones, events: await all(tenant.api, '/v1/events') };
+      };
+      const before = await read();
+      await cli(services, 'read-models', 'rebuild');
+      expect(await read()).toEqual(before);
+    }, 180_000);
+
+    test('nothing more is parked', async () => {
+      expect((await cliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(POISON.length);
+    });
+  });
+}
+
+interface TopicMessage {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Everything in a topic now, in order within each partition. */
+async function readTopic(brokers: string, topic: string): Promise<readonly TopicMessage[]> {
+  const kafka = new Kafka({ clientId: 'journeys', brokers: brokers.split(','), logLevel: logLevel.NOTHING });
+  const admin = kafka.admin();
+  await admin.connect();
+  const ends = new Map((await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => [partition, Number(high)]));
+  await admin.disconnect();
+  const messages: TopicMessage[] = [];
+  const left = new Set([...ends].filter(([, high]) => high > 0).map(([partition]) => partition));
+  const { promise: whole, resolve } = Promise.withResolvers<void>();
+  if (left.size === 0) resolve();
+  const consumer = kafka.consumer({ groupId: `journeys-${Date.now()}` });
+  await consumer.connect();
+  await consumer.subscribe({ topic, fromBeginning: true });
+  await consumer.run({
+    eachMessage: ({ partition, message }) => {
+      messages.push({ key: String(message.key), value: String(message.value) });
+      if (Number(message.offset) + 1 >= (ends.get(partition) ?? 0)) left.delete(partition);
+      if (left.size === 0) resolve();
+      return Promise.resolve();
+    },
+  });
+  await whole;
+  await consumer.disconnect();
+  return messages;
+}
+
+/** Undefined for what is none of this tenant's. */
+function eventOf(text: string): EventEnvelope | undefined {
+  try {
+    const event = JSON.parse(text) as Partial<EventEnvelope> | null;
+    return typeof event?.data === 'object' ? (event as EventEnvelope) : undefined;
+  } catch {
+    return undefined;
+  }
+}

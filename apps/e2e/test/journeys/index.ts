@@ -1,0 +1,30 @@
+import type { Subject } from '../subject.ts';
+import { demoJourney } from './demo.ts';
+import { operationJourneys } from './operation.ts';
+import { quickStartJourney } from './quick-start.ts';
+import { shipmentJourneys } from './shipments.ts';
+import { webhookJourneys } from './webhooks.ts';
+
+/** Settings that the journeys count on. */
+export const SETTINGS = {
+  WEBHOOKS_RETRY_FIRST: '100ms',
+  WEBHOOKS_RETRY_FACTOR: '2',
+  WEBHOOKS_RETRY_CAP: '1s',
+  WEBHOOKS_RETRY_WINDOW: '3s',
+};
+
+/** What users and operators do, wherever the product runs. */
+export function journeys(start: () => Promise<Subject>): void {
+  let running: Subject;
+  const subject = () => running;
+  beforeAll(async () => {
+    running = await start();
+  }, 180_000);
+  afterAll(() => running?.stop(), 60_000);
+
+  quickStartJourney(subject);
+  demoJourney(subject);
+  shipmentJourneys(subject);
+  webhookJourneys(subject);
+  operationJourneys(subject);
+}

@@ -1,0 +1,149 @@
+import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
+import type { Subject } from '../subject.ts';
+import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
+
+/** Within this time a write is answered whether or not the read models show it, in milliseconds. */
+const ANSWER_WAIT_MS = 500;
+
+export function shipmentJourneys(subject: () => Subject): void {
+  describe('shipments', () => {
+    let tenant: Tenant;
+    beforeEach(async () => {
+      tenant = await newTenant(subject(), 'operator');
+    }, 30_000);
+    const other = <T>(of: readonly T[], turn: number): T => of[(turn + 1) % of.length] as T;
+
+    test('an upsert makes one shipment, changes it, and tells nothing where nothing changed', async () => {
+      const { api } = tenant;
+      const upsert = (fields: object) => api.post<Shipment>('/v1/shipments', { external_id: 'TMS-1', ...fields });
+      const made = await Promise.all(Array.from({ length: 40 }, () => upsert({ house_bill: 'HB-1' })));
+      expect(made.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 39 }, () => 200), 201]);
+      expect(new Set(made.map(({ data }) => data.id)).size).toBe(1);
+      const changed = await upsert({ house_bill: 'HB-2', mode: 'sea', origin_port: 'cn sha' });
+      const again = await upsert({ house_bill: 'HB-2', mode: 'sea', origin_port: 'cn sha' });
+      expect([changed.status, again.status]).toEqual([200, 200]);
+      expect(changed.data).toMatchObject({ version: 2, house_bill: 'HB-2', mode: 'ocean', origin_port: 'CNSHA' });
+      expect(again.data).toEqual(changed.data);
+      const events = await all<EventEnvelope>(api, '/v1/events', { limit: 1 }, after(again));
+      expect(events.map(({ type }) => type)).toEqual(['shipment.created', 'shipment.updated']);
+      expect(events[1]?.data).toMatchObject({ changes: { house_bill: { from: 'HB-1', to: 'HB-2' } } });
+    });
+
+    test('a list is paged through, each page by another gateway', async () => {
+      const { api } = tenant;
+      const references = Array.from({ length: 25 }, (_, n) => `PAGE-${n}`);
+      await Promise.all(references.map((external_id) => api.post('/v1/shipments', { external_id })));
+      const last = await api.post('/v1/shipments', { external_id: 'PAGE-last' });
+      const found = await all<Shipment>(api, '/v1/shipments', { limit: 4 }, after(last));
+      expect(found.map(({ external_id }) => external_id).sort()).toEqual([...references, 'PAGE-last'].sort());
+      expect(found[0]?.external_id).toBe('PAGE-last');
+    });
+
+    test('a client sees its own writes, whichever gateway it asks', async () => {
+      const { gateways } = tenant;
+      const shown = async (turn: number, headers: Record<string, string> = {}) => {
+        const params = { external_id: 'OWN' };
+        const list = await other(gateways, turn).get<{ data: Shipment[] }>('/v1/shipments', { params, headers });
+        return [list.status, list.data.data?.[0]?.house_bill];
+      };
+      let [prompt, turn] = [0, 0];
+      for (const deadline = Date.now() + 30_000; prompt < 10; turn += 1) {
+        const house_bill = `OWN-${turn}`;
+        const began = performance.now();
+        const write = await other(gateways, turn + 1).post('/v1/shipments', { external_id: 'OWN', house_bill });
+        // Answered this early, it was answered because the read models show it, on every gateway.
+        const isPrompt = performance.now() - began < ANSWER_WAIT_MS;
+        if (isPrompt) expect(await shown(turn)).toEqual([200, house_bill]);
+        prompt += isPrompt ? 1 : 0;
+        const [byId, listed] = [
+          await other(gateways, turn).get<Shipment>(`/v1/shipments/${write.data.id}`, { headers: after(write) }),
+          await shown(turn, after(write)),
+        ];
+        expect([byId.status, byId.data.house_bill]).toEqual([200, house_bill]);
+        expect(listed).toEqual([200, house_bill]);
+        if (Date.now() > deadline) throw new Error('no write is answered promptly');
+      }
+    });
+
+    test('milestones move the status, in whatever order they come, and are kept once', async () => {
+      const { api } = tenant;
+      const created = await api.post<Shipment>('/v1/shipments', {
+        external_id: 'MS-1',
+        mode: 'ocean',
+        destination_port: 'NLRTM',
+      });
+      const path = `/v1/shipments/${created.data.id}`;
+      const arrived = { code: 'vessel_arrived', occurred_at: '2026-03-20T10:00:00Z', location: 'NLRTM' };
+      const departed = { code: 'vessel_departed', occurred_at: '2026-03-01T10:00:00+08:00', location: 'CNSHA' };
+      const first = await api.post<Milestone>(`${path}/milestones`, arrived);
+      const second = await api.post<Milestone>(`${path}/milestones`, departed);
+      const repeated = await api.post<Milestone>(`${path}/milestones`, departed);
+      expect([first.status, second.status, repeated.status]).toEqual([201, 201, 200]);
+      expect(repeated.data.id).toBe(second.data.id);
+      const listed = await all<Milestone>(api, `${path}/milestones`, {}, after(repeated));
+      expect(listed.map(({ id }) => id)).toEqual([second.data.id, first.data.id]);
+      const { data } = await api.get<Shipment>(path, { headers: after(repeated) });
+      expect(data).toMatchObject({
+        status: 'arrived',
+        atd: '2026-03-01T02:00:00.000Z',
+        ata: '2026-03-20T10:00:00.000Z',
+        last_milestone: { id: first.data.id },
+      });
+      const events = await all<EventEnvelope>(api, '/v1/events', { type: 'milestone.recorded' }, after(repeated));
+      expect(events.map((event) => (event.data['milestone'] as { code: string }).code)).toEqual([
+        'vessel_arrived',
+        'vessel_departed',
+      ]);
+      const [one] = events;
+      expect((await api.get(`/v1/events/${one?.id}`)).data).toEqual(one);
+      expect(await all(api, '/v1/events', { after: one?.id, type: 'milestone.recorded' })).toEqual(events.slice(1));
+    });
+
+    test('other workspaces and the other environment see nothing of it', async () => {
+      const { api, workspace } = tenant;
+      const created = await api.post<Shipment>('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
+      const [event] = await all<EventEnvelope>(api, '/v1/events', {}, after(created));
+      const strangers = [await newTenant(subject()), await newKey(subject(), workspace, 'operator', 'test')];
+      for (const { api: stranger } of strangers) {
+        const path = `/v1/shipments/${created.data.id}`;
+        const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
+        const refused = [
+          await stranger.get(path),
+          await stranger.get(`${path}/milestones`),
+          await stranger.post(`${path}/milestones`, milestone),
+          await stranger.get(`/v1/events/${event?.id}`),
+        ];
+        expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+        const params = { external_id: 'MINE' };
+        expect(await all(stranger, '/v1/shipments', params, after(created))).toEqual([]);
+        expect(await all(stranger, '/v1/events')).toEqual([]);
+        const own = await stranger.post('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
+        expect([own.status, own.data.warnings]).toEqual([201, []]);
+        expect(own.data.id).not.toBe(created.data.id);
+      }
+    });
+
+    test('a key gets its requests of a minute, over all gateways, and none more', async () => {
+      const { api } = tenant;
+      const LIMIT = 1_000;
+      const began = performance.now();
+      let [admitted, refused] = [0, 0];
+      const one = async () => {
+        while (refused < 100) {
+          const { status, headers, data } = await api.get('/v1/shipments/shp_none');
+          if (status === 404) admitted += 1;
+          else {
+            expect([status, data.error.code]).toEqual([429, 'rate_limited']);
+            expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+            refused += 1;
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: 20 }, one));
+      // What took longer was more than one minute's.
+      const minutes = Math.ceil((performance.now() - began) / 60_000);
+      expect(admitted).toBeLessThanOrEqual(LIMIT * minutes);
+      expect(admitted).toBeGreaterThanOrEqual(LIMIT * 0.95);
+    }, 120_000);
+  });
+}

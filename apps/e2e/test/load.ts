@@ -1,0 +1,74 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Milestone, Shipment } from '@tracking/contracts';
+import type { AxiosInstance } from 'axios';
+
+const CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'transshipment_arrived', 'vessel_arrived'] as const;
+const FIRST_TIME = Date.UTC(2025, 0, 1);
+
+/** What was acknowledged of one shipment. Only one client writes to it, one request at a time. */
+export interface Acknowledged {
+  readonly id: string;
+  /** Every content that it had, the last one last. */
+  readonly bills: string[];
+  readonly milestones: Set<string>;
+}
+
+/** Clients that write steadily, each to shipments of its own, and repeat a write until it is acknowledged. */
+export class Load {
+  readonly shipments = new Map<string, Acknowledged>();
+  acknowledged = 0;
+  /** Answers that say "not now": connections refused or broken, and 503. */
+  refusals = 0;
+  /** Answers that no fault of an engine or a replica explains. */
+  readonly unexpected: string[] = [];
+  private isOver = false;
+  private readonly clients: readonly Promise<void>[];
+
+  /** @param paceMs between an answer and the client's next write, in milliseconds */
+  constructor(
+    private readonly api: AxiosInstance,
+    clients: number,
+    private readonly paceMs: number,
+  ) {
+    this.clients = Array.from({ length: clients }, (_, number) => this.write(number));
+  }
+
+  /** Resolves when every write is acknowledged. */
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await Promise.all(this.clients);
+  }
+
+  private async write(client: number): Promise<void> {
+    for (let turn = 0; !this.isOver; turn += 1) {
+      const external_id = `L-${client}-${turn % 6}`;
+      const known = this.shipments.get(external_id);
+      if (known && turn % 3 === 0) {
+        const occurred_at = new Date(FIRST_TIME + turn * 60_000).toISOString();
+        const milestone = { code: CODES[turn % CODES.length], occurred_at };
+        known.milestones.add((await this.send<Milestone>(`/v1/shipments/${known.id}/milestones`, milestone)).id);
+      } else {
+        const house_bill = `HB-${external_id}-${turn}`;
+        const { id } = await this.send<Shipment>('/v1/shipments', { external_id, house_bill, mode: 'ocean' });
+        if (known) known.bills.push(house_bill);
+        else this.shipments.set(external_id, { id, bills: [house_bill], milestones: new Set() });
+      }
+      await pause(this.paceMs);
+    }
+  }
+
+  private async send<T>(path: string, body: object): Promise<T> {
+    for (;;) {
+      const answer = await this.api.post<T>(path, body).catch((error: unknown) => error as Error);
+      if ('status' in answer && 'data' in answer) {
+        if (answer.status === 200 || answer.status === 201) {
+          this.acknowledged += 1;
+          return answer.data;
+        }
+        if (answer.status !== 503) this.unexpected.push(`${path}: ${answer.status} ${JSON.stringify(answer.data)}`);
+      }
+      this.refusals += 1;
+      await pause(this.paceMs);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventEnvelope } from '@tracking/contracts';
+import { verifySignature } from '@tracking/receiver';
+import type { AxiosInstance } from 'axios';
+
+/** What a client's endpoint does with a delivery: answers a status, perhaps after some work. */
+export type Behaviour = (event: EventEnvelope, came: number) => number;
+
+/** One endpoint and what came to it. */
+export interface Hook {
+  readonly id: string;
+  /** By event id, how often it came with a valid signature. */
+  readonly came: Map<string, number>;
+  /** Most requests under way at once. */
+  mostAtOnce: number;
+  behave: Behaviour;
+}
+
+interface Registered extends Hook {
+  readonly secret: string;
+  underWay: number;
+}
+
+/** A client's server with any number of endpoints: it tells a valid signature from others, and remembers what came. */
+export class HookServer {
+  /** By event id, as it came first. */
+  readonly bodies = new Map<string, string>();
+  /** What no receiver should see. */
+  readonly faults: string[] = [];
+  private readonly hooks = new Map<string, Registered>();
+
+  private constructor(
+    private readonly server: ReturnType<typeof createServer>,
+    private readonly workMs: number,
+  ) {
+    server.on('request', (request, response) => {
+      const hook = this.hooks.get(request.url ?? '');
+      let isUnderWay = hook !== undefined;
+      if (hook) hook.mostAtOnce = Math.max(hook.mostAtOnce, (hook.underWay += 1));
+      const over = () => {
+        if (hook && isUnderWay) hook.underWay -= 1;
+        isUnderWay = false;
+      };
+      response.once('close', over);
+      void this.answer(request, hook).then(
+        ([status, text]) => {
+          over();
+          response.writeHead(status).end(text);
+        },
+        () => response.destroy(),
+      );
+    });
+  }
+
+  /** @param workMs how long it takes over each delivery */
+  static async start(workMs = 0): Promise<HookServer> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new HookServer(server, workMs);
+  }
+
+  urlOf(path: string): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`;
+  }
+
+  /** Makes an endpoint of this path, as yet neither verified nor enabled. */
+  async register(api: AxiosInstance, path: string, fields: object = {}): Promise<Hook> {
+    const made = await api.post('/v1/webhook_endpoints', { url: this.urlOf(path), event_types: ['*'], ...fields });
+    if (made.status !== 201) throw new Error(`${made.status} ${JSON.stringify(made.data)}`);
+    const { id, secret } = made.data as { id: string; secret: string };
+    const hook: Registered = { id, secret, came: new Map(), mostAtOnce: 0, underWay: 0, behave: () => 204 };
+    this.hooks.set(path, hook);
+    return hook;
+  }
+
+  /** Makes one that gets live events. */
+  async enabled(api: AxiosInstance, path: string, fields: object = {}): Promise<Hook> {
+    const hook = await this.register(api, path, fields);
+    for (const step of ['verify', 'enable']) {
+      const done = await api.post(`/v1/webhook_endpoints/${hook.id}/${step}`);
+      if (done.status !== 200) throw new Error(`${step}: ${done.status} ${JSON.stringify(done.data)}`);
+    }
+    return hook;
+  }
+
+  /** @throws where this event came in another form, or not at all */
+  event(id: string): EventEnvelope {
+    return JSON.parse(this.bodies.get(id) ?? 'null') as EventEnvelope;
+  }
+
+  close(): Promise<void> {
+    this.server.closeAllConnections();
+    return new Promise((resolve) => this.server.close(() => resolve()));
+  }
+
+  private async answer(request: IncomingMessage, hook: Registered | undefined): Promise<[number, string]> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    if (hook === undefined) return [404, ''];
+    const event = JSON.parse(body.toString()) as EventEnvelope & { data: { challenge?: string } };
+    const verdict = verifySignature(String(request.headers['service-signature']), body, hook.secret, Date.now());
+    if (verdict !== 'valid') this.faults.push(`${event.id}: signature ${verdict}`);
+    if (event.type === ('endpoint.verification' as string)) return [200, String(event.data.challenge)];
+    const first = this.bodies.get(event.id) ?? body.toString();
+    this.bodies.set(event.id, first);
+    if (first !== body.toString()) this.faults.push(`${event.id}: came with another body`);
+    const came = (hook.came.get(event.id) ?? 0) + 1;
+    hook.came.set(event.id, came);
+    if (this.workMs > 0) await pause(this.workMs);
+    return [hook.behave(event, came), ''];
+  }
+}

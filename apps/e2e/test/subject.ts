@@ -1,0 +1,113 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { DistributedSystem, ManagedProcess, SERVICES } from '@tracking/system';
+import { freePort, tempFolder } from '@tracking/testing';
+
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+const PATH = { PATH: process.env['PATH'] ?? '' };
+/** Receivers are on loopback here. */
+const RECEIVERS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
+
+/** A running product, as its users and operators reach it. */
+export interface Subject {
+  /** Where the API answers: of each gateway, where there are several. */
+  readonly urls: readonly string[];
+  /** Metrics and health of each process. */
+  readonly managementUrls: readonly string[];
+  /** Environment in which the command line tool finds it. */
+  readonly operator: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Everything in one process, on a folder of its own. */
+export async function startStandalone(settings: Readonly<Record<string, string>>): Promise<Subject> {
+  const folder = await tempFolder();
+  const [port, managementPort] = [await freePort(), await freePort()];
+  const DATA_DIR = join(folder.path, 'data');
+  const addresses = { PORT: String(port), MANAGEMENT_PORT: String(managementPort) };
+  const server = new ManagedProcess({
+    name: 'standalone',
+    command: process.execPath,
+    args: ['--enable-source-maps', join(ROOT, 'apps/standalone/dist/main.js')],
+    env: { ...PATH, ...RECEIVERS, ...settings, ...addresses, DATA_DIR },
+    ready: /"msg":"listening"/,
+    logFile: join(folder.path, 'standalone.log'),
+  });
+  await server.run();
+  return {
+    urls: [`http://127.0.0.1:${port}`],
+    managementUrls: [`http://127.0.0.1:${managementPort}`],
+    operator: { ...PATH, DATA_DIR },
+    stop: async () => {
+      await server.stop();
+      await folder.remove();
+    },
+  };
+}
+
+const enginesDir = resolve(ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
+/** Why the distributed system cannot be started on this machine; undefined where it can. */
+export const NO_ENGINES = whyNoEngines();
+
+function whyNoEngines(): string | undefined {
+  if (!existsSync(enginesDir)) return `no engines in ${enginesDir}, see ENGINES_DIR`;
+  return spawnSync('java', ['-version']).error && 'the engines need java';
+}
+
+/** Two replicas of each service, and their engines. */
+export interface Services extends Subject {
+  readonly system: DistributedSystem;
+  /** Processes that ended although nobody asked for it. */
+  readonly deaths: string[];
+  /** Keeps the logs, until it is stopped. */
+  readonly folder: string;
+}
+
+export async function startServices(settings: Readonly<Record<string, string>>): Promise<Services> {
+  // Where told, logs outlive the run.
+  const kept = process.env['E2E_LOGS'];
+  const folder = kept === undefined ? await tempFolder() : undefined;
+  const path = folder?.path ?? resolve(kept ?? '', String(process.pid));
+  await mkdir(path, { recursive: true });
+  const deaths: string[] = [];
+  const system = await DistributedSystem.start({
+    folder: path,
+    enginesDir,
+    replicas: 2,
+    env: { ...RECEIVERS, ...settings },
+    died: (name, code) => deaths.push(`${name} ended with ${code}`),
+  });
+  const { url, token } = system.administration;
+  return {
+    system,
+    deaths,
+    folder: path,
+    urls: system.urls,
+    managementUrls: SERVICES.flatMap((service) => system.services[service].map(({ managementUrl }) => managementUrl)),
+    operator: { ...PATH, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
+    stop: async () => {
+      await system.stop();
+      await folder?.remove();
+    },
+  };
+}
+
+/** Runs the command line tool; answers what it printed. @throws where it fails */
+export async function cli({ operator }: Subject, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, 'apps/cli/dist/main.js'), ...args], {
+    cwd: ROOT,
+    env: operator,
+    maxBuffer: 64 * 2 ** 20,
+  });
+  return stdout.trim();
+}
+
+/** The same with `--json`. */
+export async function cliJson<T>(subject: Subject, ...args: string[]): Promise<T> {
+  return JSON.parse(await cli(subject, ...args, '--json')) as T;
+}

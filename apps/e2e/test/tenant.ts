@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+import { cli, type Subject } from './subject.ts';
+
+/** A workspace of one journey's own, with a key. */
+export interface Tenant {
+  readonly workspace: string;
+  readonly key: string;
+  /** Goes from gateway to gateway, request by request. */
+  readonly api: AxiosInstance;
+  /** The same key at each gateway. */
+  readonly gateways: readonly AxiosInstance[];
+}
+
+export type Role = 'viewer' | 'operator' | 'developer' | 'admin';
+
+export async function newTenant(subject: Subject, role: Role = 'admin'): Promise<Tenant> {
+  const workspace = `journey-${randomBytes(4).toString('hex')}`;
+  await cli(subject, 'workspaces', 'create', '--name', workspace);
+  return { workspace, ...(await newKey(subject, workspace, role)) };
+}
+
+export async function newKey(
+  subject: Subject,
+  workspace: string,
+  role: Role,
+  environment: 'live' | 'test' = 'live',
+): Promise<Omit<Tenant, 'workspace'>> {
+  const options = { name: role, environment, role, workspace };
+  const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  const key = await cli(subject, 'keys', 'create', ...words);
+  return { key, api: client(subject.urls, key), gateways: subject.urls.map((url) => client([url], key)) };
+}
+
+/** A client that never throws on a status, and asks the next of these addresses each time. */
+export function client(urls: readonly string[], key: string, timeout = 30_000): AxiosInstance {
+  const api = axios.create({
+    headers: { authorization: `Bearer ${key}` },
+    validateStatus: () => true,
+    timeout,
+    proxy: false,
+  });
+  let turn = 0;
+  api.interceptors.request.use((config) => {
+    turn += 1;
+    return { ...config, baseURL: urls[turn % urls.length] ?? '' };
+  });
+  return api;
+}
+
+/** What makes a read see a write, wherever it is asked. */
+export function after(write: AxiosResponse): Record<string, string> {
+  return { 'Consistency-Token': String(write.headers['consistency-token']) };
+}
+
+/** Every item of a list, page by page. @throws where one is not answered */
+export async function all<T>(
+  api: AxiosInstance,
+  path: string,
+  params: Readonly<Record<string, unknown>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<T[]> {
+  const items: T[] = [];
+  for (let cursor: string | null = null; ;) {
+    const page: AxiosResponse<{ data: T[]; next_cursor: string | null }> = await api.get(path, {
+      params: { limit: 200, ...params, ...(cursor !== null && { cursor }) },
+      headers: { ...headers },
+    });
+    if (page.status !== 200) throw new Error(`${path}: ${page.status} ${JSON.stringify(page.data)}`);
+    items.push(...page.data.data);
+    cursor = page.data.next_cursor;
+    if (cursor === null) return items;
+  }
+}
