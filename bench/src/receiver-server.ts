@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 
 /**
- * Counts what it is sent. `/ok/…` answers 204 at once, `/hang/…` never; both answer the challenge. `GET /stats` tells what
+ * Counts what it is sent. `/ok/…` answers 204 at once, `/hang/…` never, `/also/…` at once without being counted; all answer the challenge. `GET /stats` tells what
  * came since the last `/reset`, `/arrivals` when: deliveries, different (endpoint, event) pairs, and how long after `created_at`.
  */
 let deliveries = 0;
@@ -50,6 +50,7 @@ const server = createServer((request, response) => {
     }
     if (path.startsWith('/hang/')) return;
     response.writeHead(204).end();
+    if (path.startsWith('/also/')) return;
     last = Date.now();
     deliveries += 1;
     seen.add(`${path} ${String(request.headers['service-event-id'])}`);

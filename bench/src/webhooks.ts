@@ -73,12 +73,19 @@ async function latencyPart({ seconds = 30 }: Run): Promise<void> {
   });
 }
 
-/** Long enough by default for the hung endpoints' retries to set in; before and after are the same server. */
+/**
+ * Long enough by default for the hung endpoints' retries to set in; all on the same server. Others that answer tell what
+ * the records of so many endpoints cost: the rest is what hanging costs.
+ */
 async function hungPart({ seconds = 150 }: Run): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
     await stage.endpoint('/ok/1');
     await warm(stage);
     await paced(stage, `created to delivered, ${PER_SECOND}/s, 30 s`, 30);
+    const others: string[] = [];
+    for (let n = 0; n < HUNG; n += 1) others.push(await stage.endpoint(`/also/${n}`));
+    await paced(stage, `the same beside ${HUNG} that answer, 30 s`, 30);
+    for (const id of others) await stage.call('POST', `/v1/webhook_endpoints/${id}/disable`, {});
     for (let n = 0; n < HUNG; n += 1) await stage.endpoint(`/hang/${n}`);
     await paced(stage, `the same beside ${HUNG} hung endpoints, ${seconds} s`, seconds);
   });

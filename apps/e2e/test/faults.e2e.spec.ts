@@ -242,6 +242,20 @@ function faults() {
     await allWorks('a full restart');
   }, 240_000);
 
+  test('services that start before their engines wait for them', async () => {
+    await services.system.stop();
+    const starting = services.system.startServices();
+    for (const service of SERVICES) {
+      await eventually(async () => {
+        const { status, data } = await health(service);
+        expect([status, data.status]).toEqual([503, 'starting']);
+      }, PATIENT);
+    }
+    await services.system.startEngines();
+    await starting;
+    await allWorks('engines after the services');
+  }, 240_000);
+
   describe('afterwards', () => {
     beforeAll(() => load.stop(), 120_000);
 

@@ -2,6 +2,8 @@ import { ConfigError } from '@tracking/runtime';
 import { DistributedSystem, SERVICES } from '@tracking/system';
 import { loadConfig } from './config.ts';
 
+/** Of a connection string, without what lets one in. */
+const hostsOf = (url: string) => /^[^/]+\/\/(?:[^/]*@)?([^/?]+)/.exec(url)?.[1] ?? '';
 const say = (line = '') => process.stdout.write(`${line}\n`);
 
 const { promise: asked, resolve: stop } = Promise.withResolvers<void>();
@@ -17,9 +19,11 @@ try {
   const system = await DistributedSystem.start({ ...config, say, died });
   const { engines, services, administration } = system;
   say();
-  say(`EventStoreDB  ${engines.eventStoreDbUrl}${engines.eventStoreDb ? '  (a stand-in for development)' : ''}`);
+  say(
+    `EventStoreDB  ${hostsOf(engines.eventStoreDbUrl)}${engines.eventStoreDb ? '  (a stand-in for development)' : ''}`,
+  );
   say(`Kafka         ${engines.kafkaBrokers}`);
-  say(`MongoDB       ${new URL(engines.mongoUrl).host}`);
+  say(`MongoDB       ${hostsOf(engines.mongoUrl)}`);
   for (const service of SERVICES) {
     for (const { process: replica, url, managementUrl } of services[service]) {
       say(`${replica.spec.name.padEnd(13)} ${url ?? ''}${url ? '  ' : ''}metrics and health: ${managementUrl}`);

@@ -22,6 +22,7 @@ export interface LifecycleParts {
   readonly cachedRows: number;
   /** How long a replaced generation is projected on. */
   readonly graceMs: number;
+  readonly checkpointRestMs?: number;
 }
 
 /** What another process asked for is noticed within this time. */

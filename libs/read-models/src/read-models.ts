@@ -32,6 +32,11 @@ export interface ReadModelsOptions {
   readonly partitions?: readonly (readonly string[])[];
   /** How long a replaced generation is projected on for those who have not heard of the swap, in ms; 60 s by default. */
   readonly graceMs?: number;
+  /**
+   * From one write of a checkpoint to the next, in milliseconds; none by default. Other processes learn of progress from
+   * checkpoints alone: only for where there are none.
+   */
+  readonly checkpointRestMs?: number;
   /** Rows kept in memory by each read model, over all partitions; 10,000 by default. */
   readonly cachedRows?: number;
   /** Most reads that wait for each read model at once; beyond: `Busy`. 10,000 by default. */

@@ -55,6 +55,17 @@ describe('a checkpoint', () => {
     expect(newer.superseded.aborted).toBe(false);
   });
 
+  it('rests between writes, and writes the newest move when it is flushed', async () => {
+    const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, ending.signal, () => undefined, 60_000);
+    void checkpoint.move('0001', false);
+    await eventually(async () => expect(await position()).toBe('0001'));
+    void checkpoint.move('0002', false);
+    void checkpoint.move('0003', false);
+    expect([checkpoint.position, await position()]).toEqual(['0003', '0001']);
+    await checkpoint.flush();
+    expect(await position()).toBe('0003');
+  });
+
   it('is not given to a holder that is not the newest', async () => {
     await claim(2);
     await expect(claim(1)).rejects.toThrow(Superseded);

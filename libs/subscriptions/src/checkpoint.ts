@@ -1,4 +1,5 @@
 import type { Collection, CollectionSpec, Document, Position } from '@tracking/ports';
+import { setTimeout as pause } from 'node:timers/promises';
 import { persistently } from './persistently.ts';
 
 /** How far one partition of one generation of a subscriber is. */
@@ -35,16 +36,19 @@ export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
   private writing: Promise<void> | undefined;
   private readonly lost = new AbortController();
+  private readonly hurry = new AbortController();
 
   private constructor(
     private readonly documents: Collection<CheckpointDocument>,
     private document: CheckpointDocument,
     private readonly signal: AbortSignal,
     private readonly failed: (error: unknown) => void,
+    private readonly restMs: number,
   ) {}
 
   /**
    * @param signal ends the patience with an engine that does not answer
+   * @param restMs from one write to the next, in milliseconds: so much work more is repeated after a crash
    * @throws Superseded, Unavailable
    */
   static async claim(
@@ -52,12 +56,13 @@ export class Checkpoint {
     of: Pick<CheckpointDocument, 'subscriber' | 'generation' | 'partition' | 'epoch'>,
     signal: AbortSignal,
     failed: (error: unknown) => void,
+    restMs = 0,
   ): Promise<Checkpoint> {
     const id = `${of.subscriber}/${of.generation}/${of.partition}`;
     await documents.insert({ id, ...of, position: null, complete: false });
     const claimed = await documents.claim({ filter: { id, epoch: { lte: of.epoch } } }, { epoch: of.epoch });
     if (!claimed) throw new Superseded(`${id}: epoch ${of.epoch} is not the newest`);
-    return new Checkpoint(documents, claimed, signal, failed);
+    return new Checkpoint(documents, claimed, signal, failed, restMs);
   }
 
   get position(): Position | undefined {
@@ -84,8 +89,9 @@ export class Checkpoint {
     return this.writing;
   }
 
-  /** All moves are written or given up. */
+  /** All moves are written or given up, without a rest from now on. */
   async flush(): Promise<void> {
+    this.hurry.abort();
     await this.writing;
   }
 
@@ -102,6 +108,12 @@ export class Checkpoint {
       if (this.lost.signal.aborted) return;
       this.document = next;
       if (this.wanted === next) this.wanted = undefined;
+      if (this.restMs > 0) await this.rest();
     }
+  }
+
+  private async rest(): Promise<void> {
+    const signal = AbortSignal.any([this.hurry.signal, this.signal]);
+    await pause(this.restMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -31,6 +31,8 @@ export interface RunnerParts {
   readonly clock: Clock;
   readonly metrics: SubscriptionMetrics;
   readonly listener?: SubscriptionListener;
+  /** From one write of the checkpoint to the next, in milliseconds; none by default. */
+  readonly checkpointRestMs?: number;
 }
 
 interface Turn {
@@ -108,11 +110,12 @@ export class PartitionRunner {
   }
 
   private async hold(lease: Lease): Promise<void> {
-    const { eventStore, documentStore, clock, begin, listener } = this.parts;
+    const { eventStore, documentStore, clock, begin, listener, checkpointRestMs } = this.parts;
     const stopping = this.stopping.signal;
     const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
     const of = { ...this.named, epoch: lease.epoch };
-    const checkpoint = await Checkpoint.claim(checkpoints, of, AbortSignal.any([stopping, lease.lost]), this.failed);
+    const patience = AbortSignal.any([stopping, lease.lost]);
+    const checkpoint = await Checkpoint.claim(checkpoints, of, patience, this.failed, checkpointRestMs);
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
     const ending = AbortSignal.any([stopping, lost]);
     const parked = await ParkedStreams.load(await documentStore.collection<ParkedStream>(PARKED), this.named, clock);

@@ -3,6 +3,7 @@ import { demoJourney } from './demo.ts';
 import { operationJourneys } from './operation.ts';
 import { quickStartJourney } from './quick-start.ts';
 import { shipmentJourneys } from './shipments.ts';
+import { transferJourney } from './transfer.ts';
 import { webhookJourneys } from './webhooks.ts';
 
 /** Settings that the journeys count on. */
@@ -27,4 +28,5 @@ export function journeys(start: () => Promise<Subject>): void {
   shipmentJourneys(subject);
   webhookJourneys(subject);
   operationJourneys(subject);
+  transferJourney(subject);
 }

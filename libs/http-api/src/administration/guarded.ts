@@ -21,8 +21,8 @@ export async function guarded(
       fastify.routing(request, response);
     } else {
       const error = {
-        type: 'authentication_error',
-        code: 'unauthenticated',
+        type: 'authentication',
+        code: 'invalid_api_key',
         message: 'The token is missing or wrong.',
       };
       response.writeHead(401, { 'Content-Type': 'application/json', 'WWW-Authenticate': 'Bearer' });

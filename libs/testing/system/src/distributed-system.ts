@@ -100,7 +100,7 @@ export class DistributedSystem {
 
   /** Starts everything again that was stopped. */
   async startAgain(): Promise<void> {
-    await Promise.all(this.ownEngines.map((engine) => engine.run()));
+    await this.startEngines();
     await this.startServices();
   }
 
@@ -115,7 +115,12 @@ export class DistributedSystem {
     return [eventStoreDb, kafka, mongo].flatMap((engine) => engine ?? []);
   }
 
-  private async startServices(): Promise<void> {
+  async startEngines(): Promise<void> {
+    await Promise.all(this.ownEngines.map((engine) => engine.run()));
+  }
+
+  /** Resolves when all are ready; they wait for engines that are not there. */
+  async startServices(): Promise<void> {
     await Promise.all(SERVICES.flatMap((service) => this.services[service].map(({ process: one }) => one.run())));
   }
 

@@ -253,7 +253,7 @@ function faults(engines: string): void {
       consume(broker);
       const messages = ['b#0', 'a#0', 'b#1', 'a#1', 'a#2'].map((id) => {
         const [key = '', n] = id.split('#');
-        return messageOf(key, Number(n), id === 'a#1' ? 'x'.repeat(2_000_000) : id);
+        return messageOf(key, Number(n), id === 'a#1' ? 'x'.repeat(5_000_000) : id);
       });
       const refused = broker.publish(topic, messages);
       await expect(refused).rejects.toMatchObject({ name: 'MessageRefused', topic, index: 3 });

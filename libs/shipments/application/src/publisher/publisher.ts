@@ -44,6 +44,8 @@ export interface PublisherOptions {
   readonly partitions?: readonly (readonly string[])[];
   /** For how long read models that stand still are waited for, in ms; 30 s by default. */
   readonly patienceMs?: number;
+  /** From one write of the checkpoint to the next, in milliseconds; none by default. */
+  readonly checkpointRestMs?: number;
   /** Ordinary shipments kept in memory, over all partitions; 10,000 by default. */
   readonly cachedShipments?: number;
   /** How often it is looked whether the broker still has what it was given, in ms; 10 s by default. */
