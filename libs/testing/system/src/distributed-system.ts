@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@tracking/testing';
@@ -59,7 +59,7 @@ export class DistributedSystem {
       WEBHOOKS_URL: channel('webhooks'),
       SERVICES_TOKEN: randomBytes(32).toString('hex'),
       ADMINISTRATION_TOKEN: administrationToken,
-      SECRETS_KEY: randomBytes(32).toString('base64'),
+      SECRETS_KEY: await keptKey(join(folder, 'secrets.key')),
       ...options.env,
     };
     const managed = (name: string, app: string, env: Readonly<Record<string, string>>, ready: RegExp, told = died) =>
@@ -130,6 +130,17 @@ export class DistributedSystem {
       await Promise.all(this.services[service].map(({ process: one }) => one.stop()));
     }
     await Promise.all(this.ownEngines.map((engine) => engine.stop()));
+  }
+}
+
+/** What engines that keep their data hold encrypted is read by the next run as well. */
+async function keptKey(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch {
+    const key = randomBytes(32).toString('base64');
+    await writeFile(path, key, { mode: 0o600 });
+    return key;
   }
 }
 
