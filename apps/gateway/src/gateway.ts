@@ -1,16 +1,10 @@
-import {
-  GrpcCommandChannel,
-  MongoConnection,
-  MongoDocumentStore,
-  MongoLeases,
-  MongoQuota,
-} from '@tracking/distributed';
+import { GrpcCommandChannel, MongoQuota } from '@tracking/distributed';
 import { createAdministrationApi, createHttpApi, guarded } from '@tracking/http-api';
 import { Identity } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { blaming, derivedKey } from '@tracking/runtime';
-import { Service } from '@tracking/service';
+import { Service, openMongo } from '@tracking/service';
 import { eventBodiesClient, eventTransferClient, headClient, shipmentsClient } from '@tracking/shipments';
 import { webhooksClient } from '@tracking/webhooks';
 import type { GatewayConfig } from './config.ts';
@@ -27,15 +21,11 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const { baseUrl, appUrl, rateLimitPerMinute, trustedProxies } = config;
 
   // Engines
-  const connection = new MongoConnection({ ...config.mongo, metrics });
-  shutdown.add('document store', () => connection.close());
-  const documentStore = new MongoDocumentStore(connection);
-  const leases = new MongoLeases(documentStore);
+  const { documentStore, leases } = openMongo(service, config.mongo);
   const quota = new MongoQuota(documentStore, clock);
   shutdown.add('quota', () => quota.close());
   const channel = new GrpcCommandChannel({ ...config, logger, metrics });
   shutdown.add('command channel', () => channel.close());
-  service.watch('document store', () => connection.ping());
   const eventStore = headClient(channel, { deadlineMs: COMMAND_DEADLINE_MS });
   service.watch('shipments', () => eventStore.head());
 

@@ -1,12 +1,4 @@
-import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import {
-  EventStoreDbEventStore,
-  GrpcCommandServer,
-  KafkaMessageBroker,
-  MongoConnection,
-  MongoDocumentStore,
-  MongoLeases,
-} from '@tracking/distributed';
+import { GrpcCommandServer } from '@tracking/distributed';
 import { loadPlaces } from '@tracking/places';
 import type { Position } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
@@ -20,7 +12,7 @@ import {
   serveHead,
   serveShipments,
 } from '@tracking/shipments';
-import { Service } from '@tracking/service';
+import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/service';
 import type { ShipmentsConfig } from './config.ts';
 
 /** Commands to EventStoreDB; what was appended to Kafka, by whichever replica holds the lease. */
@@ -30,18 +22,9 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const places = await loadPlaces({ file: config.placesFile });
 
   // Engines
-  const eventStore = new EventStoreDbEventStore({ ...config.eventStoreDb, logger, metrics });
-  shutdown.add('event store', () => eventStore.close());
-  const connection = new MongoConnection({ ...config.mongo, metrics });
-  shutdown.add('document store', () => connection.close());
-  const documentStore = new MongoDocumentStore(connection);
-  const leases = new MongoLeases(documentStore);
-  shutdown.add('leases', () => leases.close());
-  const broker = new KafkaMessageBroker({ ...config.kafka, logger, metrics });
-  shutdown.add('message broker', () => broker.close());
-  service.watch('event store', () => eventStore.head());
-  service.watch('document store', () => connection.ping());
-  service.watch('message broker', () => broker.produced(SHIPMENT_EVENTS_TOPIC.name));
+  const eventStore = openEventStoreDb(service, config.eventStoreDb);
+  const { documentStore, leases } = openMongo(service, config.mongo);
+  const broker = openKafka(service, config.kafka);
 
   // Features
   const readModels = await ReadModels.start({

@@ -1,14 +1,7 @@
-import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import {
-  GrpcCommandServer,
-  KafkaMessageBroker,
-  MongoConnection,
-  MongoDocumentStore,
-  MongoLeases,
-} from '@tracking/distributed';
+import { GrpcCommandServer } from '@tracking/distributed';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { derivedKey } from '@tracking/runtime';
-import { Service } from '@tracking/service';
+import { Service, openKafka, openMongo } from '@tracking/service';
 import { Webhooks, serveWebhooks } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
 
@@ -18,17 +11,10 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const { logger, metrics, clock, shutdown } = service;
 
   // Engines
-  const connection = new MongoConnection({ ...config.mongo, metrics });
-  shutdown.add('document store', () => connection.close());
-  const documentStore = new MongoDocumentStore(connection);
-  const leases = new MongoLeases(documentStore);
-  shutdown.add('leases', () => leases.close());
-  const broker = new KafkaMessageBroker({ ...config.kafka, logger, metrics });
-  shutdown.add('message broker', () => broker.close());
+  const { documentStore, leases } = openMongo(service, config.mongo);
+  const broker = openKafka(service, config.kafka);
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
-  service.watch('document store', () => connection.ping());
-  service.watch('message broker', () => broker.produced(SHIPMENT_EVENTS_TOPIC.name));
 
   // Feature
   const { appUrl, webhooks: policy } = config;

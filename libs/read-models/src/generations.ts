@@ -1,5 +1,5 @@
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
-import { CHECKPOINTS, PARKED } from '@tracking/subscriptions';
+import { CHECKPOINTS, PARKED, forgetEarlier } from '@tracking/subscriptions';
 import type { Collections } from './collections.ts';
 import { generationOf } from './read-model.ts';
 import type { ReadModel } from './read-model.ts';
@@ -20,7 +20,6 @@ export interface GenerationsDocument extends Document {
 
 /** Not derived: which rebuild was asked for is nowhere else. */
 const POINTERS: CollectionSpec = { name: 'read_models', indexes: [] };
-const PAGE = 500;
 
 /** The life of the generations of every read model, one guarded write per step, so that a crash falls between steps. */
 export class Generations {
@@ -83,12 +82,7 @@ export class Generations {
       if (generation !== undefined && generation < oldest) await this.collections.drop(name);
     }
     for (const spec of [CHECKPOINTS, PARKED]) {
-      const documents = await this.collections.open<Document>(spec);
-      const filter = { subscriber: model.name, generation: { lt: oldest } };
-      for (let found = await documents.find({ filter, limit: PAGE }); found.length > 0;) {
-        await documents.writeMany(found.map(({ id }) => ({ kind: 'delete', id })));
-        found = await documents.find({ filter, limit: PAGE });
-      }
+      await forgetEarlier(this.collections.store, spec, model.name, oldest);
     }
   }
 

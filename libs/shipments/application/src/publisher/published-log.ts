@@ -1,5 +1,4 @@
 import type { CollectionSpec, DocumentStore, MessageBroker } from '@tracking/ports';
-import { PARKED } from '@tracking/subscriptions';
 
 interface PublishedLogDocument {
   /** The topic. */
@@ -12,7 +11,6 @@ interface PublishedLogDocument {
 
 /** Derived, as the checkpoints beside it are: never newer than they. */
 const PUBLISHED_LOG: CollectionSpec = { name: 'published_log', indexes: [], derived: true };
-const PAGE = 500;
 
 /** What the publisher remembers of the broker's log: one that is shorter has lost what was published, or all of it. */
 export class PublishedLog {
@@ -42,15 +40,6 @@ export class PublishedLog {
       await this.documents()
     ).upsert({ id: this.topic, generation, produced }, { generation: before.generation });
     return isWritten ? generation : before.generation;
-  }
-
-  /** What waits in earlier generations waits in vain. @throws Unavailable */
-  async forgetParked(subscriber: string, before: number): Promise<void> {
-    const documents = await this.store.collection(PARKED);
-    const earlier = { filter: { subscriber, generation: { lt: before } }, limit: PAGE };
-    for (let found = await documents.find(earlier); found.length > 0; found = await documents.find(earlier)) {
-      await documents.writeMany(found.map(({ id }) => ({ kind: 'delete', id })));
-    }
   }
 
   private async remembered(): Promise<PublishedLogDocument> {

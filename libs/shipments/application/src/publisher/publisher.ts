@@ -12,12 +12,14 @@ import type {
   Metrics,
 } from '@tracking/ports';
 import {
+  PARKED,
   Parked,
   type ParkedStream,
   type RetryOutcome,
   Subscription,
   type SubscriptionMetrics,
   describe,
+  forgetEarlier,
   partition,
   persistently,
 } from '@tracking/subscriptions';
@@ -108,7 +110,8 @@ export class Publisher {
     const { signal } = this.stopping;
     const wait = <T>(action: () => Promise<T>) => persistently(action, signal, this.failed);
     for (let generation = await wait(() => this.log.generation()); !signal.aborted;) {
-      await wait(() => this.log.forgetParked(NAME, generation));
+      // What waits in earlier generations waits in vain.
+      await wait(() => forgetEarlier(this.options.documentStore, PARKED, NAME, generation));
       if (signal.aborted) return;
       this.subscription = this.subscribe(generation);
       this.subscription.start();
