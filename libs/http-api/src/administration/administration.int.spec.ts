@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -9,7 +10,7 @@ import { EmbeddedEngine } from '@tracking/embedded';
 import { Identity } from '@tracking/identity';
 import type { Logger, Metrics } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
-import { createAdministrationApi, listenOnSocket } from './index.ts';
+import { createAdministrationApi, guarded, listenOnSocket } from './index.ts';
 import type { AdministrationDependencies } from './index.ts';
 
 const metrics: Metrics = {
@@ -266,5 +267,32 @@ describe('administration API', () => {
       await rm(folder);
       await rm(root, { recursive: true });
     });
+  });
+
+  it('answers on another server only whoever knows the token, and leaves other paths alone', async () => {
+    const token = 'a-token-of-thirty-two-characters';
+    const own = await createAdministrationApi({ identity, readModels, logger });
+    const handler = await guarded(own, token);
+    const server = createServer((incoming, response) => {
+      if (!handler(incoming, response)) response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const status = async (path: string, authorization?: string) =>
+      (await fetch(url + path, { headers: { ...(authorization && { authorization }) } })).status;
+    try {
+      expect(await status('/administration', `Bearer ${token}`)).toBe(200);
+      expect(await status('/administration/workspaces', `Bearer ${token}`)).toBe(200);
+      for (const wrong of [undefined, '', token, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, 'Bearer ']) {
+        expect(await status('/administration/workspaces', wrong)).toBe(401);
+      }
+      expect(await status('/administrations', `Bearer ${token}`)).toBe(404);
+      expect(await status('/v1/shipments', `Bearer ${token}`)).toBe(404);
+      expect(lines.join()).not.toContain(token);
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await own.close();
+    }
   });
 });
