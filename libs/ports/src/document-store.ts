@@ -97,9 +97,11 @@ export interface Collection<T extends Document> {
   delete(id: string, guard?: Filter): Promise<boolean>;
   /**
    * Many writes, in order per id, not atomic together. Guards that do not match are silent: use the single forms to know.
+   * @param options repeatable: made while messages are handled, and again should those come again: where their offsets
+   *   stand in the same log as the documents it may resolve as with a derived collection, for neither survives alone
    * @throws DuplicateKey after the others were written
    */
-  writeMany(writes: readonly Write<T>[]): Promise<void>;
+  writeMany(writes: readonly Write<T>[], options?: { readonly repeatable: boolean }): Promise<void>;
   /**
    * Sets fields on the first document that matches, in the query's order, and answers it as it is after; of any number
    * of concurrent claims that would each end the match, exactly one gets a document.

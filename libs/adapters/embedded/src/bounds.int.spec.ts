@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Busy, Unavailable } from '@tracking/ports';
 import { newEvents, noMetrics, RecordedMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
@@ -9,6 +10,27 @@ describe('bounds', () => {
   beforeEach(async () => void (folder = await tempFolder()));
   afterEach(() => folder.remove());
 
+  it('keep the log small while it is written to all the time, before SQLite would do so during a commit', async () => {
+    const limits = { logBytes: 2 ** 20 };
+    const engine = await EmbeddedEngine.open({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics: noMetrics,
+      limits,
+    });
+    const records = await engine.documentStore.collection({ name: 'records', indexes: [] });
+    const text = 'x'.repeat(20_000);
+    let [greatest, written] = [0, 0];
+    while (written < 20 * limits.logBytes) {
+      await records.insert({ id: String(written), text } as { id: string });
+      written += text.length;
+      greatest = Math.max(greatest, statSync(join(folder.path, 'storage.db-wal')).size);
+    }
+    expect(greatest).toBeGreaterThan(limits.logBytes);
+    expect(greatest).toBeLessThan(4 * limits.logBytes);
+    await engine.close();
+  });
+
   it('refuse writes when too many wait, and have then written nothing', async () => {
     const metrics = new RecordedMetrics();
     const limits = { waitingWrites: 20 };
@@ -17,13 +39,13 @@ describe('bounds', () => {
     const appends = streams.map((stream) => engine.eventStore.append(stream, 'no_stream', newEvents(2)));
     expect(metrics.value('storage_queue_items')).toBe(20);
     const results = await Promise.allSettled(appends);
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(11);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
     for (const [index, result] of results.entries()) {
       const stored = await engine.eventStore.read(`s${index}`);
       expect(stored).toHaveLength(result.status === 'fulfilled' ? 2 : 0);
       if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(Busy);
     }
-    expect(metrics.value('storage_refused_total{queue="writes"}')).toBe(189);
+    expect(metrics.value('storage_refused_total{queue="writes"}')).toBe(190);
     expect(metrics.value('storage_queue_items')).toBe(0);
     await engine.eventStore.append('later', 'no_stream', newEvents(1));
     await engine.close();

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BatchHandler, Logger, ReceivedMessage } from '@tracking/ports';
+import { Signal } from './signal.ts';
 import { messageOf } from './sqlite-database.ts';
 
 const FIRST_PAUSE_MS = 50;
@@ -7,10 +8,11 @@ const LONGEST_PAUSE_MS = 5_000;
 
 /** What a group reads from and commits to. */
 export interface TopicLog {
-  /** Position of the last message handled; 0 before the first. */
+  /** Position of the last message handled, as it is stored; 0 before the first. */
   committed(partition: number): number;
   read(partition: number, after: number, limit: number): ReceivedMessage[];
-  commit(partition: number, position: number): Promise<void>;
+  /** Stores it behind everything written so far; need not be waited for. */
+  commit(partition: number, position: number): void;
 }
 
 interface Member {
@@ -29,22 +31,21 @@ export class ConsumerGroup {
   private readonly members: Member[] = [];
   private readonly closing = new AbortController();
   private loops: Promise<void>[] = [];
-  private changed!: Promise<void>;
-  private notify!: () => void;
+  /** For each partition: there is something new, messages or members. */
+  private readonly signals: readonly Signal[];
 
   constructor(
     readonly topic: string,
-    private readonly partitions: number,
+    partitions: number,
     private readonly log: TopicLog,
     private readonly logger: Logger,
   ) {
-    this.arm();
+    this.signals = Array.from({ length: partitions }, () => new Signal());
   }
 
-  /** There is something new: messages, or members. */
-  wake(): void {
-    this.notify();
-    this.arm();
+  /** There are new messages. */
+  wake(partitions: Iterable<number>): void {
+    for (const partition of partitions) this.signals[partition]?.notify();
   }
 
   /** Takes part until the signal aborts or the group is closed, and its batches in hand are done. */
@@ -52,9 +53,9 @@ export class ConsumerGroup {
     const member: Member = { handler, maxBatch, fenced: new AbortController().signal, inHand: new Set() };
     this.members.push(member);
     if (this.loops.length === 0) {
-      this.loops = Array.from({ length: this.partitions }, (_, partition) => this.run(partition));
+      this.loops = this.signals.map((signal, partition) => this.run(partition, signal));
     }
-    this.wake();
+    this.wake(this.signals.keys());
     const leaving = AbortSignal.any([signal, this.closing.signal]);
     if (!leaving.aborted) await new Promise((resolve) => leaving.addEventListener('abort', resolve, { once: true }));
     this.members.splice(this.members.indexOf(member), 1);
@@ -63,46 +64,48 @@ export class ConsumerGroup {
 
   async close(): Promise<void> {
     this.closing.abort();
-    this.wake();
+    this.wake(this.signals.keys());
     await Promise.all(this.loops);
   }
 
-  private async run(partition: number): Promise<void> {
+  private async run(partition: number, signal: Signal): Promise<void> {
     let failures = 0;
+    // What is stored follows it: nobody else handles messages of this partition for the group.
+    let handled: number | undefined;
     while (!this.closing.signal.aborted) {
-      const { changed } = this;
+      const { changed } = signal;
       const member = this.members[partition % this.members.length];
-      const handled = member && (await this.handleNext(partition, member));
-      failures = handled === 'failed' ? failures + 1 : 0;
-      if (handled === undefined || handled === 'nothing') await changed;
-      if (failures > 0) await this.rest(failures);
+      try {
+        handled ??= this.log.committed(partition);
+        const next = member === undefined ? handled : await this.handle(partition, handled, member);
+        failures = 0;
+        if (next === handled) await changed;
+        handled = next;
+      } catch (error) {
+        const { topic } = this;
+        this.logger.warn({ topic, partition, reason: messageOf(error) }, 'a batch of messages is handled again');
+        failures += 1;
+        await this.rest(failures);
+      }
     }
   }
 
-  private async handleNext(partition: number, member: Member): Promise<'handled' | 'nothing' | 'failed'> {
-    try {
-      const messages = this.log.read(partition, this.log.committed(partition), member.maxBatch);
-      const last = messages[messages.length - 1];
-      if (last === undefined) return 'nothing';
-      const work = member.handler(messages, member.fenced);
-      const inHand = work.catch(() => undefined);
-      member.inHand.add(inHand);
-      await work.finally(() => member.inHand.delete(inHand));
-      await this.log.commit(partition, Number(last.offset));
-      return 'handled';
-    } catch (error) {
-      const { topic } = this;
-      this.logger.warn({ topic, partition, reason: messageOf(error) }, 'a batch of messages is handled again');
-      return 'failed';
-    }
+  /** Handles what comes next after a position; answers the position of the last of it. */
+  private async handle(partition: number, after: number, member: Member): Promise<number> {
+    const messages = this.log.read(partition, after, member.maxBatch);
+    const last = messages[messages.length - 1];
+    if (last === undefined) return after;
+    const work = member.handler(messages, member.fenced);
+    const inHand = work.catch(() => undefined);
+    member.inHand.add(inHand);
+    await work.finally(() => member.inHand.delete(inHand));
+    const position = Number(last.offset);
+    this.log.commit(partition, position);
+    return position;
   }
 
   private async rest(failures: number): Promise<void> {
     const ms = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
     await pause(ms, undefined, { signal: this.closing.signal }).catch(() => undefined);
-  }
-
-  private arm(): void {
-    this.changed = new Promise((resolve) => (this.notify = resolve));
   }
 }

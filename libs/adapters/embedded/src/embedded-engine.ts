@@ -31,8 +31,8 @@ export interface EmbeddedLimits {
   /** Of data and metadata of one append; `MAX_APPEND_BYTES` by default. */
   readonly appendBytes?: number;
   /**
-   * At what size the log is put into the file; 64 MiB by default, 16 times SQLite's: each time costs two synchronisations
-   * with the disk, but a page that changed often meanwhile is written once.
+   * At what size the log is put into the file; 64 MiB by default, 16 times SQLite's: each time costs synchronisations with
+   * the disk, but a page that changed often meanwhile is written once. It grows to 4 times that at most.
    */
   readonly logBytes?: number;
 }

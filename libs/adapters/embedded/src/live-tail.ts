@@ -1,11 +1,11 @@
 import type { StoredEvent } from '@tracking/ports';
+import { Signal } from './signal.ts';
 
 /** The newest events of the store, kept in memory so that live readers read nothing back. */
 export class LiveTail {
   private events: StoredEvent[] = [];
-  private wake!: () => void;
-  /** Resolves when something was added, or `notify` called. */
-  changed!: Promise<void>;
+  /** When something was added, or whoever waits for that should look again. */
+  readonly signal = new Signal();
 
   /**
    * @param head position of the last event stored so far
@@ -14,9 +14,7 @@ export class LiveTail {
   constructor(
     private head: number,
     private readonly capacity: number,
-  ) {
-    this.notify();
-  }
+  ) {}
 
   get last(): number {
     return this.head;
@@ -28,7 +26,7 @@ export class LiveTail {
     this.head += events.length;
     // In large steps: each moves what stays.
     if (this.events.length >= 2 * this.capacity) this.events = this.events.slice(-this.capacity);
-    this.notify();
+    this.signal.notify();
   }
 
   /** Whether everything after this position is here. */
@@ -46,10 +44,5 @@ export class LiveTail {
       at += 1;
     }
     return { events: matching, position: at };
-  }
-
-  notify(): void {
-    this.wake?.();
-    this.changed = new Promise((resolve) => (this.wake = resolve));
   }
 }

@@ -11,7 +11,7 @@ import { arrayRows, columnValues, quoted, type CollectionLayout } from './collec
 import { countSql, filterSql, findSql, isPointQuery } from './filter-sql.ts';
 import { messageOf, type Database } from './sqlite-database.ts';
 import type { SqliteReaders } from './sqlite-readers.ts';
-import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
+import { ENGINE, type SqliteWriter, type Urgency } from './sqlite-writer.ts';
 import type { DocumentWrite, Sql } from './storage-protocol.ts';
 
 /** Documents looked up by id on the calling thread; more go to a reader. */
@@ -20,7 +20,7 @@ const MOST_AT_ONCE = 250;
 const WRITES_AT_ONCE = 1_000;
 
 export class SqliteCollection<T extends Document> implements Collection<T> {
-  private readonly durable: boolean;
+  private readonly urgency: Urgency;
   private readonly getSql: string;
   private readonly getManySql: string;
 
@@ -30,7 +30,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     private readonly database: Database,
     private readonly readers: SqliteReaders,
   ) {
-    this.durable = layout.spec.derived !== true;
+    this.urgency = layout.spec.derived === true ? 'soon' : 'durable';
     this.getSql = `SELECT json FROM ${quoted(layout.table)} WHERE id = ?`;
     this.getManySql = `SELECT json FROM ${quoted(layout.table)} WHERE id IN (SELECT value FROM json_each(?))`;
   }
@@ -71,12 +71,12 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return this.writeOne(this.remove(id, guard));
   }
 
-  async writeMany(writes: readonly Write<T>[]): Promise<void> {
+  async writeMany(writes: readonly Write<T>[], { repeatable = false } = {}): Promise<void> {
     this.writer.admit();
     const all = writes.map((write) => this.prepared(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
     for (let from = 0; from < all.length; from += WRITES_AT_ONCE) {
-      parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE)));
+      parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE), repeatable ? 'soon' : this.urgency));
     }
     (await Promise.all(parts)).forEach(this.refuseDuplicate);
   }
@@ -85,7 +85,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     this.writer.admit();
     const select = findSql(this.layout, { ...query, limit: 1 });
     const operation = { kind: 'claim', collection: this.layout.spec.name, select, set: JSON.stringify(set) } as const;
-    return this.writer.run(operation, 1, this.durable, (outcome) => {
+    return this.writer.run(operation, 1, this.urgency, (outcome) => {
       this.refuseDuplicate(outcome);
       return outcome.json === null ? undefined : (JSON.parse(outcome.json) as T);
     });
@@ -125,14 +125,14 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
 
   private async writeOne(write: DocumentWrite): Promise<boolean> {
     this.writer.admit();
-    const outcome = await this.write([write]);
+    const outcome = await this.write([write], this.urgency);
     this.refuseDuplicate(outcome);
     return outcome.count === 1;
   }
 
-  private write(writes: readonly DocumentWrite[]) {
+  private write(writes: readonly DocumentWrite[], urgency: Urgency) {
     const operation = { kind: 'write', collection: this.layout.spec.name, writes } as const;
-    return this.writer.run(operation, writes.length, this.durable, (outcome) => outcome);
+    return this.writer.run(operation, writes.length, urgency, (outcome) => outcome);
   }
 
   private readHere({ text, values }: Sql): T[] {

@@ -31,7 +31,8 @@ export function openForWriting(file: string, logBytes: number): { database: Data
   if (database.value('PRAGMA journal_mode = WAL') !== 'wal') throw new Error('its file system cannot share memory');
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA cache_size = -32000');
-  database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(logBytes / PAGE_BYTES)}`);
+  // Never, as long as `SqliteLog` does it.
+  database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil((4 * logBytes) / PAGE_BYTES)}`);
   database.run(`PRAGMA journal_size_limit = ${logBytes}`);
   if (version < SCHEMA_VERSION) createSchema(database);
   database.run('UPDATE engine SET incarnation = incarnation + 1');
@@ -150,6 +151,23 @@ export function isConstraint(error: unknown): boolean {
 export function isFatal(error: unknown): boolean {
   const code = resultCode(error);
   return code === SQLITE_IOERR || code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/**
+ * What of the log is not in the file yet, after nothing was done about it, or what can be done beside all others
+ * (https://sqlite.org/pragma.html#pragma_wal_checkpoint); and why the file can no longer be relied on, if so. Other
+ * troubles, such as a full disk, show at the next commit as well.
+ */
+export function logAfter(
+  database: Database,
+  mode: 'NOOP' | 'PASSIVE',
+): { readonly bytes: number; readonly failure: string | null } {
+  try {
+    const [, pages, inFile] = database.row(`PRAGMA wal_checkpoint(${mode})`) ?? [];
+    return { bytes: (Number(pages) - Number(inFile)) * PAGE_BYTES, failure: null };
+  } catch (error) {
+    return { bytes: 0, failure: isFatal(error) ? messageOf(error) : null };
+  }
 }
 
 export function messageOf(error: unknown): string {

@@ -37,7 +37,7 @@ export class SqliteDocumentStore implements DocumentStore {
     this.refuseWhenClosed();
     this.writer.admit();
     this.collections.delete(name);
-    await this.writer.run({ kind: 'drop', collection: name }, 1, true, () => undefined);
+    await this.writer.run({ kind: 'drop', collection: name }, 1, 'durable', () => undefined);
   }
 
   close(): Promise<void> {
@@ -48,7 +48,7 @@ export class SqliteDocumentStore implements DocumentStore {
   private async open<T extends Document>(spec: CollectionSpec, json: string): Promise<SqliteCollection<T>> {
     const collection = new SqliteCollection<T>(layoutOf(spec), this.writer, this.database, this.readers);
     this.writer.admit();
-    await this.writer.run({ kind: 'define', spec: json }, 1, true, collection.refuseDuplicate);
+    await this.writer.run({ kind: 'define', spec: json }, 1, 'durable', collection.refuseDuplicate);
     return collection;
   }
 

@@ -53,7 +53,7 @@ export class SqliteEventStore implements EventStore {
     return this.writer.run(
       { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells },
       events.length,
-      true,
+      'durable',
       (outcome) => this.appended(stream, expected, events, outcome),
     );
   }
@@ -83,13 +83,13 @@ export class SqliteEventStore implements EventStore {
 
   async *catchUp(options: CatchUpOptions): AsyncGenerator<EventBatch> {
     const stop = AbortSignal.any([options.signal, this.closing.signal]);
-    const wake = () => this.tail.notify();
+    const wake = () => this.tail.signal.notify();
     stop.addEventListener('abort', wake, { once: true });
     try {
       let after = options.after === undefined ? 0 : fromPosition(options.after);
       let isFirst = true;
       while (!stop.aborted) {
-        const { changed } = this.tail;
+        const { changed } = this.tail.signal;
         const batch = this.tail.covers(after)
           ? this.liveBatch(after, options)
           : await this.oldBatch(after, options, stop);

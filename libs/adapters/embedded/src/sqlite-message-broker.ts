@@ -46,7 +46,7 @@ export class SqliteMessageBroker implements MessageBroker {
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
     this.refuseWhenClosed();
     this.writer.admit();
-    await this.writer.run({ kind: 'topics', topics }, topics.length, false, () => undefined);
+    await this.writer.run({ kind: 'topics', topics }, topics.length, 'soon', () => undefined);
   }
 
   async publish(topic: string, messages: readonly Message[]): Promise<void> {
@@ -54,15 +54,15 @@ export class SqliteMessageBroker implements MessageBroker {
     const { partitions } = this.topic(topic);
     if (messages.length === 0) return;
     this.writer.admit();
-    const cells = messages.flatMap(({ key, value, headers }) => [
-      partitionOf(key, partitions),
-      key,
-      value,
-      JSON.stringify(headers),
-    ]);
+    const touched = new Set<number>();
+    const cells = messages.flatMap(({ key, value, headers }) => {
+      const partition = partitionOf(key, partitions);
+      touched.add(partition);
+      return [partition, key, value, JSON.stringify(headers)];
+    });
     const operation = { kind: 'publish', topic, at: Date.now(), cells } as const;
-    await this.writer.run(operation, messages.length, false, () => undefined);
-    for (const group of this.groups.values()) if (group.topic === topic) group.wake();
+    await this.writer.run(operation, messages.length, 'soon', () => undefined);
+    for (const group of this.groups.values()) if (group.topic === topic) group.wake(touched);
   }
 
   async consume({ topic, group: name, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
@@ -103,7 +103,7 @@ export class SqliteMessageBroker implements MessageBroker {
         for (let partition = 0; partition < Number(count); partition += 1) {
           const before = now - Number(retention);
           const operation = { kind: 'trim', topic: String(name), partition, before } as const;
-          const piece = () => this.writer.run(operation, 1, false, (outcome) => outcome.more);
+          const piece = () => this.writer.run(operation, 1, 'soon', (outcome) => outcome.more);
           while (!this.closed && (await piece()));
         }
       }
@@ -124,8 +124,11 @@ export class SqliteMessageBroker implements MessageBroker {
           value: String(value),
           headers: JSON.parse(String(headers)) as Record<string, string>,
         })),
-      commit: (partition: number, position: number) =>
-        this.writer.run({ kind: 'commit', group, topic, partition, position }, 1, false, () => undefined),
+      commit: (partition: number, position: number) => {
+        const operation = { kind: 'commit', group, topic, partition, position } as const;
+        // Where nothing can be written any more, the next process handles these messages again.
+        this.writer.run(operation, 1, 'later', () => undefined).catch(() => undefined);
+      },
     };
   }
 

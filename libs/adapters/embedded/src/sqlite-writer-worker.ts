@@ -2,19 +2,22 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { SqliteAppends } from './sqlite-appends.ts';
 import { isFatal, messageOf, NewerSchema, openForWriting, type Database } from './sqlite-database.ts';
 import { SqliteDocuments } from './sqlite-documents.ts';
+import { SqliteLog } from './sqlite-log.ts';
 import { SqliteMessages } from './sqlite-messages.ts';
 import type { Batch, BatchAnswer, Operation, Outcome, WriterStart } from './storage-protocol.ts';
 
 /** The one thread that writes: a message is a transaction, `null` the end. */
 class WriterThread {
   private readonly database: Database;
+  private readonly log: SqliteLog;
   private readonly appends: SqliteAppends;
   private readonly documents: SqliteDocuments;
   private readonly messages: SqliteMessages;
   private synchronous = true;
 
-  constructor(database: Database) {
+  constructor(database: Database, log: SqliteLog) {
     this.database = database;
+    this.log = log;
     this.appends = new SqliteAppends(database);
     this.documents = new SqliteDocuments(database);
     this.messages = new SqliteMessages(database);
@@ -25,6 +28,7 @@ class WriterThread {
   }
 
   commit({ operations, durable }: Batch): BatchAnswer {
+    if (this.log.failure !== null) return { kind: 'failed', message: this.log.failure, fatal: true };
     const start = performance.now();
     try {
       this.synchronize(durable);
@@ -40,7 +44,14 @@ class WriterThread {
     }
   }
 
-  close(): void {
+  /** Once the answer is given. */
+  committed(): void {
+    this.log.committed();
+  }
+
+  /** Last of all connections: it puts the log into the file and deletes it. */
+  async close(): Promise<void> {
+    await this.log.close();
     this.database.close();
   }
 
@@ -101,11 +112,11 @@ function start(): void {
   const { file, logBytes } = workerData as { readonly file: string; readonly logBytes: number };
   try {
     const { database, incarnation } = openForWriting(file, logBytes);
-    const thread = new WriterThread(database);
+    const thread = new WriterThread(database, new SqliteLog(database, file, logBytes));
     port?.on('message', (batch: Batch | null) => {
-      if (batch !== null) return port.postMessage(thread.commit(batch));
-      thread.close();
-      port.close();
+      if (batch === null) return void thread.close().then(() => port.close());
+      port.postMessage(thread.commit(batch));
+      thread.committed();
     });
     port?.postMessage({ kind: 'ready', head: thread.head, incarnation } satisfies WriterStart);
   } catch (error) {

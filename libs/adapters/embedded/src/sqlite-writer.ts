@@ -15,6 +15,14 @@ import { startThread } from './worker-thread.ts';
 export const ENGINE = 'storage';
 /** Most events and documents in one transaction: bounds how long the next ones wait. */
 const MOST_ITEMS_IN_BATCH = 2_000;
+/** Longest that what is in no hurry waits for something to go with. */
+const LATER_MS = 20;
+
+/**
+ * What must hold when an operation resolves: it is on disk; or it stands in the log, behind everything committed before,
+ * `soon` or `later`, then in the commit of something else where that comes in time.
+ */
+export type Urgency = 'durable' | 'soon' | 'later';
 
 export interface WriterLimits {
   /** Most events and documents that may wait. */
@@ -26,7 +34,7 @@ export interface WriterLimits {
 interface Waiting {
   readonly operation: Operation;
   readonly items: number;
-  readonly durable: boolean;
+  readonly urgency: Urgency;
   complete(outcome: Outcome): void;
   reject(error: Error): void;
 }
@@ -40,6 +48,8 @@ export class SqliteWriter {
   /** Why nothing can be written any more. */
   private ended: string | undefined;
   private draining = false;
+  private next: NodeJS.Immediate | undefined;
+  private later: NodeJS.Timeout | undefined;
   private readonly idle = new Set<() => void>();
   private readonly exited: Promise<void>;
   private readonly refused: Counter;
@@ -101,20 +111,19 @@ export class SqliteWriter {
   /**
    * Hands an operation, once admitted, to the next batch.
    * @param items how many events or documents it writes
-   * @param durable whether it must be on disk when it resolves
    * @param complete runs in the order of the commits, before anything else learns of them
    */
   run<O extends Operation, R>(
     operation: O,
     items: number,
-    durable: boolean,
+    urgency: Urgency,
     complete: (outcome: OutcomeOf<O>) => R,
   ): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       this.queue.push({
         operation,
         items,
-        durable,
+        urgency,
         reject,
         complete(outcome) {
           if (outcome.kind === 'refused') return reject(new Error((outcome as RefusedOutcome).message));
@@ -127,13 +136,14 @@ export class SqliteWriter {
       });
       this.queued += items;
       if (this.ended !== undefined) this.rejectAll();
-      else if (this.committing.length === 0) this.commitNext();
+      else if (this.committing.length === 0) this.schedule(urgency);
     });
   }
 
   /** Admits nothing more; resolves when what was admitted is done. */
   async drain(): Promise<void> {
     this.draining = true;
+    if (this.committing.length === 0) this.commitWaiting();
     while (this.committing.length > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
   }
 
@@ -145,7 +155,24 @@ export class SqliteWriter {
     await this.exited;
   }
 
+  /** What is asked for in one turn of the loop is one commit. */
+  private schedule(urgency: Urgency): void {
+    if (urgency === 'later') this.later ??= setTimeout(() => this.commitNext(), LATER_MS);
+    else this.next ??= setImmediate(() => this.commitNext());
+  }
+
+  private commitWaiting(): void {
+    if (this.queue.some(({ urgency }) => this.draining || urgency !== 'later')) return this.commitNext();
+    this.committing = [];
+    if (this.queue.length > 0) this.schedule('later');
+    for (const resolve of this.idle) resolve();
+    this.idle.clear();
+  }
+
   private commitNext(): void {
+    clearImmediate(this.next);
+    clearTimeout(this.later);
+    this.next = this.later = undefined;
     const batch: Waiting[] = [];
     let items = 0;
     for (const waiting of this.queue) {
@@ -156,12 +183,7 @@ export class SqliteWriter {
     this.queue = this.queue.slice(batch.length);
     this.queued -= items;
     this.committing = batch;
-    if (batch.length === 0) {
-      for (const resolve of this.idle) resolve();
-      this.idle.clear();
-      return;
-    }
-    const durable = batch.some((waiting) => waiting.durable);
+    const durable = batch.some(({ urgency }) => urgency === 'durable');
     this.batchItems.observe(items, { sync: durable ? 'full' : 'normal' });
     this.worker.postMessage({ operations: batch.map(({ operation }) => operation), durable } satisfies Batch);
   }
@@ -173,7 +195,7 @@ export class SqliteWriter {
       return;
     }
     // The thread goes on while this one tells the callers.
-    this.commitNext();
+    this.commitWaiting();
     if (answer.kind === 'committed') {
       this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
       answer.outcomes.forEach((outcome, index) => batch[index]?.complete(outcome));

@@ -36,7 +36,7 @@ export class FlakyProcess extends MortalProcess {
       },
       upsert: (document, guard) => this.call(() => inner.upsert(document, guard)),
       delete: (id, guard) => this.call(() => inner.delete(id, guard)),
-      writeMany: (writes) => this.call(() => inner.writeMany(writes)),
+      writeMany: (writes, options) => this.call(() => inner.writeMany(writes, options)),
       claim: (query, set) => this.call(() => inner.claim(query, set)),
     };
   }

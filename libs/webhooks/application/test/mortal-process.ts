@@ -124,7 +124,7 @@ export class MortalProcess {
       },
       upsert: (document, guard) => this.step(() => collection.upsert(document, guard)),
       delete: (id, guard) => this.step(() => collection.delete(id, guard)),
-      writeMany: (writes) => this.step(() => collection.writeMany(writes)),
+      writeMany: (writes, options) => this.step(() => collection.writeMany(writes, options)),
       claim: (query, set) => this.step(() => collection.claim(query, set)),
     };
   }

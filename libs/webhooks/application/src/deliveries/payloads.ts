@@ -29,8 +29,9 @@ export class Payloads {
     return new Set((await this.documents.getMany(ids)).map(({ id }) => id));
   }
 
-  async store(payloads: readonly PayloadDocument[]): Promise<void> {
-    await this.documents.writeMany(payloads.map((document) => ({ kind: 'insert', document })));
+  async store(payloads: readonly PayloadDocument[], options?: { readonly repeatable: boolean }): Promise<void> {
+    const inserts = payloads.map((document) => ({ kind: 'insert', document }) as const);
+    await this.documents.writeMany(inserts, options);
   }
 
   /** Keeps a stored body at hand: its attempts follow at once. */

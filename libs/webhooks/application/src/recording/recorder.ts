@@ -100,10 +100,11 @@ export class Recorder {
     const seen = await this.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
     const seenIds = new Set(seen.map(({ id }) => id));
     const fresh = matched.filter(({ delivery }) => !seenIds.has(delivery.id));
-    await Promise.all([
-      this.payloads.store([...payloads.values()].filter(({ id }) => !seenPayloads.has(id))),
-      this.deliveries.writeMany(fresh.map(({ delivery: document }) => ({ kind: 'insert', document }))),
-    ]);
+    const inserts = fresh.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
+    const unseen = [...payloads.values()].filter(({ id }) => !seenPayloads.has(id));
+    // Should a power cut lose them, it loses the offset with them.
+    const options = { repeatable: true };
+    await Promise.all([this.payloads.store(unseen, options), this.deliveries.writeMany(inserts, options)]);
     this.recorded.add(fresh.length);
     for (const { id, body } of payloads.values()) this.payloads.keep(id, body);
     await this.handOver(fresh, seen.filter(awaitsAttempt));
