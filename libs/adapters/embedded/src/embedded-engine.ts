@@ -7,10 +7,11 @@ import {
   type MessageBroker,
   type Metrics,
   type Quota,
+  type StoredEvent,
 } from '@tracking/ports';
 import { DataFolderTooNew, lockDataFolder, type DataFolder } from './data-folder.ts';
 import { InProcessLeases } from './in-process-leases.ts';
-import { LiveTail } from './live-tail.ts';
+import { LiveTail, type TailLimits } from './live-tail.ts';
 import { MemoryQuota } from './memory-quota.ts';
 import { NewerSchema, openForReading } from './sqlite-database.ts';
 import { SqliteDocumentStore } from './sqlite-document-store.ts';
@@ -26,8 +27,8 @@ export interface EmbeddedLimits {
   readonly waitingReads?: number;
   /** Threads for lists, scans and old events; 2 by default. */
   readonly readerThreads?: number;
-  /** Newest events kept in memory for live readers, at least; up to twice as many. 2,000 by default. */
-  readonly liveEvents?: number;
+  /** Newest events, and as many messages, kept in memory for live readers. 2,000 by default, and 8 M characters of each. */
+  readonly live?: Partial<TailLimits>;
   /** Of data and metadata of one append; `MAX_APPEND_BYTES` by default. */
   readonly appendBytes?: number;
   /**
@@ -67,13 +68,14 @@ export class EmbeddedEngine {
     const folder = lockDataFolder(dataDir);
     const writer = await openWriter(folder, dataDir, limits, logger, metrics);
     const database = openForReading(folder.storage);
-    const { readerThreads = 2, waitingReads = 1_000, liveEvents = 2_000, appendBytes = MAX_APPEND_BYTES } = limits;
+    const { readerThreads = 2, waitingReads = 1_000, appendBytes = MAX_APPEND_BYTES } = limits;
+    const live = { items: 2_000, characters: 8_000_000, ...limits.live };
     const readers = new SqliteReaders(folder.storage, { threads: readerThreads, waiting: waitingReads }, metrics);
-    const tail = new LiveTail(writer.start.head, liveEvents);
+    const events = new LiveTail<StoredEvent>(writer.start.head, live);
     return new EmbeddedEngine(
-      new SqliteEventStore(writer, database, readers, tail, logger, appendBytes),
+      new SqliteEventStore(writer, database, readers, events, logger, appendBytes),
       new SqliteDocumentStore(writer, database, readers),
-      new SqliteMessageBroker(writer, database, readers, logger),
+      new SqliteMessageBroker(writer, database, readers, live, logger),
       new InProcessLeases(writer.start.incarnation),
       new MemoryQuota(),
       writer,

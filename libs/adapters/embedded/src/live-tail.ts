@@ -1,48 +1,77 @@
-import type { StoredEvent } from '@tracking/ports';
 import { Signal } from './signal.ts';
 
-/** The newest events of the store, kept in memory so that live readers read nothing back. */
-export class LiveTail {
-  private events: StoredEvent[] = [];
+export interface TailLimits {
+  /** Newest items kept, at least where they are small; up to twice as many. */
+  readonly items: number;
+  /** Of their texts together; up to twice as many. */
+  readonly characters: number;
+}
+
+interface Entry<T> {
+  readonly item: T;
+  readonly characters: number;
+}
+
+/** The newest of what is numbered without gaps, kept in memory so that live readers read nothing back. */
+export class LiveTail<T> {
+  private entries: Entry<T>[] = [];
+  private characters = 0;
   /** When something was added, or whoever waits for that should look again. */
   readonly signal = new Signal();
 
-  /**
-   * @param head position of the last event stored so far
-   * @param capacity most events kept
-   */
+  /** @param head position of the last item stored so far */
   constructor(
     private head: number,
-    private readonly capacity: number,
+    private readonly limits: TailLimits,
   ) {}
 
   get last(): number {
     return this.head;
   }
 
-  /** Adds the events at the positions that follow the last one. */
-  push(events: readonly StoredEvent[]): void {
-    for (const event of events) this.events.push(event);
-    this.head += events.length;
+  /** Adds the items at the positions that follow the last one. */
+  push(entries: readonly Entry<T>[]): void {
+    for (const entry of entries) {
+      this.entries.push(entry);
+      this.characters += entry.characters;
+    }
+    this.head += entries.length;
+    const { items, characters } = this.limits;
     // In large steps: each moves what stays.
-    if (this.events.length >= 2 * this.capacity) this.events = this.events.slice(-this.capacity);
+    if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.shorten();
     this.signal.notify();
   }
 
   /** Whether everything after this position is here. */
   covers(position: number): boolean {
-    return position >= this.head - this.events.length;
+    return position >= this.head - this.entries.length;
   }
 
-  /** The events after a position that `covers` confirmed, at most `limit` of those that match, and how far that reaches. */
-  after(position: number, prefixes: readonly string[], limit: number): { events: StoredEvent[]; position: number } {
-    const matching: StoredEvent[] = [];
+  /** The items after a position that `covers` confirmed, at most `limit` of those wanted, and how far that reaches. */
+  after(position: number, limit: number, isWanted: (item: T) => boolean): { items: T[]; position: number } {
+    const items: T[] = [];
     let at = position;
-    while (at < this.head && matching.length < limit) {
-      const event = this.events[this.events.length - (this.head - at)];
-      if (event !== undefined && prefixes.some((prefix) => event.stream.startsWith(prefix))) matching.push(event);
+    while (at < this.head && items.length < limit) {
+      const entry = this.entries[this.entries.length - (this.head - at)];
+      if (entry !== undefined && isWanted(entry.item)) items.push(entry.item);
       at += 1;
     }
-    return { events: matching, position: at };
+    return { items, position: at };
+  }
+
+  /** What is no longer stored must not be handed out any more either. */
+  clear(): void {
+    this.entries = [];
+    this.characters = 0;
+  }
+
+  private shorten(): void {
+    const { items, characters } = this.limits;
+    let dropped = 0;
+    while (this.entries.length - dropped > items || this.characters > characters) {
+      this.characters -= this.entries[dropped]?.characters ?? 0;
+      dropped += 1;
+    }
+    this.entries = this.entries.slice(dropped);
   }
 }

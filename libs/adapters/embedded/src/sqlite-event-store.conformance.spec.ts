@@ -9,5 +9,5 @@ eventStoreConformance(
 // Live readers fall out of so short a memory all the time, and go back and forth between it and the file.
 eventStoreConformance(
   'SQLite with a short memory',
-  embeddedSubject(({ eventStore }) => eventStore, { liveEvents: 3, readerThreads: 1 }),
+  embeddedSubject(({ eventStore }) => eventStore, { live: { items: 3 }, readerThreads: 1 }),
 );

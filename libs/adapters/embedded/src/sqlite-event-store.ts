@@ -34,7 +34,7 @@ export class SqliteEventStore implements EventStore {
     private readonly writer: SqliteWriter,
     private readonly database: Database,
     private readonly readers: SqliteReaders,
-    private readonly tail: LiveTail,
+    private readonly tail: LiveTail<StoredEvent>,
     private readonly logger: Logger,
     private readonly appendBytes: number,
   ) {}
@@ -49,12 +49,13 @@ export class SqliteEventStore implements EventStore {
       JSON.stringify(metadata),
     ]);
     if (cells.reduce((sum, cell) => sum + Buffer.byteLength(cell), 0) > this.appendBytes) throw new AppendTooLarge();
+    const characters = cells.reduce((sum, cell) => sum + cell.length, 0) / events.length;
     this.writer.admit();
     return this.writer.run(
       { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells },
       events.length,
       'durable',
-      (outcome) => this.appended(stream, expected, events, outcome),
+      (outcome) => this.appended(stream, expected, events, characters, outcome),
     );
   }
 
@@ -121,6 +122,7 @@ export class SqliteEventStore implements EventStore {
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
+    characters: number,
     outcome: AppendOutcome,
   ): AppendResult {
     if (outcome.kind === 'conflict') {
@@ -131,13 +133,16 @@ export class SqliteEventStore implements EventStore {
       const back = events.length - 1;
       this.tail.push(
         events.map(({ id, type, data, metadata }, index) => ({
-          id,
-          type,
-          data,
-          metadata,
-          stream,
-          revision: revision - back + index,
-          position: toPosition(position - back + index),
+          characters,
+          item: {
+            id,
+            type,
+            data,
+            metadata,
+            stream,
+            revision: revision - back + index,
+            position: toPosition(position - back + index),
+          },
         })),
       );
     }
@@ -154,8 +159,9 @@ export class SqliteEventStore implements EventStore {
   }
 
   private liveBatch(after: number, { streamPrefixes, maxBatch = DEFAULT_BATCH }: CatchUpOptions): EventBatch {
-    const { events, position } = this.tail.after(after, streamPrefixes, maxBatch);
-    return { events, position: toPosition(position), caughtUp: position >= this.tail.last };
+    const isWanted = ({ stream }: StoredEvent) => streamPrefixes.some((prefix) => stream.startsWith(prefix));
+    const { items, position } = this.tail.after(after, maxBatch, isWanted);
+    return { events: items, position: toPosition(position), caughtUp: position >= this.tail.last };
   }
 
   /** Undefined when the engine did not answer; tried again after a pause. */

@@ -5,3 +5,8 @@ messageBrokerConformance(
   'SQLite',
   embeddedSubject((engine) => engine.messageBroker),
 );
+
+messageBrokerConformance(
+  'SQLite with a short memory',
+  embeddedSubject((engine) => engine.messageBroker, { live: { items: 3 } }),
+);

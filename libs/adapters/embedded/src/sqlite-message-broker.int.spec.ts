@@ -47,6 +47,18 @@ describe('the broker of one process', () => {
     await broker.trim(Date.now() + 2_000);
     expect(await broker.lag('short', 'group')).toBe(0);
     expect(await broker.lag('long', 'group')).toBe(10);
+
+    const received: string[] = [];
+    const stop = new AbortController();
+    const consumed = ['short', 'long'].map((topic) =>
+      broker.consume({ topic, group: 'group', signal: stop.signal }, async (batch) => {
+        received.push(...batch.map(({ value }) => `${topic} ${value}`));
+      }),
+    );
+    await eventually(() => expect(received).toHaveLength(10));
+    expect(new Set(received.map((text) => text.split(' ')[0]))).toEqual(new Set(['long']));
+    stop.abort();
+    await Promise.all(consumed);
   });
 
   it('refuses a topic that was not made', async () => {

@@ -11,6 +11,7 @@ import {
   type TopicSpec,
 } from '@tracking/ports';
 import { ConsumerGroup } from './consumer-group.ts';
+import { LiveTail, type TailLimits } from './live-tail.ts';
 import { messageOf, type Database } from './sqlite-database.ts';
 import type { SqliteReaders } from './sqlite-readers.ts';
 import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
@@ -31,6 +32,7 @@ const TRIM_EVERY_MS = 60_000;
 export class SqliteMessageBroker implements MessageBroker {
   private readonly groups = new Map<string, ConsumerGroup>();
   private readonly topics = new Map<string, TopicSpec>();
+  private readonly tail: LiveTail<ReceivedMessage>;
   private readonly trimming: NodeJS.Timeout;
   private closed = false;
 
@@ -38,8 +40,10 @@ export class SqliteMessageBroker implements MessageBroker {
     private readonly writer: SqliteWriter,
     private readonly database: Database,
     private readonly readers: SqliteReaders,
+    live: TailLimits,
     private readonly logger: Logger,
   ) {
+    this.tail = new LiveTail(this.head(), live);
     this.trimming = setInterval(() => void this.trim(Date.now()), TRIM_EVERY_MS).unref();
   }
 
@@ -54,14 +58,24 @@ export class SqliteMessageBroker implements MessageBroker {
     const { partitions } = this.topic(topic);
     if (messages.length === 0) return;
     this.writer.admit();
-    const touched = new Set<number>();
-    const cells = messages.flatMap(({ key, value, headers }) => {
-      const partition = partitionOf(key, partitions);
-      touched.add(partition);
-      return [partition, key, value, JSON.stringify(headers)];
-    });
+    const placed = messages.map((message) => ({ ...message, partition: partitionOf(message.key, partitions) }));
+    const cells = placed.flatMap(({ partition, key, value, headers }) => [
+      partition,
+      key,
+      value,
+      JSON.stringify(headers),
+    ]);
     const operation = { kind: 'publish', topic, at: Date.now(), cells } as const;
-    await this.writer.run(operation, messages.length, 'soon', () => undefined);
+    await this.writer.run(operation, messages.length, 'soon', ({ position }) => {
+      const first = position - placed.length + 1;
+      this.tail.push(
+        placed.map((message, index) => ({
+          characters: message.key.length + message.value.length,
+          item: { ...message, topic, offset: String(first + index) },
+        })),
+      );
+    });
+    const touched = new Set(placed.map(({ partition }) => partition));
     for (const group of this.groups.values()) if (group.topic === topic) group.wake(touched);
   }
 
@@ -81,7 +95,7 @@ export class SqliteMessageBroker implements MessageBroker {
   async produced(topic: string): Promise<readonly number[]> {
     this.refuseWhenClosed();
     this.topic(topic);
-    return [Number(this.database.value('SELECT position FROM message_sequence'))];
+    return [this.head()];
   }
 
   async lag(topic: string, group: string): Promise<number> {
@@ -103,7 +117,11 @@ export class SqliteMessageBroker implements MessageBroker {
         for (let partition = 0; partition < Number(count); partition += 1) {
           const before = now - Number(retention);
           const operation = { kind: 'trim', topic: String(name), partition, before } as const;
-          const piece = () => this.writer.run(operation, 1, 'soon', (outcome) => outcome.more);
+          const piece = () =>
+            this.writer.run(operation, 1, 'soon', ({ deleted, more }) => {
+              if (deleted > 0) this.tail.clear();
+              return more;
+            });
           while (!this.closed && (await piece()));
         }
       }
@@ -115,21 +133,33 @@ export class SqliteMessageBroker implements MessageBroker {
   private log(topic: string, group: string) {
     return {
       committed: (partition: number) => Number(this.database.value(OFFSET, [group, topic, partition]) ?? 0),
-      read: (partition: number, after: number, limit: number): ReceivedMessage[] =>
-        this.database.rows(READ, [topic, partition, after, limit]).map(([position, key, value, headers]) => ({
-          topic,
-          partition,
-          offset: String(position),
-          key: String(key),
-          value: String(value),
-          headers: JSON.parse(String(headers)) as Record<string, string>,
-        })),
+      read: (partition: number, after: number, limit: number) => {
+        if (!this.tail.covers(after)) return this.readStored(topic, partition, after, limit);
+        return this.tail.after(after, limit, (message) => message.topic === topic && message.partition === partition)
+          .items;
+      },
       commit: (partition: number, position: number) => {
         const operation = { kind: 'commit', group, topic, partition, position } as const;
         // Where nothing can be written any more, the next process handles these messages again.
         this.writer.run(operation, 1, 'later', () => undefined).catch(() => undefined);
       },
     };
+  }
+
+  private readStored(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
+    return this.database.rows(READ, [topic, partition, after, limit]).map(([position, key, value, headers]) => ({
+      topic,
+      partition,
+      offset: String(position),
+      key: String(key),
+      value: String(value),
+      headers: JSON.parse(String(headers)) as Record<string, string>,
+    }));
+  }
+
+  /** Position of the last message of all. */
+  private head(): number {
+    return Number(this.database.value('SELECT position FROM message_sequence'));
   }
 
   private topic(name: string): TopicSpec {

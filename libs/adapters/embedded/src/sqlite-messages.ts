@@ -50,7 +50,7 @@ export class SqliteMessages {
       case 'trim': {
         const { topic, partition, before } = operation;
         const deleted = this.database.run(TRIM, [before, topic, partition, TRIM_AT_ONCE]);
-        return { kind: 'trimmed', more: deleted === TRIM_AT_ONCE };
+        return { kind: 'trimmed', deleted, more: deleted === TRIM_AT_ONCE };
       }
     }
   }

@@ -107,6 +107,7 @@ export type MessagesOperation = PublishOperation | TopicsOperation | CommitOpera
 
 export interface TrimmedOutcome {
   readonly kind: 'trimmed';
+  readonly deleted: number;
   /** Whether more may be as old. */
   readonly more: boolean;
 }
