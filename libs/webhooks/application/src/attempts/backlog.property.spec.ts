@@ -25,7 +25,7 @@ class Owner {
   private count = 0;
 
   constructor(stored: number) {
-    for (let n = 0; n < stored; n += 1) this.store(delivery((this.count += 1), n % 7));
+    for (let n = 0; n < stored; n += 1) this.store(delivery((this.count += 1), (n * 17) % 50));
     this.backlog = new Backlog(stored === 0);
   }
 
@@ -67,6 +67,14 @@ class Owner {
       if (this.busy.size === 0 && this.backlog.complete && this.backlog.scheduled.size === 0) break;
     }
     return this.stored.size;
+  }
+
+  /** What is at hand first, and what should be; undefined where something is being read, or should be. */
+  get first(): readonly [atHand: string | undefined, earliest: string | undefined] | undefined {
+    if (this.reading !== undefined || this.backlog.wantsPage(ROOM)) return undefined;
+    const waiting = [...this.stored.values()].filter(({ id }) => !this.busy.has(id));
+    const [earliest] = waiting.map(placeOf).sort((one, other) => (isAfter(one, other) ? 1 : -1));
+    return [this.backlog.scheduled.first?.id, earliest?.id];
   }
 
   private store(one: DeliveryDocument): void {
@@ -131,6 +139,21 @@ test('a backlog finds everything that is stored, whatever happens in which order
       const owner = new Owner(stored);
       for (const [kind, value] of taken) owner.step(kind, value);
       expect(owner.finishAll()).toBe(0);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a backlog has at hand what comes due first, for what comes later may not come due for hours', () => {
+  const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 50 })), { maxLength: 120 });
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 30 }), steps, (stored, taken) => {
+      const owner = new Owner(stored);
+      for (const [kind, value] of taken) {
+        owner.step(kind, value);
+        const [atHand, earliest] = owner.first ?? [];
+        expect(atHand).toBe(earliest);
+      }
     }),
     { numRuns: 500 },
   );

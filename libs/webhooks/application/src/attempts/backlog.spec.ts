@@ -56,6 +56,19 @@ function drainWith(backlog: Backlog, disk: Disk): number[] {
 }
 
 describe('a backlog', () => {
+  test('has at hand what was stored while it read what comes later, although that would fill it', () => {
+    const disk = new Disk();
+    disk.put(50, 60, 70, 80, 90);
+    const backlog = new Backlog(false);
+    const page = backlog.beginPage(ROOM);
+    const content = { scheduled: [50, 60, 70, 80].map(delivery), express: [] };
+    disk.put(10);
+    backlog.add(waiting(10), ROOM);
+    backlog.endPage(page, content, nobody, 0);
+    disk.fill(backlog);
+    expect(backlog.scheduled.first?.id).toBe(delivery(10).id);
+  });
+
   test('of an endpoint that keeps up never asks for what is stored', () => {
     const backlog = new Backlog(true);
     backlog.add(waiting(2), ROOM);

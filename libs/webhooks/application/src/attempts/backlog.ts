@@ -119,11 +119,13 @@ export class Backlog {
     }
     // Where the window was cut short in the meantime, this page does not follow on any more.
     if (page.after === undefined || page.after !== this.horizon) return;
-    for (const delivery of scheduled.filter(fresh)) this.scheduled.add(toWaiting(delivery, knownAt));
+    // What comes after something missed is read again with it: else the window could be full, for hours, without it.
     const { missed } = page;
-    const upTo = scheduled.map(placeOf).findLast((place) => missed === undefined || isAfter(missed, place));
+    const known = scheduled.filter((delivery) => missed === undefined || isAfter(missed, placeOf(delivery)));
+    for (const delivery of known.filter(fresh)) this.scheduled.add(toWaiting(delivery, knownAt));
+    const last = known.at(-1);
     if (scheduled.length < page.limit && missed === undefined) this.horizon = END;
-    else if (upTo !== undefined) this.horizon = upTo;
+    else if (last !== undefined) this.horizon = placeOf(last);
   }
 
   private wantsScheduled(room: number): boolean {

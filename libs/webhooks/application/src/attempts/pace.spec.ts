@@ -94,4 +94,12 @@ describe('the pace of an endpoint', () => {
     answer(subject, success, 1, 11 * MINUTE);
     expect(subject.recoveringSince).toBe(11 * MINUTE);
   });
+
+  test.each(['failing_since', 'recovering_since'])('begins with probes where another process left it %s', (since) => {
+    const stored = { id: 'whe_1', epoch: 1, held_until: null, failing_since: null, recovering_since: null };
+    const subject = pace({ ...stored, [since]: '1970-01-01T00:00:00.000Z' });
+    expect(subject.allowed).toBe(2);
+    answer(subject, success, 3, MINUTE);
+    expect(subject.allowed).toBe(5);
+  });
 });

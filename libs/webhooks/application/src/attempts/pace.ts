@@ -49,7 +49,7 @@ export class Pace {
     this.heldUntil = time(condition?.held_until) ?? -Infinity;
     this.failingSince = time(condition?.failing_since);
     this.recoveringSince = time(condition?.recovering_since);
-    this.allowed = this.heldUntil > -Infinity ? 1 : most;
+    this.allowed = this.heldUntil > -Infinity ? 1 : this.isUnwell ? Math.min(PROBES, most) : most;
     this.saved = JSON.stringify(this.state(Infinity));
   }
 
@@ -81,6 +81,11 @@ export class Pace {
     if (text === this.saved) return undefined;
     this.saved = text;
     return state;
+  }
+
+  /** Nothing but failures for long, or only just over that: to whoever takes it up here it is yet to prove itself. */
+  private get isUnwell(): boolean {
+    return this.failingSince !== null || this.recoveringSince !== null;
   }
 
   private succeeded(at: number): void {
