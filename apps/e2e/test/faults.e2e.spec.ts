@@ -1,12 +1,12 @@
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { SERVICES, type ManagedProcess, type ServiceName } from '@tracking/system';
-import { eventually } from '@tracking/testing';
+import { SERVICES, type ServiceName } from '@tracking/system';
+import { eventually, type ManagedProcess } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { Kafka, logLevel } from 'kafkajs';
 import { Load } from './load.ts';
 import { HookServer, type Hook } from './receiver.ts';
-import { NO_ENGINES, cli, cliJson, startServices, type Services } from './subject.ts';
+import { NO_ENGINES, cli, cliJson, measured, startServices, type Services } from './subject.ts';
 import { after, all, newKey, newTenant, type Tenant } from './tenant.ts';
 
 const SETTINGS = {
@@ -103,12 +103,6 @@ function faults() {
   const writesGoOn = (count = 20) => {
     const before = load.acknowledged;
     return eventually(() => expect(load.acknowledged).toBeGreaterThanOrEqual(before + count), PATIENT);
-  };
-  /** What a counter of a replica stands at, all its labels together. */
-  const counted = async (service: ServiceName, index: number, counter: string) => {
-    const url = `${services.system.services[service][index]?.managementUrl}/metrics`;
-    const lines = (await axios.get<string>(url)).data.split('\n').filter((line) => line.startsWith(counter));
-    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   };
   const health = (service: ServiceName) =>
     axios.get(`${services.system.services[service][0]?.managementUrl}/health/ready`, { validateStatus: () => true });
@@ -219,9 +213,10 @@ function faults() {
     'a %s replica that was held wakes up when another has its place',
     async (service, work) => {
       // The one that has most of the work.
-      const before = await Promise.all([0, 1].map((index) => counted(service, index, work)));
+      const counts = () => Promise.all(services.system.services[service].map((one) => measured(one, work)));
+      const before = await counts();
       await writesGoOn();
-      const done = await Promise.all([0, 1].map(async (i) => (await counted(service, i, work)) - (before[i] ?? 0)));
+      const done = (await counts()).map((count, index) => count - (before[index] ?? 0));
       const busiest = done.indexOf(Math.max(...done));
       replica(service, busiest).hold();
       try {

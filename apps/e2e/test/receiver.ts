@@ -1,26 +1,44 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEnvelope } from '@tracking/contracts';
 import { verifySignature } from '@tracking/receiver';
 import type { AxiosInstance } from 'axios';
 
-/** What a client's endpoint does with a delivery: answers a status, perhaps after some work. */
-export type Behaviour = (event: EventEnvelope, came: number) => number;
+/** A request as it came to an endpoint. */
+export interface Arrival {
+  /** By the receiver's clock, in epoch milliseconds. */
+  readonly at: number;
+  /** Requests under way at this endpoint then, this one included. */
+  readonly underWay: number;
+  /** Deliveries that this endpoint had answered 2xx by then. */
+  readonly succeeded: number;
+  /** Until it is answered, or its sender is gone. */
+  isOpen: boolean;
+}
+
+/** A status, with headers where there are any. */
+export type Answer = number | { readonly status: number; readonly headers: OutgoingHttpHeaders };
+
+/** What a client's endpoint does with a delivery: answers, perhaps after some work. */
+export type Behaviour = (event: EventEnvelope, came: number, arrival: Arrival) => Answer | Promise<Answer>;
 
 /** One endpoint and what came to it. */
 export interface Hook {
   readonly id: string;
   /** By event id, how often it came with a valid signature. */
   readonly came: Map<string, number>;
-  /** Most requests under way at once. */
+  /** Requests under way. */
+  underWay: number;
+  /** Most of them at once. */
   mostAtOnce: number;
+  /** Deliveries answered 2xx. */
+  succeeded: number;
   behave: Behaviour;
 }
 
 interface Registered extends Hook {
   readonly secret: string;
-  underWay: number;
 }
 
 /** A client's server with any number of endpoints: it tells a valid signature from others, and remembers what came. */
@@ -37,17 +55,19 @@ export class HookServer {
   ) {
     server.on('request', (request, response) => {
       const hook = this.hooks.get(request.url ?? '');
-      let isUnderWay = hook !== undefined;
-      if (hook) hook.mostAtOnce = Math.max(hook.mostAtOnce, (hook.underWay += 1));
+      if (hook === undefined) return void response.writeHead(404).end();
+      hook.underWay += 1;
+      hook.mostAtOnce = Math.max(hook.mostAtOnce, hook.underWay);
+      const arrival = { at: Date.now(), underWay: hook.underWay, succeeded: hook.succeeded, isOpen: true };
       const over = () => {
-        if (hook && isUnderWay) hook.underWay -= 1;
-        isUnderWay = false;
+        if (arrival.isOpen) hook.underWay -= 1;
+        arrival.isOpen = false;
       };
       response.once('close', over);
-      void this.answer(request, hook).then(
-        ([status, text]) => {
+      void this.answer(request, hook, arrival).then(
+        ([status, headers, text]) => {
           over();
-          response.writeHead(status).end(text);
+          response.writeHead(status, headers).end(text);
         },
         () => response.destroy(),
       );
@@ -70,7 +90,15 @@ export class HookServer {
     const made = await api.post('/v1/webhook_endpoints', { url: this.urlOf(path), event_types: ['*'], ...fields });
     if (made.status !== 201) throw new Error(`${made.status} ${JSON.stringify(made.data)}`);
     const { id, secret } = made.data as { id: string; secret: string };
-    const hook: Registered = { id, secret, came: new Map(), mostAtOnce: 0, underWay: 0, behave: () => 204 };
+    const hook: Registered = {
+      id,
+      secret,
+      came: new Map(),
+      underWay: 0,
+      mostAtOnce: 0,
+      succeeded: 0,
+      behave: () => 204,
+    };
     this.hooks.set(path, hook);
     return hook;
   }
@@ -95,21 +123,27 @@ export class HookServer {
     return new Promise((resolve) => this.server.close(() => resolve()));
   }
 
-  private async answer(request: IncomingMessage, hook: Registered | undefined): Promise<[number, string]> {
+  private async answer(
+    request: IncomingMessage,
+    hook: Registered,
+    arrival: Arrival,
+  ): Promise<[number, OutgoingHttpHeaders, string]> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
-    if (hook === undefined) return [404, ''];
     const event = JSON.parse(body.toString()) as EventEnvelope & { data: { challenge?: string } };
     const verdict = verifySignature(String(request.headers['service-signature']), body, hook.secret, Date.now());
     if (verdict !== 'valid') this.faults.push(`${event.id}: signature ${verdict}`);
-    if (event.type === ('endpoint.verification' as string)) return [200, String(event.data.challenge)];
+    if (event.type === ('endpoint.verification' as string)) return [200, {}, String(event.data.challenge)];
     const first = this.bodies.get(event.id) ?? body.toString();
     this.bodies.set(event.id, first);
     if (first !== body.toString()) this.faults.push(`${event.id}: came with another body`);
     const came = (hook.came.get(event.id) ?? 0) + 1;
     hook.came.set(event.id, came);
     if (this.workMs > 0) await pause(this.workMs);
-    return [hook.behave(event, came), ''];
+    const answer = await hook.behave(event, came, arrival);
+    const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
+    if (arrival.isOpen && status < 300) hook.succeeded += 1;
+    return [status, headers, ''];
   }
 }

@@ -4,8 +4,9 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { DistributedSystem, ManagedProcess, SERVICES } from '@tracking/system';
-import { freePort, tempFolder } from '@tracking/testing';
+import { DistributedSystem, SERVICES, type Replica } from '@tracking/system';
+import { ManagedProcess, freePort, tempFolder } from '@tracking/testing';
+import axios from 'axios';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -95,6 +96,13 @@ export async function startServices(settings: Readonly<Record<string, string>>):
       await folder?.remove();
     },
   };
+}
+
+/** What a metric of a replica stands at, all its labels together. */
+export async function measured({ managementUrl }: Replica, metric: string): Promise<number> {
+  const { data } = await axios.get<string>(`${managementUrl}/metrics`, { proxy: false });
+  const lines = data.split('\n').filter((line) => line.startsWith(metric));
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
 /** Runs the command line tool; answers what it printed. @throws where it fails */

@@ -31,6 +31,7 @@ describe('settings of the standalone server', () => {
     'WEBHOOKS_RETRY_CAP',
     'WEBHOOKS_RETRY_WINDOW',
     'WEBHOOKS_TIMEOUT',
+    'WEBHOOKS_RECOVERY_AFTER',
     'RETENTION_DELIVERIES',
     'RETENTION_DEAD_LETTERS',
   ])('names %s when it is wrong', (name) => {

@@ -73,6 +73,7 @@ export async function startStandalone(
     settings: {
       appUrl,
       timeoutMs: config.webhooks.timeoutMs,
+      recoveryAfterMs: config.webhooks.recoveryAfterMs,
       policy: config.webhooks,
       retention: config.webhooks.retention,
     },

@@ -18,7 +18,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
 
   // Feature
   const { appUrl, webhooks: policy } = config;
-  const { timeoutMs, retention } = policy;
+  const { timeoutMs, recoveryAfterMs, retention } = policy;
   const starting = () =>
     Webhooks.start({
       documentStore,
@@ -30,7 +30,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
       random: Math.random,
       logger,
       metrics,
-      settings: { appUrl, timeoutMs, policy, retention },
+      settings: { appUrl, timeoutMs, policy, retention, recoveryAfterMs },
     });
   const webhooks = await service.patiently(starting);
   shutdown.add('webhooks', () => webhooks.stop());

@@ -11,6 +11,8 @@ export interface WebhookConfig {
   readonly capMs: number;
   readonly windowMs: number;
   readonly timeoutMs: number;
+  /** An endpoint that failed every attempt for so long gets all that waits, paced, as soon as it answers again. */
+  readonly recoveryAfterMs: number;
   /** How long the log of deliveries is kept. */
   readonly retention: { readonly deliveriesMs: number; readonly deadLettersMs: number };
 }
@@ -25,6 +27,7 @@ export function readWebhookConfig(read: ConfigReader): WebhookConfig {
     capMs: read.duration('WEBHOOKS_RETRY_CAP', '24h'),
     windowMs: read.duration('WEBHOOKS_RETRY_WINDOW', '72h'),
     timeoutMs: readWebhookTimeout(read),
+    recoveryAfterMs: read.duration('WEBHOOKS_RECOVERY_AFTER', '10m'),
     retention: {
       deliveriesMs: read.duration('RETENTION_DELIVERIES', '30d'),
       deadLettersMs: read.duration('RETENTION_DEAD_LETTERS', '90d'),

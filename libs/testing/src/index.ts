@@ -7,6 +7,7 @@ export * from './eventually.ts';
 export * from './free-port.ts';
 export * from './hostile-receivers.ts';
 export * from './lease-suite.ts';
+export * from './managed-process.ts';
 export * from './message-broker-suite.ts';
 export * from './object-store-suite.ts';
 export * from './quota-suite.ts';

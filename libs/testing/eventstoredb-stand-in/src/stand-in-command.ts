@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 /** What it prints once it serves; the group is the address of its switches. */
-export const STAND_IN_READY = /ready on .* control (\S+)/;
+const READY = /ready on .* control (\S+)/;
 
 export interface StandInOptions {
   /** Whether it offers the call `BatchAppend`, as a node of today does; true by default. */
@@ -44,6 +44,6 @@ export function standInCommand({ batchAppend = true, ...place }: StandInPlace) {
       ...given.map(([name, value]) => `--${name}=${value}`),
       ...(batchAppend ? [] : ['--no-batch-append']),
     ],
-    ready: STAND_IN_READY,
+    ready: READY,
   };
 }

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@tracking/testing';
+import { ManagedProcess, freePort } from '@tracking/testing';
 import { startEngines, type Engines, type EnginesOptions } from './engines.ts';
-import { ManagedProcess } from './managed-process.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -71,13 +70,12 @@ export class DistributedSystem {
           env: { ...common, ...env },
           ready,
           logFile: join(folder, `${name}.log`),
+          detached: true,
         },
         told,
       );
     // Ends by itself when it is done.
-    await managed('setup', 'setup', {}, /"msg":"everything is there"/, () => undefined).run();
-    say('topics and collections are ready');
-
+    const setup = managed('setup', 'setup', {}, /"msg":"everything is there"/, () => undefined);
     const services = Object.fromEntries(
       SERVICES.map((service) => [
         service,
@@ -94,8 +92,15 @@ export class DistributedSystem {
     const [gateway] = services.gateway;
     const administration = { url: gateway?.managementUrl ?? '', token: administrationToken };
     const system = new DistributedSystem(engines, services, administration);
-    await system.startServices();
-    return system;
+    try {
+      await setup.run();
+      say('topics and collections are ready');
+      await system.startServices();
+      return system;
+    } catch (error) {
+      await system.stop();
+      throw error;
+    }
   }
 
   /** Starts everything again that was stopped. */

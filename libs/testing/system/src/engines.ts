@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePort } from '@tracking/testing';
+import { ManagedProcess, freePort, type ProcessSpec } from '@tracking/testing';
 import { standInCommand } from '@tracking/eventstoredb-stand-in';
-import { ManagedProcess, type ProcessSpec } from './managed-process.ts';
 
 /** Where the engines are: some started here, others that run already. */
 export interface Engines {
@@ -31,17 +30,20 @@ export interface EnginesOptions {
 /** Starts the engines that no address is given for: EventStoreDB's stand-in, and what the folder of engines holds. */
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const { folder, eventStoreDbUrl, kafkaBrokers, mongoUrl, died } = options;
+  const started: ManagedProcess[] = [];
   const start = async (isGiven: boolean, spec: (port: number, dataDir: string) => Omit<ProcessSpec, 'logFile'>) => {
     if (isGiven) return undefined;
     const port = await freePort();
     const { name } = spec(port, '');
     const dataDir = join(folder, name);
     await mkdir(dataDir, { recursive: true });
-    const engine = new ManagedProcess({ ...spec(port, dataDir), logFile: join(folder, `${name}.log`) }, died);
+    const logFile = join(folder, `${name}.log`);
+    const engine = new ManagedProcess({ ...spec(port, dataDir), logFile, detached: true }, died);
+    started.push(engine);
     await engine.run();
     return { engine, port };
   };
-  const [eventStoreDb, kafka, mongo] = await Promise.all([
+  const starting = Promise.all([
     start(eventStoreDbUrl !== undefined, (port, dataDir) => ({
       name: 'eventstoredb-stand-in',
       ...standInCommand({ folder: dataDir, port }),
@@ -59,6 +61,10 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
       ready: /ready on/,
     })),
   ]);
+  const [eventStoreDb, kafka, mongo] = await starting.catch(async (error: unknown) => {
+    await Promise.all(started.map((engine) => engine.kill()));
+    throw error;
+  });
   return {
     eventStoreDbUrl: eventStoreDbUrl ?? `esdb://127.0.0.1:${eventStoreDb?.port}?tls=false`,
     kafkaBrokers: kafkaBrokers ?? `127.0.0.1:${kafka?.port}`,

@@ -6,4 +6,3 @@ export {
   type ServiceName,
 } from './distributed-system.ts';
 export { startEngines, type Engines, type EnginesOptions } from './engines.ts';
-export { ManagedProcess, type ProcessSpec } from './managed-process.ts';

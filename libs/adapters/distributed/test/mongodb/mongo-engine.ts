@@ -1,21 +1,26 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { freePort, tempFolder, type TempFolder } from '@tracking/testing';
+import { ManagedProcess, freePort, tempFolder, type TempFolder } from '@tracking/testing';
 
-/** An engine that speaks MongoDB's protocol, in a process of its own that can be killed, stopped and started again. */
+/** An engine that speaks MongoDB's protocol, in a process of its own that can be killed and started again. */
 export class MongoEngine {
-  private process: ChildProcess | undefined;
-
   private constructor(
-    private readonly start: string,
+    private readonly process: ManagedProcess,
     private readonly folder: TempFolder,
     private readonly port: number,
   ) {}
 
   /** Not started yet. @param enginesDir the folder of engines, which has a folder `mongo-java-server` */
   static async create(enginesDir: string): Promise<MongoEngine> {
-    return new MongoEngine(join(enginesDir, 'mongo-java-server', 'start'), await tempFolder(), await freePort());
+    const folder = await tempFolder();
+    const port = await freePort();
+    const engine = new ManagedProcess({
+      name: 'the engine',
+      command: join(enginesDir, 'mongo-java-server', 'start'),
+      args: [folder.path, String(port)],
+      ready: /ready on/,
+      logFile: join(folder.path, 'mongodb.log'),
+    });
+    return new MongoEngine(engine, folder, port);
   }
 
   /** @param credentials as `user:password` */
@@ -24,41 +29,26 @@ export class MongoEngine {
   }
 
   get isRunning(): boolean {
-    return this.process !== undefined;
+    return this.process.pid !== undefined;
   }
 
   /** Starts it on its data; resolves when it is ready. */
   async run(): Promise<void> {
-    const child = spawn(this.start, [this.folder.path, String(this.port)], { stdio: ['ignore', 'ignore', 'pipe'] });
-    this.process = child;
-    let said = '';
-    await new Promise<void>((resolve, reject) => {
-      child.stderr.on('data', (chunk: Buffer) => {
-        said += chunk.toString();
-        if (said.includes('ready on')) resolve();
-      });
-      child.once('error', reject);
-      child.once('exit', (code) => reject(new Error(`the engine ended with ${code}: ${said}`)));
-    });
+    await this.process.run();
   }
 
   /** As a power cut does. */
-  async kill(): Promise<void> {
-    const child = this.process;
-    this.process = undefined;
-    if (child === undefined) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+  kill(): Promise<void> {
+    return this.process.kill();
   }
 
   /** Leaves its connections open and answers nothing. */
   hang(): void {
-    this.process?.kill('SIGSTOP');
+    this.process.hold();
   }
 
   goOn(): void {
-    this.process?.kill('SIGCONT');
+    this.process.wake();
   }
 
   async remove(): Promise<void> {

@@ -2,23 +2,26 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 
-/** An engine or a replica of a service, as it is started. */
+/** How a process under test is started. */
 export interface ProcessSpec {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** In a group of its own: Ctrl-C is for whoever stops everything in order. False by default. */
+  readonly detached?: boolean;
   /** What it prints once it can be used. */
   readonly ready: RegExp;
   /** Takes everything that it prints, over all its runs. */
   readonly logFile: string;
-  /** Milliseconds that it may take to get ready. */
-  readonly patienceMs?: number;
 }
 
-const PATIENCE_MS = 60_000;
+const READY_MS = 60_000;
 
-/** Nothing that was started here outlives this process, however that ends (but for kill -9). */
+/**
+ * Nothing that was started here outlives a process that exits. Under Jest, which passes that event on to nobody, a test
+ * ends what it started.
+ */
 const alive = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
@@ -42,12 +45,11 @@ export class ManagedProcess {
     return this.child?.pid;
   }
 
-  /** Starts it; resolves when it is ready. */
-  async run(): Promise<void> {
-    const { name, command, args, env, ready, patienceMs = PATIENCE_MS } = this.spec;
+  /** Starts it; resolves when it is ready, with what said so. */
+  async run(): Promise<RegExpExecArray> {
+    const { name, command, args, env, detached = false, ready } = this.spec;
     this.isWanted = true;
-    // In a group of its own: Ctrl-C is for whoever stops everything in order.
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, ...(env && { env }) });
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached, ...(env && { env }) });
     this.child = child;
     alive.add(child);
     child.stdout.pipe(this.log, { end: false });
@@ -57,16 +59,17 @@ export class ManagedProcess {
       if (this.child === child && this.isWanted) this.died(name, code);
     });
     let said = '';
-    await new Promise<void>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       const fail = (how: string) => reject(new Error(`${name} ${how}:\n${said}`));
-      const late = setTimeout(() => fail(`was not ready within ${patienceMs} ms`), patienceMs);
+      const late = setTimeout(() => fail(`was not ready within ${READY_MS} ms`), READY_MS);
       const listen = (chunk: Buffer) => {
         said = (said + chunk.toString()).slice(-4_000);
-        if (!ready.test(said)) return;
+        const match = ready.exec(said);
+        if (match === null) return;
         child.stdout.off('data', listen);
         child.stderr.off('data', listen);
         clearTimeout(late);
-        resolve();
+        resolve(match);
       };
       child.stdout.on('data', listen);
       child.stderr.on('data', listen);
@@ -97,14 +100,19 @@ export class ManagedProcess {
     this.child?.kill('SIGCONT');
   }
 
+  /** Resolves when it has ended, perhaps by itself. */
+  async ended(): Promise<void> {
+    const { child } = this;
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  }
+
   private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const { child } = this;
+    const ended = this.ended();
     this.isWanted = false;
-    const child = this.child;
     this.child = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGCONT');
-    child.kill(signal);
-    await gone;
+    child?.kill('SIGCONT');
+    child?.kill(signal);
+    await ended;
   }
 }

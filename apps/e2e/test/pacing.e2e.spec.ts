@@ -1,0 +1,229 @@
+import type { Shipment } from '@tracking/contracts';
+import type { Replica } from '@tracking/system';
+import { eventually } from '@tracking/testing';
+import { MongoClient } from 'mongodb';
+import { HookServer, type Answer, type Arrival, type Behaviour, type Hook } from './receiver.ts';
+import { NO_ENGINES, measured, startServices, type Services } from './subject.ts';
+import { all, newTenant, type Tenant } from './tenant.ts';
+
+const SETTINGS = {
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  // By the schedule alone nothing would come again while this runs.
+  WEBHOOKS_RETRY_FIRST: '6h',
+  // Shorter than a killed owner's place is empty.
+  WEBHOOKS_RECOVERY_AFTER: '2s',
+  // Receivers here answer when they are told to.
+  WEBHOOKS_TIMEOUT: '5m',
+};
+const EVENTS = { event_types: ['shipment.created'] };
+const PATIENT = { deadlineMs: 90_000 };
+/** Most attempts at once at an endpoint that has not answered 2xx again yet. */
+const PROBES = 2;
+const MOST_AT_ONCE = 10;
+/** More than are brought forward at once. */
+const WAITING = 80;
+/** Much longer than a killed owner's place is empty. */
+const HOLD_SECONDS = 45;
+
+if (NO_ENGINES === undefined) describe('the pace of an endpoint, over two replicas of each service', pacing);
+else test.todo(`the pace of an endpoint, over replicas [not tested: ${NO_ENGINES}]`);
+
+function pacing() {
+  let services: Services;
+  let tenant: Tenant;
+  let receiver: HookServer;
+  let mongo: MongoClient;
+  /** Made for this test. */
+  let shipments: number;
+
+  beforeAll(async () => {
+    services = await startServices(SETTINGS);
+    mongo = new MongoClient(services.system.engines.mongoUrl);
+  }, 240_000);
+  beforeEach(async () => {
+    tenant = await newTenant(services);
+    receiver = await HookServer.start();
+    shipments = 0;
+  });
+  afterEach(async () => {
+    await receiver?.close();
+    expect(receiver.faults).toEqual([]);
+    expect(services.deaths.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await mongo?.close();
+    await services?.stop();
+  }, 120_000);
+
+  const newEvents = async (count: number) => {
+    for (let n = 0; n < count; n += 1) {
+      const made = await tenant.api.post<Shipment>('/v1/shipments', { external_id: `PACE-${(shipments += 1)}` });
+      expect(made.status).toBe(201);
+    }
+  };
+  /** What a new owner of the endpoint would find. */
+  const stored = async ({ id }: Hook) => {
+    const conditions = mongo.db().collection<Condition>('webhook_endpoint_conditions');
+    return conditions.findOne({ _id: id });
+  };
+  const statuses = async ({ id }: Hook) => {
+    const deliveries = await all<{ status: string }>(tenant.api, '/v1/webhook_deliveries', { endpoint_id: id });
+    return deliveries.map(({ status }) => status);
+  };
+  /** The replica that makes most of the attempts that are under way. */
+  const owner = () =>
+    eventually(async () => {
+      const replicas = services.system.services.webhooks;
+      const underWay = await Promise.all(replicas.map((one) => measured(one, 'webhook_attempts_in_flight')));
+      const most = Math.max(...underWay);
+      expect(most).toBeGreaterThan(0);
+      return replicas[underWay.indexOf(most)] as Replica;
+    }, PATIENT);
+  /** It is there again at once, as one that wants the place like any other. */
+  const killAndRestart = async ({ process }: Replica) => {
+    await process.kill();
+    await process.run();
+  };
+
+  test('what waited comes at once when it answers again, one more at a time with each success, whoever owns it', async () => {
+    const fields = { ...EVENTS, max_concurrency: MOST_AT_ONCE };
+    const hook = await receiver.enabled(tenant.api, '/recovering', fields);
+    hook.behave = () => 500;
+    await newEvents(WAITING);
+    await eventually(async () => {
+      await newEvents(1);
+      expect(await stored(hook)).toMatchObject({ failing_since: expect.any(String) });
+    }, PATIENT);
+    const every = (status: string) => Array<string>(shipments).fill(status);
+    await eventually(async () => expect(await statuses(hook)).toEqual(every('retrying')), PATIENT);
+
+    const gate = new Gate();
+    hook.behave = gate.behave;
+    /** Each success lets more come. */
+    const succeeds = async (times: number) => {
+      for (let time = 1; time <= times; time += 1) {
+        await eventually(
+          () => expect(gate.waiting.length).toBeGreaterThanOrEqual(Math.min(time, MOST_AT_ONCE)),
+          PATIENT,
+        );
+        gate.answer(204);
+      }
+    };
+    await newEvents(1);
+    await killAndRestart(await owner());
+    await succeeds(4);
+    await killAndRestart(await owner());
+    await succeeds(MOST_AT_ONCE + 1);
+    gate.open(204);
+
+    await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), PATIENT);
+    expect(hook.came.size).toBe(shipments);
+    const tooMany = gate.arrivals.filter(({ underWay, succeeded }) => underWay > PROBES + succeeded);
+    expect(tooMany).toEqual([]);
+    expect(hook.mostAtOnce).toBe(MOST_AT_ONCE);
+  }, 300_000);
+
+  test('nothing comes before the time that an endpoint told, whoever owns it', async () => {
+    const replies = [inSeconds, inSeconds, asDate, asDate];
+    const held = await Promise.all(
+      replies.map(async (reply, number) => {
+        const hook = await receiver.enabled(tenant.api, `/held-${number}`, { ...EVENTS, max_concurrency: 1 });
+        const gate = new Gate();
+        hook.behave = gate.behave;
+        return { hook, gate, reply };
+      }),
+    );
+    await newEvents(3);
+    await eventually(async () => {
+      for (const { hook, gate } of held) {
+        expect([gate.waiting.length, await statuses(hook)]).toEqual([1, ['pending', 'pending', 'pending']]);
+      }
+    }, PATIENT);
+    const busiest = await owner();
+    const told = held.map(({ hook, gate, reply }) => {
+      const { until, answer } = reply();
+      const live: Came[] = [];
+      const sandbox: Came[] = [];
+      hook.behave = ({ id, ...event }, _came, { at }) => {
+        (event.sandbox ? sandbox : live).push({ id, at });
+        return 204;
+      };
+      gate.answer(answer);
+      return { hook, until, live, sandbox };
+    });
+    await eventually(async () => {
+      for (const { hook } of told) expect(await stored(hook)).toMatchObject({ held_until: expect.any(String) });
+    }, PATIENT);
+    await killAndRestart(busiest);
+
+    // What a person asks for is not held: it comes from whoever owns the endpoint now, who knows what waits.
+    for (const { hook, sandbox, until } of told) {
+      await eventually(async () => {
+        const test = `/v1/webhook_endpoints/${hook.id}/test`;
+        expect((await tenant.api.post(test, { type: 'shipment.created' })).status).toBe(202);
+      }, PATIENT);
+      await eventually(() => expect(sandbox.length).toBeGreaterThan(0), PATIENT);
+      expect(sandbox[0]?.at).toBeLessThan(until);
+    }
+    await newEvents(1);
+    for (const { live, until } of told) {
+      await eventually(() => expect(new Set(live.map(({ id }) => id)).size).toBe(shipments), PATIENT);
+      expect(live.filter(({ at }) => at < until)).toEqual([]);
+    }
+  }, 300_000);
+}
+
+/** An event, and when it came, in epoch milliseconds. */
+interface Came {
+  readonly id: string;
+  readonly at: number;
+}
+
+interface Condition {
+  readonly _id: string;
+  readonly held_until: string | null;
+  readonly failing_since: string | null;
+}
+
+/** Answers when it is told to. */
+class Gate {
+  readonly arrivals: Arrival[] = [];
+  private asked: { readonly arrival: Arrival; readonly reply: (answer: Answer) => void }[] = [];
+  private always: Answer | undefined;
+
+  readonly behave: Behaviour = (_event, _came, arrival) => {
+    this.arrivals.push(arrival);
+    return this.always ?? new Promise((reply) => this.asked.push({ arrival, reply }));
+  };
+
+  /** Those whose sender still waits for an answer. */
+  get waiting() {
+    return this.asked.filter(({ arrival }) => arrival.isOpen);
+  }
+
+  /** To the one that has waited longest. */
+  answer(answer: Answer): void {
+    const [first, ...others] = this.waiting;
+    this.asked = others;
+    first?.reply(answer);
+  }
+
+  /** To all that wait, and at once to all that come. */
+  open(answer: Answer): void {
+    this.always = answer;
+    for (const { reply } of this.waiting) reply(answer);
+  }
+}
+
+/** Answers that nothing shall come for a while, and says when that ends, in epoch milliseconds. */
+type Hold = () => { readonly until: number; readonly answer: Answer };
+
+const inSeconds: Hold = () => ({
+  until: Date.now() + HOLD_SECONDS * 1_000,
+  answer: { status: 429, headers: { 'retry-after': String(HOLD_SECONDS) } },
+});
+
+const asDate: Hold = () => {
+  const date = new Date((Math.ceil(Date.now() / 1_000) + HOLD_SECONDS) * 1_000);
+  return { until: date.getTime(), answer: { status: 503, headers: { 'retry-after': date.toUTCString() } } };
+};
