@@ -13,24 +13,31 @@ export class DocumentTable {
   private readonly database: Database;
   private readonly table: string;
   private readonly columns: readonly string[];
+  private readonly insertText: string;
 
   constructor(database: Database, layout: CollectionLayout) {
     this.database = database;
     this.layout = layout;
     this.table = quoted(layout.table);
     this.columns = layout.columns.map(column);
+    const names = [ID, 'json', ...this.columns];
+    const values = names.map(() => '?');
+    this.insertText = `INSERT INTO ${this.table} (${names}) VALUES (${values}) ON CONFLICT (id) DO NOTHING`;
   }
 
   /** Answers whether it wrote. May leave half a document behind when it throws. */
   write({ mode, id, json, columns, arrays, guard }: DocumentWrite): boolean {
+    if (mode === 'insert') {
+      if (!this.insert(id, json, columns)) return false;
+      arrays.forEach((rows, index) => this.writeArray(index, id, rows, true));
+      return true;
+    }
     const { text, values } = guard ?? NO_GUARD;
     const stored = this.database.row(
       `SELECT (${text})${this.columns.map((name) => `, ${name}`).join('')} FROM ${this.table} AS d WHERE id = ?`,
       [...values, id],
     );
-    // A unique index must not be asked first: a document sent again collides with itself.
-    if (mode === 'insert' ? stored !== undefined : stored === undefined ? mode !== 'upsert' : stored[0] !== 1)
-      return false;
+    if (stored === undefined ? mode !== 'upsert' : stored[0] !== 1) return false;
     if (mode === 'delete') this.database.run(`DELETE FROM ${this.table} WHERE id = ?`, [id]);
     else if (stored === undefined) this.insert(id, json, columns);
     else this.update(id, json, columns, stored.slice(1));
@@ -38,10 +45,9 @@ export class DocumentTable {
     return true;
   }
 
-  private insert(id: string, json: string, columns: readonly SqlValue[]): void {
-    const names = [ID, 'json', ...this.columns];
-    const text = `INSERT INTO ${this.table} (${names}) VALUES (${names.map(() => '?')})`;
-    this.database.run(text, [id, json, ...columns]);
+  /** Not where the id exists. A document sent again collides with itself in a unique index as well: that is no fault. */
+  private insert(id: string, json: string, columns: readonly SqlValue[]): boolean {
+    return this.database.run(this.insertText, [id, json, ...columns]) === 1;
   }
 
   private update(id: string, json: string, columns: readonly SqlValue[], stored: readonly SqlValue[]): void {
