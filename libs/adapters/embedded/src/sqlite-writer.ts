@@ -161,6 +161,12 @@ export class SqliteWriter {
     else this.next ??= setImmediate(() => this.commitNext());
   }
 
+  private unschedule(): void {
+    clearImmediate(this.next);
+    clearTimeout(this.later);
+    this.next = this.later = undefined;
+  }
+
   private commitWaiting(): void {
     if (this.queue.some(({ urgency }) => this.draining || urgency !== 'later')) return this.commitNext();
     this.committing = [];
@@ -170,9 +176,7 @@ export class SqliteWriter {
   }
 
   private commitNext(): void {
-    clearImmediate(this.next);
-    clearTimeout(this.later);
-    this.next = this.later = undefined;
+    this.unschedule();
     const batch: Waiting[] = [];
     let items = 0;
     for (const waiting of this.queue) {
@@ -213,6 +217,7 @@ export class SqliteWriter {
   }
 
   private rejectAll(): void {
+    this.unschedule();
     const all = [...this.committing, ...this.queue];
     this.committing = [];
     this.queue = [];
