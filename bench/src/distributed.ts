@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { DistributedSystem, SERVICES } from '@tracking/system';
 import { shipment } from './api.ts';
@@ -19,6 +20,7 @@ const ENV = {
   RATE_LIMIT_PER_MINUTE: '1000000000',
 };
 const PER_SECOND = 50;
+const IDLE_SECONDS = 10;
 
 /** One of the two ways to run, as far as it is measured here. */
 interface Subject {
@@ -156,6 +158,12 @@ async function measure(seconds: number, { name, server, projecting, processes, k
   const paced = await driveEvenly(server, { rate: PER_SECOND, seconds, key }, shipment);
   const { p50, p99 } = await delivered(receiver, paced.length);
   say(`created to delivered at ${PER_SECOND}/s          p50 ${p50} ms  p99 ${p99} ms`);
+
+  await pause(2_000);
+  const resting = new Map(cpu());
+  await pause(IDLE_SECONDS * 1_000);
+  const idle = cpu().map(([one, used]) => used - (resting.get(one) ?? 0));
+  say(`CPU with nothing to do              ${((sum(idle) * 100) / IDLE_SECONDS).toFixed(0)} % of a core`);
 
   await reset();
   const before = new Map(cpu());

@@ -1,6 +1,7 @@
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Position } from '@tracking/ports';
-import { CHECKPOINTS, type CheckpointDocument, type Partition } from '@tracking/subscriptions';
+import type { CheckpointDocument, Partition } from '@tracking/subscriptions';
+import type { CheckpointLooks } from './checkpoint-looks.ts';
 import type { Collections } from './collections.ts';
 import type { Generations, GenerationsDocument } from './generations.ts';
 import { Progress } from './progress.ts';
@@ -9,13 +10,12 @@ import type { ReadModel, Row } from './read-model.ts';
 
 /** A pointer as old as this is looked up again behind the query that finds it so. */
 const STALE_MS = 1_000;
-/** More than partitions times living generations will ever be. */
-const CHECKPOINTS_AT_MOST = 1_000;
 
 export interface ActiveRowsParts {
   readonly partitions: readonly Partition[];
   readonly collections: Collections;
   readonly generations: Generations;
+  readonly looks: CheckpointLooks;
   /** Most reads of this process that wait for the read model at once. */
   readonly maxWaiters: number;
   /** For how long a replaced generation can still be queried. */
@@ -33,7 +33,11 @@ export class ActiveRows<R extends Row> {
     private readonly parts: ActiveRowsParts,
   ) {
     const partitions = parts.partitions.map(({ key }) => key);
-    const elsewhere = { checkpoints: () => this.checkpoints(), follow: () => this.follow() };
+    const elsewhere = {
+      checkpoints: () => this.checkpoints(),
+      follow: () => this.follow(),
+      nextLook: () => parts.looks.nextLook(),
+    };
     this.progress = new Progress(partitions, elsewhere, parts.maxWaiters);
   }
 
@@ -60,9 +64,8 @@ export class ActiveRows<R extends Row> {
   }
 
   /** Of all living generations. @throws Unavailable */
-  async checkpoints(): Promise<readonly CheckpointDocument[]> {
-    const documents = await this.parts.collections.open<CheckpointDocument>(CHECKPOINTS);
-    return documents.find({ filter: { subscriber: this.model.name }, limit: CHECKPOINTS_AT_MOST });
+  checkpoints(): Promise<readonly CheckpointDocument[]> {
+    return this.parts.looks.of(this.model.name);
   }
 
   /** Whether every partition of the generation has once held everything that there was. @throws Unavailable */

@@ -2,6 +2,7 @@ import { partition } from '@tracking/subscriptions';
 import { noMetrics } from '@tracking/testing';
 import { World, until } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
+import { CheckpointLooks } from './checkpoint-looks.ts';
 import { Collections } from './collections.ts';
 import { Generations } from './generations.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -40,8 +41,9 @@ describe('another version of a read model', () => {
   function start(version: number) {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
+    const looks = new CheckpointLooks(collections, [model(version).name]);
     const parts = { partitions: [partition(['shipment-'])], collections, generations, graceMs: 100 };
-    const active = new ActiveRows(model(version), { ...parts, maxWaiters: 10 });
+    const active = new ActiveRows(model(version), { ...parts, looks, maxWaiters: 10 });
     const lifecycle = new Lifecycle(active, {
       ...world.parts(),
       ...parts,

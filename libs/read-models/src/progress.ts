@@ -1,9 +1,6 @@
 import { Busy } from '@tracking/ports';
 import type { Position } from '@tracking/ports';
 import type { CheckpointDocument } from '@tracking/subscriptions';
-import { setTimeout as pause } from 'node:timers/promises';
-
-const POLL_MS = 15;
 
 interface Waiter {
   readonly position: Position;
@@ -16,6 +13,8 @@ export interface Elsewhere {
   checkpoints(): Promise<readonly CheckpointDocument[]>;
   /** Looks at the pointer again when that is due. @throws Unavailable */
   follow(): Promise<void>;
+  /** Resolves when it is time to look again. */
+  nextLook(): Promise<void>;
 }
 
 /**
@@ -34,7 +33,6 @@ export class Progress {
   private next: number | undefined;
   /** Ordered by position. */
   private readonly waiters: Waiter[] = [];
-  private polling: Promise<void> | undefined;
   private watching = false;
 
   constructor(
@@ -107,7 +105,8 @@ export class Progress {
    */
   async reached(position: Position, timeoutMs: number): Promise<boolean> {
     if (this.has(position)) return true;
-    if (!this.isLocal()) {
+    // Where somebody waits already, the next look is soon enough for whoever can wait.
+    if (!this.isLocal() && (timeoutMs <= 0 || !this.watching)) {
       await this.look().catch(() => undefined);
       if (this.has(position)) return true;
     }
@@ -175,8 +174,8 @@ export class Progress {
     if (this.watching) return;
     this.watching = true;
     while (this.waiters.length > 0) {
+      await this.elsewhere.nextLook();
       if (!this.isLocal()) await this.look().catch(() => undefined);
-      await pause(POLL_MS);
     }
     this.watching = false;
   }
@@ -186,16 +185,9 @@ export class Progress {
     await this.poll();
   }
 
-  /** One look at the checkpoints, shared by all who ask meanwhile. */
-  private poll(): Promise<void> {
-    this.polling ??= this.elsewhere
-      .checkpoints()
-      .then((documents) => {
-        for (const { generation, partition, position } of documents) {
-          if (position !== null && this.partitions.includes(partition)) this.advanced(generation, partition, position);
-        }
-      })
-      .finally(() => (this.polling = undefined));
-    return this.polling;
+  private async poll(): Promise<void> {
+    for (const { generation, partition, position } of await this.elsewhere.checkpoints()) {
+      if (position !== null && this.partitions.includes(partition)) this.advanced(generation, partition, position);
+    }
   }
 }

@@ -2,6 +2,7 @@ import type { Clock, DocumentStore, EventStore, Leases, Logger, Metrics, Positio
 import type * as subscriptions from '@tracking/subscriptions';
 import { Parked, type RetryOutcome, describe, partition, persistently } from '@tracking/subscriptions';
 import { ActiveRows } from './active-rows.ts';
+import { CheckpointLooks } from './checkpoint-looks.ts';
 import { Collections } from './collections.ts';
 import { digest } from './digest.ts';
 import type { Digest } from './digest.ts';
@@ -106,7 +107,8 @@ export class ReadModels {
     const partitions = (options.partitions ?? [['shipment-']]).map(partition);
     const collections = new Collections(options.documentStore);
     const generations = new Generations(collections);
-    const queried = { partitions, collections, generations, maxWaiters, graceMs };
+    const looks = new CheckpointLooks(collections, NAMES);
+    const queried = { partitions, collections, generations, looks, maxWaiters, graceMs };
     const shipments = new ActiveRows(shipmentsModel, queried);
     const milestones = new ActiveRows(milestonesModel, queried);
     const published_events = new ActiveRows(publishedEventsModel, queried);

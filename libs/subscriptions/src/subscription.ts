@@ -50,6 +50,8 @@ export class Subscription {
   }
 
   private async retryAsked(): Promise<void> {
+    // Asked for is what waits in the hands of some process: nothing of this one's, nothing to look for.
+    if (this.parkedCount() === 0) return;
     const { subscriber, documentStore, logger } = this.parts;
     const { name, generation } = subscriber;
     try {

@@ -50,8 +50,10 @@ export class ShipmentsController {
       this.dependencies.shipments.upsert({ type: 'UpsertShipment', ...context, fields }),
       this.duplicates.prepare(request),
     ]);
-    await this.ownWrites.wrote(request, reply, position);
-    const duplicates = await this.duplicates.warnings(request, answer.shipment);
+    const [duplicates] = await Promise.all([
+      this.duplicates.warnings(request, answer.shipment),
+      this.ownWrites.wrote(request, reply, position),
+    ]);
     reply.header('ETag', shipmentEtag(answer.shipment));
     if (answer.outcome === 'created') {
       reply.code(201).header('Location', `${this.dependencies.settings.baseUrl}/v1/shipments/${answer.shipment.id}`);

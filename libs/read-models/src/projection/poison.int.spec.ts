@@ -3,6 +3,7 @@ import { noMetrics } from '@tracking/testing';
 import { Writer, token } from '../../test/shipment-events.ts';
 import { World, until } from '../../test/world.ts';
 import { ActiveRows } from '../active-rows.ts';
+import { CheckpointLooks } from '../checkpoint-looks.ts';
 import { Collections } from '../collections.ts';
 import { Generations } from '../generations.ts';
 import { Lifecycle } from '../lifecycle.ts';
@@ -48,8 +49,9 @@ describe('an event that cannot be applied', () => {
   function start() {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
+    const looks = new CheckpointLooks(collections, [seenModel(faults).name]);
     const parts = { partitions: [partition(['shipment-'])], collections, generations, graceMs: 100 };
-    const active = new ActiveRows(seenModel(faults), { ...parts, maxWaiters: 10 });
+    const active = new ActiveRows(seenModel(faults), { ...parts, looks, maxWaiters: 10 });
     const lifecycle = new Lifecycle(active, {
       ...world.parts(),
       ...parts,

@@ -35,7 +35,8 @@ export const shipmentsModel: ReadModel<ShipmentRow> = {
   ],
   scoped: false,
 
-  reads: ({ stream }) => [rowId(stream)],
+  // A stream begins with nothing: where its beginning comes again, so does all that made the row after it.
+  reads: ({ stream, event }) => (event.revision === 0 ? [] : [rowId(stream)]),
 
   apply({ stream, position, event }, row) {
     const before = row(rowId(stream));

@@ -20,16 +20,25 @@ export async function readPage({ client, callOptions }: NodeClient, after: Posit
   return (await collect(read, timeoutMs)).map(toLogEntry).filter(({ position }) => position > after);
 }
 
-/** All that a call answers. The client neither ends it nor bears with an error of it by itself once nobody reads on. */
+/**
+ * All that a call answers. The client neither ends one that failed, nor bears with an error of it by itself once nobody
+ * waits for it. To iterate over what is read, or to cancel what has ended, would cost as much as the call.
+ */
 export async function collect<T>(read: StreamingRead<T>, timeoutMs: number): Promise<T[]> {
-  read.on('error', () => undefined);
-  const timer = setTimeout(() => read.destroy(late()), timeoutMs);
   const found: T[] = [];
+  const ended = Promise.withResolvers<void>();
+  const timer = setTimeout(() => ended.reject(late()), timeoutMs);
+  read
+    .on('data', (one: T) => found.push(one))
+    .on('end', ended.resolve)
+    .on('error', ended.reject);
   try {
-    for await (const one of read as AsyncIterable<T>) found.push(one);
+    await ended.promise;
     return found;
+  } catch (error) {
+    read.cancel().catch(() => undefined);
+    throw error;
   } finally {
     clearTimeout(timer);
-    read.cancel().catch(() => undefined);
   }
 }

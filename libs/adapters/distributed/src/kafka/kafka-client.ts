@@ -8,12 +8,15 @@ import {
   type logCreator,
   type RetryOptions,
 } from 'kafkajs';
+import { letQueuesRest } from './idle-queue.ts';
 import type { KafkaLimits, KafkaOptions } from './kafka-options.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 /** Reason of the errors that abandoning a client causes in it. */
 export const ABANDONED = 'abandoned';
 const KEEP_ALIVE_MS = 60_000;
+
+letQueuesRest();
 
 /** Gives up after about a second: whoever asked repeats by its own rules. Stated whole, since kafkajs has others in tests. */
 export const PROMPT: RetryOptions = {

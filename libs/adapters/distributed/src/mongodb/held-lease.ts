@@ -1,16 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { Unavailable, type Collection, type Lease } from '@tracking/ports';
-
-/** Who has the lease, in the store. */
-export interface LeaseRecord {
-  /** The lease's name. */
-  readonly id: string;
-  readonly epoch: number;
-  /** A token of this one holding; null when released. */
-  readonly holder: string | null;
-  /** Grows with every renewal: that it changes is what others go by. */
-  readonly beat: number;
-}
+import { Unavailable, type Lease } from '@tracking/ports';
+import { untilNext, type LeaseRecord, type LeaseRecords } from './lease-records.ts';
 
 /** Part of the time to live: a lease is renewed that often. */
 const RENEWED_EVERY = 1 / 3;
@@ -34,7 +24,7 @@ export class HeldLease implements Lease {
    * @param onEnd called once: when the lease was handed over, or lost
    */
   constructor(
-    private readonly records: Collection<LeaseRecord>,
+    private readonly records: LeaseRecords,
     private record: LeaseRecord,
     sentAt: number,
     private readonly ttlMs: number,
@@ -55,7 +45,7 @@ export class HeldLease implements Lease {
     if (this.lost.aborted) return;
     this.end();
     try {
-      await this.write(null);
+      await this.say(null);
     } catch (error) {
       // Others have it when its time to live is over.
       if (!(error instanceof Unavailable)) throw error;
@@ -65,16 +55,16 @@ export class HeldLease implements Lease {
   }
 
   private async renewForever(): Promise<void> {
-    let pause = RENEWED_EVERY;
-    while (await this.slept(pause * this.ttlMs)) {
+    let every = RENEWED_EVERY;
+    while (await this.slept(untilNext(every * this.ttlMs))) {
       const sentAt = performance.now();
       try {
-        if (!(await this.write(this.record.holder))) return this.lose();
+        if (!(await this.say(this.record.holder))) return this.lose();
         this.reliedOnSince(sentAt);
-        pause = RENEWED_EVERY;
+        every = RENEWED_EVERY;
       } catch {
         // Whatever it was: until the lease expires the next attempt may do better.
-        pause = TRIED_AGAIN_AFTER;
+        every = TRIED_AGAIN_AFTER;
       }
     }
   }
@@ -84,11 +74,9 @@ export class HeldLease implements Lease {
     return setTimeout(ms, true, { signal: this.ended.signal, ref: false }).catch(() => false);
   }
 
-  /** One that comes late, when its answer is no longer waited for, must not undo a later one: hence the guard. */
-  private write(holder: string | null): Promise<boolean> {
-    const { id, epoch, holder: own, beat } = this.record;
-    this.record = { ...this.record, beat: beat + 1 };
-    return this.records.replace({ id, epoch, holder, beat: beat + 1 }, { epoch, holder: own, beat: { lte: beat } });
+  private say(holder: string | null): Promise<boolean> {
+    this.record = { ...this.record, beat: this.record.beat + 1 };
+    return this.records.say(this.record, holder);
   }
 
   private reliedOnSince(sentAt: number): void {

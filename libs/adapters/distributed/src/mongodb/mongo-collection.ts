@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   DuplicateKey,
   type Collection,
@@ -20,14 +21,19 @@ const WRITES_AT_ONCE = 1_000;
 const TAKEN = Symbol('taken');
 
 export class MongoCollection<T extends Document> implements Collection<T> {
+  /** Asked for in this turn of the event loop, and not of the server yet. */
+  private asked: { readonly ids: Set<string>; readonly found: Promise<ReadonlyMap<string, T>> } | undefined;
+
   constructor(
     private readonly spec: CollectionSpec,
     private readonly connection: MongoConnection,
   ) {}
 
+  /** What is asked for one by one in a turn of the event loop costs one question. */
   async get(id: string): Promise<T | undefined> {
-    const stored = await this.run((documents) => documents.findOne({ _id: id }));
-    return stored === null ? undefined : fromStored<T>(stored);
+    const { ids, found } = (this.asked ??= this.ask());
+    ids.add(id);
+    return (await found).get(id);
   }
 
   async getMany(ids: readonly string[]): Promise<readonly T[]> {
@@ -89,6 +95,15 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       documents.findOneAndUpdate(condition, { $set: storedFields(set) as Partial<StoredDocument> }, options),
     );
     return claimed === TAKEN || claimed === null ? undefined : fromStored<T>(claimed);
+  }
+
+  private ask() {
+    const ids = new Set<string>();
+    const found = setImmediate().then(async () => {
+      this.asked = undefined;
+      return new Map((await this.getMany([...ids])).map((document) => [document.id, document]));
+    });
+    return { ids, found };
   }
 
   private list(query: Query): Promise<readonly T[]> {

@@ -69,6 +69,18 @@ whereMongo('documents in MongoDB', () => {
       }
     });
 
+    it('asked for one by one at once come each to who asked', async () => {
+      const things = await store.collection<Thing>({ name, indexes: [] });
+      const ids = Array.from({ length: 50 }, (_, at) => `thing-${at}`);
+      await things.writeMany(ids.map((id) => ({ kind: 'insert', document: { id, owner: `of ${id}` } })));
+      const asked = [...ids, 'nothing', 'thing-0'];
+      const found = await Promise.all(asked.map((id) => things.get(id)));
+      const owners = [...ids.map((id) => `of ${id}`), undefined, 'of thing-0'];
+      expect(found.map((thing) => thing?.owner)).toEqual(owners);
+      await things.upsert({ id: 'thing-1', owner: 'another' });
+      expect((await things.get('thing-1'))?.owner).toBe('another');
+    });
+
     it('that are too large are refused for good', async () => {
       const things = await store.collection<Thing>({ name, indexes: [] });
       const refusal = things.insert({ id: 'a', owner: 'x'.repeat(17 * 1024 * 1024) });

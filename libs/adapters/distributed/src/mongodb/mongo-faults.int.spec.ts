@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Unavailable, type Collection } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
-import type { LeaseRecord } from './held-lease.ts';
+import type { LeaseRecord } from './lease-records.ts';
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoLeases } from './mongo-leases.ts';
@@ -204,6 +204,22 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       expect(most).toBe(1);
       await leases.close();
       await others.close();
+    });
+
+    it('many leases of one process are renewed together, and lost one by one', async () => {
+      const ttlMs = 3_000;
+      const leases = new MongoLeases(connect(), { ttlMs });
+      const names = Array.from({ length: 20 }, (_, at) => `l${at}`);
+      const held = await Promise.all(names.map((name) => leases.acquire(name, new AbortController().signal)));
+      await Promise.all(names.map(renewed));
+      const records = await connect().collection<LeaseRecord>({ name: 'leases', indexes: [] });
+      await records.claim({ filter: { id: 'l7' } }, { epoch: 9, holder: 'another' });
+      await eventually(() => expect(held[7]?.lost.aborted).toBe(true), { deadlineMs: ttlMs });
+      await Promise.all(names.filter((name) => name !== 'l7').map(renewed));
+      expect(held.filter(({ lost }) => lost.aborted)).toHaveLength(1);
+      expect(await records.get('l7')).toMatchObject({ epoch: 9, holder: 'another' });
+      await leases.close();
+      expect(await records.count({ holder: null })).toBe(names.length - 1);
     });
 
     it('killed: a lease outlives a restart that is quicker than its time to live', async () => {

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Unavailable,
-  type Collection,
-  type CollectionSpec,
-  type DocumentStore,
-  type Lease,
-  type Leases,
-} from '@tracking/ports';
-import { HeldLease, type LeaseRecord } from './held-lease.ts';
+import { Unavailable, type CollectionSpec, type DocumentStore, type Lease, type Leases } from '@tracking/ports';
+import { HeldLease } from './held-lease.ts';
+import { LeaseRecords, untilNext, type LeaseRecord } from './lease-records.ts';
 
 const RECORDS: CollectionSpec = { name: 'leases', indexes: [] };
 /** Part of the time to live: who waits looks that often. */
@@ -27,6 +21,7 @@ interface Sight {
  */
 export class MongoLeases implements Leases {
   private readonly ttlMs: number;
+  private opening: Promise<LeaseRecords> | undefined;
   private readonly held = new Set<HeldLease>();
   private readonly acquiring = new Set<Promise<unknown>>();
   /** Wakes those who wait when a lease of this process ends. */
@@ -79,7 +74,7 @@ export class MongoLeases implements Leases {
 
   /** Takes the lease if it can be had now; answers what it saw otherwise. */
   private async look(name: string, holder: string, sight: Sight | undefined): Promise<HeldLease | Sight | undefined> {
-    const records = await this.store.collection<LeaseRecord>(RECORDS);
+    const records = await this.records();
     const record = await records.get(name);
     const now = performance.now();
     if (record === undefined) {
@@ -91,12 +86,19 @@ export class MongoLeases implements Leases {
     const own = record.holder === holder;
     if (!own && record.holder !== null && now - still.since < this.ttlMs) return still;
     const next = { id: name, epoch: own ? record.epoch : record.epoch + 1, holder, beat: record.beat + 1 };
-    const { epoch, beat } = record;
-    const had = await records.replace(next, { epoch, beat, holder: record.holder });
-    return had ? this.hold(records, next, now) : undefined;
+    return (await records.take(next, record)) ? this.hold(records, next, now) : undefined;
   }
 
-  private hold(records: Collection<LeaseRecord>, record: LeaseRecord, sentAt: number): HeldLease {
+  /** One for all leases of this process. */
+  private records(): Promise<LeaseRecords> {
+    if (this.opening === undefined) {
+      this.opening = this.store.collection<LeaseRecord>(RECORDS).then((records) => new LeaseRecords(records));
+      this.opening.catch(() => (this.opening = undefined));
+    }
+    return this.opening;
+  }
+
+  private hold(records: LeaseRecords, record: LeaseRecord, sentAt: number): HeldLease {
     const lease = new HeldLease(records, record, sentAt, this.ttlMs, (ended) => {
       this.held.delete(ended);
       for (const wake of this.waiting) wake();
@@ -114,7 +116,7 @@ export class MongoLeases implements Leases {
         impatience.removeEventListener('abort', wake);
         resolve();
       };
-      const timer = setTimeout(wake, LOOKS_EVERY * this.ttlMs);
+      const timer = setTimeout(wake, untilNext(LOOKS_EVERY * this.ttlMs));
       this.waiting.add(wake);
       impatience.addEventListener('abort', wake, { once: true });
     });

@@ -1,0 +1,51 @@
+import { eventually } from '@tracking/testing';
+import { World, caughtUp } from '../test/world.ts';
+import { troubled } from '../test/troubled-store.ts';
+import { CheckpointLooks } from './checkpoint-looks.ts';
+import { Collections } from './collections.ts';
+
+const NAMES = ['shipments', 'milestones', 'published_events'];
+
+describe('looks at the checkpoints of other processes', () => {
+  let world: World;
+  let reads: number;
+  let looks: CheckpointLooks;
+  beforeEach(async () => {
+    world = await World.open();
+    reads = 0;
+    const counted = troubled(world.engine.documentStore, (operation) => {
+      if (operation === 'read') reads += 1;
+      return 'works';
+    });
+    looks = new CheckpointLooks(new Collections(counted), NAMES);
+    await looks.of('shipments');
+  });
+  afterEach(() => world.close());
+
+  it('are one for all read models that ask at the same time, each of which gets its own', async () => {
+    const models = await world.start();
+    await world.writer.create(1);
+    await caughtUp(models);
+    await eventually(async () => {
+      for (const name of NAMES) expect(await looks.of(name)).toMatchObject([{ subscriber: name, complete: true }]);
+    });
+    reads = 0;
+    const found = await Promise.all(NAMES.map((name) => looks.of(name)));
+    expect(found.map(([first]) => first?.subscriber)).toEqual(NAMES);
+    expect(reads).toBe(1);
+    await looks.of('shipments');
+    expect(reads).toBe(2);
+  });
+
+  it('are taken together by those who began to wait at different times', async () => {
+    const early = looks.nextLook();
+    await looks.of('shipments');
+    reads = 0;
+    const look = async (moment: Promise<void>, name: string) => {
+      await moment;
+      return looks.of(name);
+    };
+    await Promise.all([look(early, 'shipments'), look(looks.nextLook(), 'milestones')]);
+    expect(reads).toBe(1);
+  });
+});
