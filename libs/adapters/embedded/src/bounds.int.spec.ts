@@ -21,14 +21,14 @@ describe('bounds', () => {
     const records = await engine.documentStore.collection({ name: 'records', indexes: [] });
     const text = 'x'.repeat(20_000);
     let [greatest, written] = [0, 0];
-    while (written < 20 * limits.logBytes) {
+    while (written < 40 * limits.logBytes) {
       await records.insert({ id: String(written), text } as { id: string });
       written += text.length;
       greatest = Math.max(greatest, statSync(join(folder.path, 'storage.db-wal')).size);
     }
-    expect(greatest).toBeGreaterThan(limits.logBytes);
-    expect(greatest).toBeLessThan(4 * limits.logBytes);
     await engine.close();
+    expect(greatest).toBeGreaterThan(limits.logBytes);
+    expect(greatest).toBeLessThan(8 * limits.logBytes);
   });
 
   it('refuse writes when too many wait, and have then written nothing', async () => {

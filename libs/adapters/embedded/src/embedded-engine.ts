@@ -32,8 +32,9 @@ export interface EmbeddedLimits {
   /** Of data and metadata of one append; `MAX_APPEND_BYTES` by default. */
   readonly appendBytes?: number;
   /**
-   * At what size the log is put into the file; 64 MiB by default, 16 times SQLite's: each time costs synchronisations with
-   * the disk, but a page that changed often meanwhile is written once. It grows to 4 times that at most.
+   * How much of the log is put into the file at once; 64 MiB by default, 16 times SQLite's: each time costs
+   * synchronisations with the disk, but a page that changed often meanwhile is written once. Under a load that never rests
+   * the log grows to four times that.
    */
   readonly logBytes?: number;
 }

@@ -19,7 +19,7 @@ export class NewerSchema extends Error {
 
 /**
  * The only connection that writes. Makes the tables, and counts the start.
- * @param logBytes at what size the log is put into the file
+ * @param logBytes how much of the log is put into the file at once
  */
 export function openForWriting(file: string, logBytes: number): { database: Database; incarnation: number } {
   const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
@@ -32,11 +32,16 @@ export function openForWriting(file: string, logBytes: number): { database: Data
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA cache_size = -32000');
   // Never, as long as `SqliteLog` does it.
-  database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil((4 * logBytes) / PAGE_BYTES)}`);
-  database.run(`PRAGMA journal_size_limit = ${logBytes}`);
+  database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil((2 * longestLog(logBytes)) / PAGE_BYTES)}`);
+  database.run(`PRAGMA journal_size_limit = ${longestLog(logBytes)}`);
   if (version < SCHEMA_VERSION) createSchema(database);
   database.run('UPDATE engine SET incarnation = incarnation + 1');
   return { database, incarnation: Number(database.value('SELECT incarnation FROM engine')) };
+}
+
+/** How long the log becomes while it is put into the file over and over, before it begins anew. */
+export function longestLog(logBytes: number): number {
+  return 4 * logBytes;
 }
 
 /** A connection that cannot write. Sees everything committed before each of its statements. */
@@ -153,20 +158,26 @@ export function isFatal(error: unknown): boolean {
   return code === SQLITE_IOERR || code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
+/** Of the log, in bytes. */
+export interface LogState {
+  readonly total: number;
+  /** Of that, what is not in the file yet. */
+  readonly left: number;
+  /** Why the file can no longer be relied on, if so. Other troubles, such as a full disk, show at the next commit as well. */
+  readonly failure: string | null;
+}
+
 /**
- * What of the log is not in the file yet, after nothing was done about it, or what can be done beside all others
- * (https://sqlite.org/pragma.html#pragma_wal_checkpoint); and why the file can no longer be relied on, if so. Other
- * troubles, such as a full disk, show at the next commit as well.
+ * How the log is after nothing was done about it, or what can be done beside all others
+ * (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
  */
-export function logAfter(
-  database: Database,
-  mode: 'NOOP' | 'PASSIVE',
-): { readonly bytes: number; readonly failure: string | null } {
+export function logAfter(database: Database, mode: 'NOOP' | 'PASSIVE'): LogState {
   try {
     const [, pages, inFile] = database.row(`PRAGMA wal_checkpoint(${mode})`) ?? [];
-    return { bytes: (Number(pages) - Number(inFile)) * PAGE_BYTES, failure: null };
+    const total = Number(pages) * PAGE_BYTES;
+    return { total, left: total - Number(inFile) * PAGE_BYTES, failure: null };
   } catch (error) {
-    return { bytes: 0, failure: isFatal(error) ? messageOf(error) : null };
+    return { total: 0, left: 0, failure: isFatal(error) ? messageOf(error) : null };
   }
 }
 

@@ -1,14 +1,15 @@
 import type { Worker } from 'node:worker_threads';
-import { logAfter, type Database } from './sqlite-database.ts';
+import { logAfter, longestLog, type Database, type LogState } from './sqlite-database.ts';
 import { startThread } from './worker-thread.ts';
 
 /** Looking costs about as much as a small read. */
 const COMMITS_BETWEEN_LOOKS = 32;
 
 /**
- * Keeps the log small without anybody waiting for it: a thread of its own puts it into the file, as far as it was when
- * that began; the little that came since then is put there by the connection that writes, after which its next commit
- * begins the log anew. Should the thread end, SQLite does it all during a commit, as by default, but later.
+ * Keeps the log short without anybody waiting for it: a thread of its own puts it into the file, as far as it was when
+ * that began. Where all is in the file, the next commit begins the log anew; under a load that never rests it grows, until
+ * the connection that writes puts the little into the file that came last. Two synchronisations with the disk, for which
+ * all wait: so that is done seldom. Should the thread end, SQLite does it all during a commit, as by default, but later.
  */
 export class SqliteLog {
   /** Why nothing can be relied on any more, once that is so. */
@@ -19,13 +20,14 @@ export class SqliteLog {
   private commits = 0;
   private busy = false;
 
-  /** @param logBytes at what size that begins */
+  /** @param logBytes how much is put into the file at once */
   constructor(database: Database, file: string, logBytes: number) {
     this.database = database;
     this.logBytes = logBytes;
-    this.worker = startThread('sqlite-log-worker', { file });
-    this.worker.on('message', (failure: string | null) => {
-      this.failure ??= failure ?? logAfter(this.database, 'PASSIVE').failure;
+    this.worker = startThread('sqlite-log-worker', { file, logBytes });
+    this.worker.on('message', ({ total, failure }: LogState) => {
+      this.failure = failure;
+      if (total >= longestLog(logBytes)) this.failure ??= logAfter(database, 'PASSIVE').failure;
       this.busy = false;
     });
     this.worker.on('error', () => undefined);
@@ -36,7 +38,7 @@ export class SqliteLog {
   committed(): void {
     this.commits += 1;
     if (this.busy || this.commits % COMMITS_BETWEEN_LOOKS !== 0) return;
-    if (logAfter(this.database, 'NOOP').bytes < this.logBytes) return;
+    if (logAfter(this.database, 'NOOP').left < this.logBytes) return;
     this.busy = true;
     this.worker.postMessage('put');
   }
