@@ -51,8 +51,8 @@ function pacing() {
     expect(services.deaths.splice(0)).toEqual([]);
   });
   afterAll(async () => {
-    await mongo?.close();
     await services?.stop();
+    await mongo?.close();
   }, 120_000);
 
   const newEvents = async (count: number) => {

@@ -60,7 +60,11 @@ export class ManagedProcess {
     });
     let said = '';
     return new Promise((resolve, reject) => {
-      const fail = (how: string) => reject(new Error(`${name} ${how}:\n${said}`));
+      const fail = (how: string) => {
+        clearTimeout(late);
+        child.kill('SIGKILL');
+        reject(new Error(`${name} ${how}:\n${said}`));
+      };
       const late = setTimeout(() => fail(`was not ready within ${READY_MS} ms`), READY_MS);
       const listen = (chunk: Buffer) => {
         said = (said + chunk.toString()).slice(-4_000);
@@ -73,11 +77,11 @@ export class ManagedProcess {
       };
       child.stdout.on('data', listen);
       child.stderr.on('data', listen);
-      child.once('error', () => fail('could not be started'));
-      child.once('exit', (code) => {
-        clearTimeout(late);
-        fail(`ended with ${code}`);
+      child.once('error', () => {
+        alive.delete(child);
+        fail('could not be started');
       });
+      child.once('exit', (code) => fail(`ended with ${code}`));
     });
   }
 

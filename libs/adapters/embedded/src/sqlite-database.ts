@@ -31,12 +31,22 @@ export function openForWriting(file: string, logBytes: number): { database: Data
   if (database.value('PRAGMA journal_mode = WAL') !== 'wal') throw new Error('its file system cannot share memory');
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA cache_size = -32000');
-  // Never, as long as `SqliteLog` does it.
-  database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil((2 * longestLog(logBytes)) / PAGE_BYTES)}`);
+  // Where `SqliteLog` does it, never.
+  const atBytes = canBePutBeside(database) ? 2 * longestLog(logBytes) : logBytes;
+  database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(atBytes / PAGE_BYTES)}`);
   database.run(`PRAGMA journal_size_limit = ${longestLog(logBytes)}`);
   if (version < SCHEMA_VERSION) createSchema(database);
   database.run('UPDATE engine SET incarnation = incarnation + 1');
   return { database, incarnation: Number(database.value('SELECT incarnation FROM engine')) };
+}
+
+/**
+ * Whether another connection may put the log into the file while one writes: before 3.51.3 that could, very rarely,
+ * corrupt it (https://sqlite.org/wal.html#walresetbug).
+ */
+export function canBePutBeside(database: Database): boolean {
+  const [major = 0, minor = 0, patch = 0] = String(database.value('SELECT sqlite_version()')).split('.').map(Number);
+  return major * 1_000_000 + minor * 1_000 + patch >= 3_051_003;
 }
 
 /** How long the log becomes while it is put into the file over and over, before it begins anew. */

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { logAfter, longestLog, type Database, type LogState } from './sqlite-database.ts';
+import { canBePutBeside, logAfter, longestLog, type Database, type LogState } from './sqlite-database.ts';
 import { startThread } from './worker-thread.ts';
 
 /** Looking costs about as much as a small read. */
@@ -14,9 +14,12 @@ const COMMITS_BETWEEN_LOOKS = 32;
 export class SqliteLog {
   /** Why nothing can be relied on any more, once that is so. */
   failure: string | null = null;
+  /** Whether the thread does its work; else SQLite does it. */
+  isAlive = true;
   private readonly database: Database;
   private readonly logBytes: number;
-  private readonly worker: Worker;
+  private readonly worker: Worker | undefined;
+  private readonly exited: Promise<void>;
   private commits = 0;
   private busy = false;
 
@@ -24,29 +27,31 @@ export class SqliteLog {
   constructor(database: Database, file: string, logBytes: number) {
     this.database = database;
     this.logBytes = logBytes;
-    this.worker = startThread('sqlite-log-worker', { file, logBytes });
-    this.worker.on('message', ({ total, failure }: LogState) => {
-      this.failure = failure;
+    const worker = canBePutBeside(database) ? startThread('sqlite-log-worker', { file, logBytes }) : undefined;
+    worker?.on('message', ({ total, failure }: LogState) => {
+      this.failure ??= failure;
       if (total >= longestLog(logBytes)) this.failure ??= logAfter(database, 'PASSIVE').failure;
       this.busy = false;
     });
-    this.worker.on('error', () => undefined);
-    this.worker.on('exit', () => (this.busy = true));
+    // Why is of no use here: it ends, and SQLite does its work.
+    worker?.on('error', () => undefined);
+    this.worker = worker;
+    this.exited = worker ? new Promise((resolve) => worker.once('exit', () => resolve())) : Promise.resolve();
+    void this.exited.then(() => (this.isAlive = false));
   }
 
   /** Call it after each commit. */
   committed(): void {
     this.commits += 1;
-    if (this.busy || this.commits % COMMITS_BETWEEN_LOOKS !== 0) return;
+    if (!this.isAlive || this.busy || this.commits % COMMITS_BETWEEN_LOOKS !== 0) return;
     if (logAfter(this.database, 'NOOP').left < this.logBytes) return;
     this.busy = true;
-    this.worker.postMessage('put');
+    this.worker?.postMessage('put');
   }
 
   /** Resolves when the thread has closed the file. */
   async close(): Promise<void> {
-    const exited = new Promise((resolve) => this.worker.once('exit', resolve));
-    this.worker.postMessage(null);
-    await exited;
+    this.worker?.postMessage(null);
+    await this.exited;
   }
 }

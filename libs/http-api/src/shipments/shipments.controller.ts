@@ -50,10 +50,8 @@ export class ShipmentsController {
       this.dependencies.shipments.upsert({ type: 'UpsertShipment', ...context, fields }),
       this.duplicates.prepare(request),
     ]);
-    const [duplicates] = await Promise.all([
-      this.duplicates.warnings(request, answer.shipment),
-      this.ownWrites.wrote(request, reply, position),
-    ]);
+    await this.ownWrites.wrote(request, reply, position);
+    const duplicates = await this.duplicates.warnings(request, answer.shipment);
     reply.header('ETag', shipmentEtag(answer.shipment));
     if (answer.outcome === 'created') {
       reply.code(201).header('Location', `${this.dependencies.settings.baseUrl}/v1/shipments/${answer.shipment.id}`);

@@ -43,7 +43,7 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
     await engine.run();
     return { engine, port };
   };
-  const starting = Promise.all([
+  const starting = [
     start(eventStoreDbUrl !== undefined, (port, dataDir) => ({
       name: 'eventstoredb-stand-in',
       ...standInCommand({ folder: dataDir, port }),
@@ -60,8 +60,9 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
       args: [dataDir, String(port)],
       ready: /ready on/,
     })),
-  ]);
-  const [eventStoreDb, kafka, mongo] = await starting.catch(async (error: unknown) => {
+  ] as const;
+  const [eventStoreDb, kafka, mongo] = await Promise.all(starting).catch(async (error: unknown) => {
+    await Promise.allSettled(starting);
     await Promise.all(started.map((engine) => engine.kill()));
     throw error;
   });

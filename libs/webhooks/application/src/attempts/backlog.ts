@@ -10,8 +10,10 @@ export interface Page {
   readonly after: Place | undefined;
   readonly express: boolean;
   readonly limit: number;
-  /** The earliest of what was left to the disk meanwhile, perhaps too late for this page. */
-  missed: Place | undefined;
+  /** What was stored meanwhile beyond the horizon, perhaps too late for this page; at most `limit`. */
+  readonly missed: WaitingList;
+  /** Beyond this there may be more that was missed. */
+  end: Place;
   /** Something that a person asked for was left to the disk meanwhile. */
   missedExpress: boolean;
   /** What changed meanwhile: this page may show it as it was. */
@@ -93,7 +95,8 @@ export class Backlog {
       after,
       express: this.wantsExpress(),
       limit,
-      missed: undefined,
+      missed: new WaitingList(),
+      end: END,
       missedExpress: false,
       changed: new Set(),
     };
@@ -119,13 +122,13 @@ export class Backlog {
     }
     // Where the window was cut short in the meantime, this page does not follow on any more.
     if (page.after === undefined || page.after !== this.horizon) return;
-    // What comes after something missed is read again with it: else the window could be full, for hours, without it.
-    const { missed } = page;
-    const known = scheduled.filter((delivery) => missed === undefined || isAfter(missed, placeOf(delivery)));
-    for (const delivery of known.filter(fresh)) this.scheduled.add(toWaiting(delivery, knownAt));
-    const last = known.at(-1);
-    if (scheduled.length < page.limit && missed === undefined) this.horizon = END;
-    else if (last !== undefined) this.horizon = placeOf(last);
+    // What was missed belongs in the window as well: else that could be full, for hours, without it.
+    const lastRead = scheduled.at(-1);
+    const read = lastRead === undefined || scheduled.length < page.limit ? END : placeOf(lastRead);
+    const end = isAfter(read, page.end) ? page.end : read;
+    const found = scheduled.filter(fresh).map((delivery) => toWaiting(delivery, knownAt));
+    for (const item of [...page.missed, ...found]) if (!isAfter(item, end)) this.scheduled.add(item);
+    this.horizon = end;
   }
 
   private wantsScheduled(room: number): boolean {
@@ -142,10 +145,17 @@ export class Backlog {
     if (this.page !== undefined) this.page.missedExpress = true;
   }
 
-  private miss({ due, id }: Place): void {
+  private miss(item: Waiting): void {
     const { page } = this;
-    if (page === undefined || (page.missed !== undefined && isAfter({ due, id }, page.missed))) return;
-    page.missed = { due, id };
+    if (page === undefined) return;
+    // Only its newest form counts.
+    page.missed.take(({ id }) => id === item.id);
+    if (isAfter(item, page.end)) return;
+    page.missed.add(item);
+    if (page.missed.size <= page.limit) return;
+    page.missed.pop();
+    const { due, id } = page.missed.last ?? BEGINNING;
+    page.end = { due, id };
   }
 
   private evict(): void {

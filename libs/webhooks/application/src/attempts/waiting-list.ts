@@ -45,6 +45,10 @@ export class WaitingList {
     return this.items.at(-1);
   }
 
+  [Symbol.iterator](): Iterator<Waiting> {
+    return this.items.values();
+  }
+
   has(id: string): boolean {
     return this.ids.has(id);
   }
