@@ -48,13 +48,18 @@ describe('a shipment with an event that cannot be published', () => {
     const all = await expected(sound);
     await eventually(async () => expect(await of(sound)).toEqual(all));
   };
+  /** What is published with it may be there before it is. */
+  const isParked = ({ publisher }: ReturnType<typeof start>) =>
+    eventually(async () => expect(await publisher.parked()).toHaveLength(1));
 
   it('waits with what came before it published, and all others go on', async () => {
     store.faults.set(broken, 1);
-    const { publisher, metrics } = start();
+    const started = start();
+    const { publisher, metrics } = started;
     await stage.record(broken);
     await stage.record(broken);
     await soundIsPublished();
+    await isParked(started);
     expect(await of(broken)).toEqual((await expected(broken)).slice(0, 1));
     expect(await publisher.parked()).toEqual([
       expect.objectContaining({
@@ -71,9 +76,11 @@ describe('a shipment with an event that cannot be published', () => {
 
   it('is tried again when asked for, with all that waited behind it', async () => {
     store.faults.set(broken, 1);
-    const { publisher, metrics } = start();
+    const started = start();
+    const { publisher, metrics } = started;
     for (let n = 0; n < 5; n += 1) await stage.record(broken);
     await soundIsPublished();
+    await isParked(started);
     const [document] = await publisher.parked();
     expect(await publisher.retryParked(document?.id ?? '')).toBe('parked');
     expect(await publisher.parked()).toMatchObject([{ attempts: 2, retry: false }]);
@@ -95,6 +102,7 @@ describe('a shipment with an event that cannot be published', () => {
     const first = start();
     await stage.record(broken);
     await soundIsPublished();
+    await isParked(first);
     await first.publisher.stop();
     const second = start();
     await eventually(async () => expect(await second.publisher.parked()).toMatchObject([{ attempts: 2 }]));
