@@ -15,26 +15,21 @@ const EVENTS_AT_ONCE = 500;
 const CHARACTERS_AT_ONCE = 4_000_000;
 
 export function addEventCommands(events: Command, run: Runner): void {
+  const counted = (work: (client: AdministrationClient, path: string) => Promise<number>) =>
+    run(async ({ client, print, operand }) => {
+      const count = await work(client, operand);
+      print.one({ events: count }, () => `${count} events`);
+    });
   events
     .command('export')
     .argument('<file>', 'is made; must not be there')
     .description('write the events of all shipments to a file, with the workspaces that they name')
-    .action(
-      run(async ({ client, print, operand }) => {
-        const count = await exported(client, operand);
-        print.one({ events: count }, () => `${count} events`);
-      }),
-    );
+    .action(counted(exported));
   events
     .command('import')
     .argument('<file>', 'as export made it')
     .description('store the events of a file that are not there yet; may be repeated')
-    .action(
-      run(async ({ client, print, operand }) => {
-        const count = await imported(client, operand);
-        print.one({ events: count }, () => `${count} events`);
-      }),
-    );
+    .action(counted(imported));
 }
 
 async function exported(client: AdministrationClient, path: string): Promise<number> {

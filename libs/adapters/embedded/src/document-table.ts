@@ -26,28 +26,27 @@ export class DocumentTable {
   }
 
   /** Answers whether it wrote. May leave half a document behind when it throws. */
-  write({ mode, id, json, columns, arrays, guard }: DocumentWrite): boolean {
-    if (mode === 'insert') {
-      if (!this.insert(id, json, columns)) return false;
-      arrays.forEach((rows, index) => this.writeArray(index, id, rows, true));
-      return true;
-    }
+  write(write: DocumentWrite): boolean {
+    const { mode, id, json, columns, arrays, guard } = write;
+    if (mode === 'insert') return this.insert(write);
     const { text, values } = guard ?? NO_GUARD;
     const stored = this.database.row(
       `SELECT (${text})${this.columns.map((name) => `, ${name}`).join('')} FROM ${this.table} AS d WHERE id = ?`,
       [...values, id],
     );
-    if (stored === undefined ? mode !== 'upsert' : stored[0] !== 1) return false;
+    if (stored === undefined) return mode === 'upsert' && this.insert(write);
+    if (stored[0] !== 1) return false;
     if (mode === 'delete') this.database.run(`DELETE FROM ${this.table} WHERE id = ?`, [id]);
-    else if (stored === undefined) this.insert(id, json, columns);
     else this.update(id, json, columns, stored.slice(1));
-    this.layout.arrays.forEach((_, index) => this.writeArray(index, id, arrays[index] ?? [], stored === undefined));
+    this.layout.arrays.forEach((_, index) => this.writeArray(index, id, arrays[index] ?? [], false));
     return true;
   }
 
   /** Not where the id exists. A document sent again collides with itself in a unique index as well: that is no fault. */
-  private insert(id: string, json: string, columns: readonly SqlValue[]): boolean {
-    return this.database.run(this.insertText, [id, json, ...columns]) === 1;
+  private insert({ id, json, columns, arrays }: DocumentWrite): boolean {
+    if (this.database.run(this.insertText, [id, json, ...columns]) === 0) return false;
+    arrays.forEach((rows, index) => this.writeArray(index, id, rows, true));
+    return true;
   }
 
   private update(id: string, json: string, columns: readonly SqlValue[], stored: readonly SqlValue[]): void {

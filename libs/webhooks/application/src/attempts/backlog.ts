@@ -58,7 +58,7 @@ export class Backlog {
     else if (isAfter(item, this.horizon)) this.miss(item);
     else {
       this.scheduled.add(item);
-      if (this.scheduled.size > room) this.evict();
+      if (this.scheduled.size > room) this.horizon = shortened(this.scheduled);
     }
   }
 
@@ -153,14 +153,13 @@ export class Backlog {
     if (isAfter(item, page.end)) return;
     page.missed.add(item);
     if (page.missed.size <= page.limit) return;
-    page.missed.pop();
-    const { due, id } = page.missed.last ?? BEGINNING;
-    page.end = { due, id };
+    page.end = shortened(page.missed);
   }
+}
 
-  private evict(): void {
-    this.scheduled.pop();
-    const { due, id } = this.scheduled.last ?? BEGINNING;
-    this.horizon = { due, id };
-  }
+/** Leaves its last one to the disk; answers how far the rest reaches. */
+function shortened(list: WaitingList): Place {
+  list.pop();
+  const { due, id } = list.last ?? BEGINNING;
+  return { due, id };
 }
