@@ -52,8 +52,8 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
     function collect(of = group, signal = consumers.signal, handler: BatchHandler = async () => {}): ReceivedMessage[] {
       const received: ReceivedMessage[] = [];
       consuming.push(
-        broker.consume({ topic, group: of, signal }, async (messages, fenced) => {
-          await handler(messages, fenced);
+        broker.consume({ topic, group: of, signal }, async (messages, ...tools) => {
+          await handler(messages, ...tools);
           received.push(...messages);
         }),
       );
@@ -170,28 +170,58 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await eventually(() => expect(ids().size).toBe(400));
     });
 
-    it('finishes the batch in hand before a consumption ends', async () => {
+    it.each(['in hand', 'put aside'])('finishes work %s before a consumption ends, and commits it', async (kind) => {
       const leaving = new AbortController();
-      let release = (): void => {};
-      const held = new Promise<void>((resolve) => (release = resolve));
-      let isInHand = false;
-      const received: ReceivedMessage[] = [];
+      const held = Promise.withResolvers<void>();
+      const begun: ReceivedMessage[] = [];
       let isOver = false;
       const over = broker
-        .consume({ topic, group, signal: leaving.signal }, async (messages) => {
-          isInHand = true;
-          await held;
-          received.push(...messages);
+        .consume({ topic, group, signal: leaving.signal }, async (messages, _fenced, putAside) => {
+          begun.push(...messages);
+          if (kind === 'put aside') putAside(held.promise);
+          else await held.promise;
         })
         .then(() => (isOver = true));
       await broker.publish(topic, [message('a', 1)]);
-      await eventually(() => expect(isInHand).toBe(true));
+      await eventually(() => expect(begun.map(idOf)).toEqual(['a-1']));
       leaving.abort();
-      await Promise.resolve();
+      await new Promise(setImmediate);
       expect(isOver).toBe(false);
-      release();
+      held.resolve();
       await over;
-      expect(received.map(idOf)).toEqual(['a-1']);
+      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
+    });
+
+    it('goes on while work was put aside, and commits nothing from there on until it is done', async () => {
+      const held = Promise.withResolvers<void>();
+      const received = collect(group, consumers.signal, async (messages, _fenced, putAside) => {
+        if (messages.some((one) => idOf(one) === 'a-1')) putAside(held.promise);
+      });
+      for (const n of [1, 2, 3]) {
+        await broker.publish(topic, [message('a', n)]);
+        await eventually(() => expect(received).toHaveLength(n));
+      }
+      expect(await broker.lag(topic, group)).toBe(3);
+      held.resolve();
+      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
+      expect(received.map(idOf)).toEqual(['a-1', 'a-2', 'a-3']);
+    });
+
+    it('hands out again, in order, what work that was put aside failed for, and everything after it', async () => {
+      const first = Promise.withResolvers<void>();
+      const later = Promise.withResolvers<void>();
+      const work = [first.promise, later.promise];
+      const received = collect(group, consumers.signal, async (_messages, _fenced, putAside) =>
+        putAside(work.shift() ?? Promise.resolve()),
+      );
+      await broker.publish(topic, [message('a', 1)]);
+      await eventually(() => expect(received).toHaveLength(1));
+      await broker.publish(topic, [message('a', 2)]);
+      await eventually(() => expect(received).toHaveLength(2));
+      first.reject(new Error('not done'));
+      later.resolve();
+      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
+      expect(received.map(idOf)).toEqual(['a-1', 'a-2', 'a-1', 'a-2']);
     });
 
     it('leaves a topic that exists as it is', async () => {

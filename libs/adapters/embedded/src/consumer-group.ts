@@ -23,6 +23,37 @@ interface Member {
   readonly inHand: Set<Promise<void>>;
 }
 
+/** How far one partition was handled. Positions are committed in order, each once what was put aside up to it is done. */
+class Progress {
+  handled: number;
+  /** Why something that was put aside was not done: nothing from there on is committed. */
+  failure: Error | undefined;
+  /** Resolves when nothing that was put aside is under way. */
+  settled: Promise<void> = Promise.resolve();
+
+  constructor(
+    public committed: number,
+    private readonly commit: (position: number) => void,
+    private readonly failed: () => void,
+  ) {
+    this.handled = committed;
+  }
+
+  advance(position: number, aside: readonly Promise<void>[]): void {
+    this.handled = position;
+    this.settled = Promise.all([Promise.allSettled(aside), this.settled]).then(([outcomes]) => {
+      const rejected = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+      if (rejected !== undefined && this.failure === undefined) {
+        this.failure = new Error(messageOf(rejected.reason));
+        this.failed();
+      }
+      if (this.failure !== undefined) return;
+      this.committed = position;
+      this.commit(position);
+    });
+  }
+}
+
 /**
  * The members of one group in this process. Each partition is handled by one loop, a batch at a time, by the member whose
  * turn the partition is; so a partition never moves in the middle of a batch.
@@ -71,37 +102,50 @@ export class ConsumerGroup {
   private async run(partition: number, signal: Signal): Promise<void> {
     let failures = 0;
     // What is stored follows it: nobody else handles messages of this partition for the group.
-    let handled: number | undefined;
+    let progress: Progress | undefined;
     while (!this.closing.signal.aborted) {
       const { changed } = signal;
       const member = this.members[partition % this.members.length];
       try {
-        handled ??= this.log.committed(partition);
-        const next = member === undefined ? handled : await this.handle(partition, handled, member);
+        progress ??= this.progress(partition, this.log.committed(partition));
+        const advanced = await this.handle(partition, progress, member);
         failures = 0;
-        if (next === handled) await changed;
-        handled = next;
+        if (!advanced) await changed;
       } catch (error) {
         const { topic } = this;
         this.logger.warn({ topic, partition, reason: messageOf(error) }, 'a batch of messages is handled again');
         failures += 1;
         await this.rest(failures);
+        if (progress?.failure === undefined) continue;
+        await progress.settled;
+        progress = this.progress(partition, progress.committed);
       }
     }
+    await progress?.settled;
   }
 
-  /** Handles what comes next after a position; answers the position of the last of it. */
-  private async handle(partition: number, after: number, member: Member): Promise<number> {
-    const messages = this.log.read(partition, after, member.maxBatch);
+  private progress(partition: number, committed: number): Progress {
+    const commit = (position: number) => this.log.commit(partition, position);
+    return new Progress(committed, commit, () => this.wake([partition]));
+  }
+
+  /** Handles what comes next; answers whether there was anything. */
+  private async handle(partition: number, progress: Progress, member: Member | undefined): Promise<boolean> {
+    if (progress.failure !== undefined) throw progress.failure;
+    const messages = member === undefined ? [] : this.log.read(partition, progress.handled, member.maxBatch);
     const last = messages[messages.length - 1];
-    if (last === undefined) return after;
-    const work = member.handler(messages, member.fenced);
-    const inHand = work.catch(() => undefined);
+    if (last === undefined || member === undefined) return false;
+    const aside: Promise<void>[] = [];
+    const work = member.handler(messages, member.fenced, (rest) => {
+      rest.catch(() => undefined);
+      aside.push(rest);
+    });
+    const handled = work.then(() => progress.advance(Number(last.offset), aside));
+    const inHand = handled.then(() => progress.settled).catch(() => undefined);
     member.inHand.add(inHand);
-    await work.finally(() => member.inHand.delete(inHand));
-    const position = Number(last.offset);
-    this.log.commit(partition, position);
-    return position;
+    void inHand.then(() => member.inHand.delete(inHand));
+    await handled;
+    return true;
   }
 
   private async rest(failures: number): Promise<void> {

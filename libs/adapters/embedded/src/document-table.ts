@@ -14,18 +14,21 @@ export class DocumentTable {
   private readonly table: string;
   private readonly columns: readonly string[];
   private readonly insertText: string;
+  /** Whether a unique index may refuse a document when a part of it was written. */
+  readonly mayLeaveHalf: boolean;
 
   constructor(database: Database, layout: CollectionLayout) {
     this.database = database;
     this.layout = layout;
     this.table = quoted(layout.table);
     this.columns = layout.columns.map(column);
+    this.mayLeaveHalf = layout.arrays.length > 0 && layout.spec.indexes.some(({ unique }) => unique);
     const names = [ID, 'json', ...this.columns];
     const values = names.map(() => '?');
     this.insertText = `INSERT INTO ${this.table} (${names}) VALUES (${values}) ON CONFLICT (id) DO NOTHING`;
   }
 
-  /** Answers whether it wrote. May leave half a document behind when it throws. */
+  /** Answers whether it wrote. */
   write(write: DocumentWrite): boolean {
     const { mode, id, json, columns, arrays, guard } = write;
     if (mode === 'insert') return this.insert(write);

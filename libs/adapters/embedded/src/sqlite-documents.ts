@@ -55,7 +55,7 @@ export class SqliteDocuments {
     let count = 0;
     let duplicate: string | null = null;
     for (const write of writes) {
-      const refused = this.whole(table, () => {
+      const refused = this.wholeWrite(table, () => {
         if (table.write(write)) count += 1;
       });
       duplicate ??= refused;
@@ -69,7 +69,7 @@ export class SqliteDocuments {
     if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
     const document = { ...(JSON.parse(String(found)) as { id: string }), ...(JSON.parse(set) as object) };
     const write = documentWrite(table, 'replace', document);
-    const duplicate = this.whole(table, () => table.write(write));
+    const duplicate = this.wholeWrite(table, () => table.write(write));
     return { kind: 'claimed', json: duplicate === null ? write.json : null, duplicate };
   }
 
@@ -89,16 +89,28 @@ export class SqliteDocuments {
     this.database.run('DROP TABLE moved');
   }
 
-  /** Does it whole or not at all. Answers the unique index that refused it. */
-  private whole(table: DocumentTable, work: () => unknown): string | null {
-    this.database.run('SAVEPOINT whole');
+  /** Where one statement is all that can be refused, it undoes itself. */
+  private wholeWrite(table: DocumentTable, work: () => unknown): string | null {
+    return table.mayLeaveHalf ? this.whole(table, work) : this.refusal(table, work);
+  }
+
+  private refusal({ layout }: DocumentTable, work: () => unknown): string | null {
     try {
       work();
       return null;
     } catch (error) {
       if (!isConstraint(error)) throw error;
-      this.database.run('ROLLBACK TO whole');
-      return violatedIndex(table.layout, messageOf(error));
+      return violatedIndex(layout, messageOf(error));
+    }
+  }
+
+  /** Does it whole or not at all. Answers the unique index that refused it. */
+  private whole(table: DocumentTable, work: () => unknown): string | null {
+    this.database.run('SAVEPOINT whole');
+    try {
+      const refused = this.refusal(table, work);
+      if (refused !== null) this.database.run('ROLLBACK TO whole');
+      return refused;
     } finally {
       if (this.database.inTransaction) this.database.run('RELEASE whole');
     }

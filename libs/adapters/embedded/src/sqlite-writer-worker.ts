@@ -27,20 +27,30 @@ class WriterThread {
     return this.appends.head;
   }
 
-  commit({ operations, durable }: Batch): BatchAnswer {
+  commit(batch: Batch): BatchAnswer {
     if (this.log.failure !== null) return { kind: 'failed', message: this.log.failure, fatal: true };
+    return this.transaction(batch, (operation) => this.perform(operation));
+  }
+
+  /**
+   * All at once; should an operation be at fault, again with each for itself, which costs a copy of every page that it
+   * touches (https://sqlite.org/lang_savepoint.html).
+   */
+  private transaction({ operations, durable }: Batch, perform: (operation: Operation) => Outcome): BatchAnswer {
     const start = performance.now();
     try {
       this.synchronize(durable);
       this.database.run('BEGIN IMMEDIATE');
-      const outcomes = operations.map((operation) => this.attempt(operation));
+      const outcomes = operations.map(perform);
       this.database.run('COMMIT');
       const seconds = (performance.now() - start) / 1_000;
       return { kind: 'committed', outcomes, seconds, synced: this.synchronous };
     } catch (error) {
       if (this.database.inTransaction) this.database.run('ROLLBACK');
       this.reload();
-      return { kind: 'failed', message: messageOf(error), fatal: isFatal(error) };
+      if (isFatal(error) || perform === this.apart)
+        return { kind: 'failed', message: messageOf(error), fatal: isFatal(error) };
+      return this.transaction({ operations, durable }, this.apart);
     }
   }
 
@@ -66,7 +76,7 @@ class WriterThread {
   }
 
   /** An operation at fault undoes itself and leaves the others of its batch alone; a fault of the engine ends the batch. */
-  private attempt(operation: Operation): Outcome {
+  private readonly apart = (operation: Operation): Outcome => {
     this.database.run('SAVEPOINT operation');
     try {
       return this.perform(operation);
@@ -78,7 +88,7 @@ class WriterThread {
     } finally {
       if (this.database.inTransaction) this.database.run('RELEASE operation');
     }
-  }
+  };
 
   /** What was undone must be forgotten here as well. */
   private reload(): void {

@@ -110,8 +110,19 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const owner = new Owner({ leases, lanes, queues, nudges, receivers, dispatcher, logger, now: clock, pollMs });
 
   const parking = new Parking(stored.parked, broker, clock, logger, metrics);
-  const { deliveries } = stored;
-  const recorder = new Recorder(store, payloads, deliveries, owner, parking, forgotten, clock, logger, metrics);
+  const consuming = new AbortController();
+  const recorder = new Recorder({
+    endpoints: store,
+    payloads,
+    deliveries: stored.deliveries,
+    owner,
+    parking,
+    forgotten,
+    clock,
+    persistence: new Persistence(logger, consuming.signal),
+    logger,
+    metrics,
+  });
   const sandbox = new SandboxTests(payloads, stored.deliveries, owner, settings.appUrl);
   const { timeoutMs } = settings;
 
@@ -121,7 +132,6 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   metrics.gauge('webhook_waiting_in_memory', 'Deliveries held for their attempt', [], () => lanes.waitingInMemory);
   metrics.gauge('webhook_shards_owned', 'Shards of endpoints attempted here', [], () => owner.shardCount);
 
-  const consuming = new AbortController();
   const { maxBatch } = settings;
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   let consumed: Promise<void> | undefined;
@@ -129,7 +139,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     owner.start();
     announcer.duty.start();
     sweeper.duty.start();
-    consumed = broker.consume(consumption, (messages) => recorder.record(messages));
+    consumed = broker.consume(consumption, recorder.handle);
   }
 
   return {

@@ -30,7 +30,11 @@ export interface Membership {
  * on: the other partitions are served and the member keeps its place however long the handler takes.
  */
 export class GroupMember {
+  /** What messages were handed over of each partition. */
   private readonly inHand = new Map<number, PartitionWork>();
+  /** Also those of which only what was put aside is under way. */
+  private readonly works = new Set<PartitionWork>();
+  private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
   private memberId = '';
 
@@ -52,7 +56,7 @@ export class GroupMember {
       } catch (error) {
         if (this.memberId !== '') wait = FIRST_PAUSE_MS;
         this.logger.warn({ topic, reason: reasonOf(error) }, 'message broker: a consumer crashed and is made anew');
-        for (const work of this.inHand.values()) work.fence();
+        for (const work of this.works) work.fence();
       } finally {
         this.client.abandon();
       }
@@ -82,6 +86,7 @@ export class GroupMember {
       leaving.addEventListener('abort', () => leave(), { once: true });
       if (leaving.aborted) leave();
       consumer.on(consumer.events.CRASH, ({ payload }) => crash(payload.error));
+      this.crash = crash;
       this.start(consumer).catch(crash);
     });
     await this.finish();
@@ -105,7 +110,7 @@ export class GroupMember {
 
   /** Under another name the partitions may have been another's in between. */
   private joined(memberId: string, partitions: readonly number[]): void {
-    for (const work of this.inHand.values()) {
+    for (const work of this.works) {
       if (memberId !== this.memberId || !partitions.includes(work.partition)) work.fence();
     }
     this.memberId = memberId;
@@ -123,8 +128,11 @@ export class GroupMember {
       );
     };
     const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
-    const work = new PartitionWork(partition, messages, { handler, maxBatch, leaving, commit }, this.logger);
+    const before = [...this.works].findLast((work) => work.partition === partition);
+    const tools = { handler, maxBatch, leaving, commit, failed: (reason: unknown) => this.failed(reason) };
+    const work = new PartitionWork(partition, messages, before, tools, this.logger);
     this.inHand.set(partition, work);
+    this.works.add(work);
     const done = work.done.then(() => this.release(consumer, work));
     const patience = new AbortController();
     const impatient = pause(this.limits.patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
@@ -133,9 +141,17 @@ export class GroupMember {
     if (this.inHand.get(partition) === work) pausePartition();
   }
 
-  private release(consumer: Consumer, { partition, next, isFenced }: PartitionWork): void {
+  /** The next consumer begins at what is committed. */
+  private failed(reason: unknown): void {
+    for (const work of this.works) work.fence();
+    this.crash(reason);
+  }
+
+  private release(consumer: Consumer, work: PartitionWork): void {
+    const { partition, next, isFenced } = work;
     const topic = this.membership.clusterTopic;
     this.inHand.delete(partition);
+    void Promise.resolve(work.unfinished).then(() => this.works.delete(work));
     try {
       if (next !== undefined && !isFenced) consumer.seek({ topic, partition, offset: next });
       consumer.resume([{ topic, partitions: [partition] }]);
@@ -145,7 +161,7 @@ export class GroupMember {
   }
 
   private async finish(): Promise<void> {
-    await Promise.all([...this.inHand.values()].map((work) => work.done));
+    await Promise.all([...this.works].map((work) => work.done.then(() => work.unfinished)));
   }
 }
 

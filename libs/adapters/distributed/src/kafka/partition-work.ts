@@ -12,22 +12,29 @@ export interface Work {
   readonly leaving: AbortSignal;
   /** @param next offset of the first message not handled */
   commit(partition: number, next: string): Promise<void>;
+  /** Something that was put aside was not done: what is not committed has to come again. */
+  failed(reason: unknown): void;
 }
 
 /** Messages of one partition in the hands of one member: each batch until its handler is content, then its offset. */
 export class PartitionWork {
   /** Offset to go on at; undefined while nothing was handled. */
   next: string | undefined;
-  /** Resolves when nothing of it is under way any more. Never rejects. */
+  /** Resolves when nothing of it is under way any more, except what was put aside. Never rejects. */
   readonly done: Promise<void>;
+  /** While something that was put aside is not done and committed yet, of this work or the one before. Never rejects. */
+  unfinished: Promise<void> | undefined;
   private readonly fencing = new AbortController();
 
+  /** @param before of this partition */
   constructor(
     readonly partition: number,
     messages: readonly ReceivedMessage[],
+    before: PartitionWork | undefined,
     private readonly work: Work,
     private readonly logger: Logger,
   ) {
+    if (before?.unfinished !== undefined) this.follow(before.unfinished);
     this.done = this.run(messages);
   }
 
@@ -48,15 +55,42 @@ export class PartitionWork {
     for (let at = 0; at < messages.length && !this.isStopping; at += this.work.maxBatch) {
       const batch = messages.slice(at, at + this.work.maxBatch);
       const last = batch[batch.length - 1];
-      if (last === undefined || !(await this.handle(batch))) return;
+      const aside = last === undefined ? undefined : await this.handle(batch);
+      if (last === undefined || aside === undefined) return;
       this.next = String(BigInt(last.offset) + 1n);
-      await this.commit(this.next);
+      if (aside.length === 0 && this.unfinished === undefined) await this.commit(this.next);
+      else this.follow(this.commitBehind(this.unfinished, aside, this.next));
     }
   }
 
-  private handle(batch: readonly ReceivedMessage[]): Promise<boolean> {
-    return this.untilDone('a batch of messages is handled again', async () => {
-      await this.work.handler(batch, this.fencing.signal);
+  /** Answers what was put aside; undefined where it was not handled. */
+  private async handle(batch: readonly ReceivedMessage[]): Promise<readonly Promise<void>[] | undefined> {
+    let aside: Promise<void>[] = [];
+    const handled = await this.untilDone('a batch of messages is handled again', async () => {
+      aside = [];
+      await this.work.handler(batch, this.fencing.signal, (rest) => {
+        rest.catch(() => undefined);
+        aside.push(rest);
+      });
+    });
+    return handled ? aside : undefined;
+  }
+
+  private async commitBehind(
+    before: Promise<void> | undefined,
+    aside: readonly Promise<void>[],
+    next: string,
+  ): Promise<void> {
+    const [outcomes] = await Promise.all([Promise.allSettled(aside), before]);
+    const rejected = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (rejected === undefined) await this.commit(next);
+    else if (!this.isFenced) this.work.failed(rejected.reason);
+  }
+
+  private follow(unfinished: Promise<void>): void {
+    this.unfinished = unfinished;
+    void unfinished.then(() => {
+      if (this.unfinished === unfinished) this.unfinished = undefined;
     });
   }
 

@@ -6,6 +6,8 @@ import type { Waiting } from './waiting-list.ts';
 
 /** Deliveries held in memory for each attempt that may be under way at once. */
 const HELD_PER_ATTEMPT = 64;
+/** An endpoint is behind when the first of what waits for it is overdue by more than this. */
+const BEHIND_MS = 500;
 
 /** One endpoint, as its owner sees it: what waits, what is under way, and how fast it may go. */
 export class Lane {
@@ -56,6 +58,12 @@ export class Lane {
   get idle(): boolean {
     const { scheduled, express, complete } = this.backlog;
     return this.busy.size === 0 && scheduled.size === 0 && express.size === 0 && complete && !this.recovering;
+  }
+
+  /** Whether what comes next would not be attempted soon. */
+  isBehind(now: number): boolean {
+    const { first } = this.backlog.scheduled;
+    return first !== undefined && now - first.due > BEHIND_MS;
   }
 
   setEndpoint(endpoint: EndpointDocument): void {

@@ -73,6 +73,12 @@ export class Owner {
     return true;
   }
 
+  /** Whether an endpoint of this process's is known to be behind with what waits for it. */
+  isBehind(endpointId: string): boolean {
+    const { lanes, now } = this.parts;
+    return this.shards.owns(endpointId) && (lanes.get(endpointId)?.isBehind(now().getTime()) ?? false);
+  }
+
   /** Tells the owners of these endpoints that something stored about them changed, be it this process or another. */
   async tell(endpointIds: readonly string[]): Promise<void> {
     const others = endpointIds.filter((id) => !this.shards.owns(id));

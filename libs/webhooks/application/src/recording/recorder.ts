@@ -1,22 +1,21 @@
 import type { PublishedEvent } from '@tracking/contracts';
-import type { Clock, Collection, Counter, Logger, Metrics, ReceivedMessage } from '@tracking/ports';
+import type { BatchHandler, Clock, Collection, Counter, Logger, Metrics, ReceivedMessage } from '@tracking/ports';
 import { newDelivery, renderBody, wants } from '@tracking/webhooks-domain';
 import type { Owner } from '../attempts/owner.ts';
+import type { Persistence } from '../attempts/persistence.ts';
 import { type DeliveryDocument, awaitsAttempt, deliveryId, toDocument } from '../deliveries/delivery-document.ts';
 import type { Forgotten } from '../deliveries/forgotten.ts';
 import { type PayloadDocument, type Payloads, payloadId } from '../deliveries/payloads.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { Scope } from '../requests.ts';
+import { LateRecordings, type Matched, type Recording } from './late-recordings.ts';
 import type { Parking } from './parked.ts';
 import { parseEvent } from './published-event.ts';
 
-interface Matched {
-  readonly endpoint: EndpointDocument;
-  readonly delivery: DeliveryDocument;
-}
+type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
 
-/** What is stored at once. */
+/** What is matched at once. */
 interface Part {
   readonly matched: Matched[];
   readonly payloads: Map<string, PayloadDocument>;
@@ -24,67 +23,110 @@ interface Part {
 /** Deliveries stored at once, about: a batch of events with many endpoints would fill the store's queue for all others. */
 const AT_ONCE = 1_000;
 
+export interface RecorderParts {
+  readonly endpoints: EndpointStore;
+  readonly payloads: Payloads;
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly owner: Owner;
+  readonly parking: Parking;
+  readonly forgotten: Forgotten;
+  readonly clock: Clock;
+  /** Ends with the consumption. */
+  readonly persistence: Persistence;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
 /**
  * Turns consumed events into delivery records. May be given the same events any number of times: a record is only ever
  * inserted, under an id made of endpoint and event.
  */
 export class Recorder {
   private readonly recorded: Counter;
+  private readonly late: LateRecordings;
 
-  constructor(
-    private readonly endpoints: EndpointStore,
-    private readonly payloads: Payloads,
-    private readonly deliveries: Collection<DeliveryDocument>,
-    private readonly owner: Owner,
-    private readonly parking: Parking,
-    private readonly forgotten: Forgotten,
-    private readonly clock: Clock,
-    private readonly logger: Logger,
-    metrics: Metrics,
-  ) {
+  constructor(private readonly parts: RecorderParts) {
+    const { persistence, metrics } = parts;
+    this.late = new LateRecordings((recordings) => this.store(recordings), persistence);
+    metrics.gauge(
+      'webhook_recordings_waiting',
+      'Deliveries to record of endpoints that are behind',
+      [],
+      () => this.late.count,
+    );
     this.recorded = metrics.counter('webhook_deliveries_recorded_total', 'Deliveries recorded');
   }
 
-  /** Resolves when everything is stored and the owners of the endpoints know of it: the offset may then be committed. */
-  async record(messages: readonly ReceivedMessage[]): Promise<void> {
+  /** Records, and tells the owners of the endpoints; what can wait is put aside. */
+  readonly handle: BatchHandler = async (messages, fenced, putAside) => {
     const events = new Map<string, PublishedEvent>();
     for (const message of messages) {
       try {
         const event = parseEvent(message.value);
         events.set(event.id, event);
       } catch (error) {
-        await this.parking.park(message, (error as Error).message);
+        await this.parts.parking.park(message, (error as Error).message);
       }
     }
     const known = await this.notForgotten([...events.values()]);
-    if (known.length > 0) await this.recordEvents(known);
+    if (known.length > 0) await this.recordEvents(known, fenced, putAside);
+  };
+
+  /** Resolves when everything is recorded. */
+  async record(messages: readonly ReceivedMessage[]): Promise<void> {
+    const aside: Promise<void>[] = [];
+    await this.handle(messages, new AbortController().signal, (work) => aside.push(work));
+    await Promise.all(aside);
   }
 
   private async notForgotten(events: readonly PublishedEvent[]): Promise<readonly PublishedEvent[]> {
-    const before = await this.forgotten.before();
+    const before = await this.parts.forgotten.before();
     const known = events.filter(({ created_at }) => created_at >= before);
     const forgotten = events.length - known.length;
     if (forgotten > 0) {
-      this.logger.warn({ events: forgotten, before }, 'webhooks: events from before the log begins were not recorded');
+      this.parts.logger.warn(
+        { events: forgotten, before },
+        'webhooks: events from before the log begins were not recorded',
+      );
     }
     return known;
   }
 
-  private async recordEvents(events: readonly PublishedEvent[]): Promise<void> {
+  private async recordEvents(
+    events: readonly PublishedEvent[],
+    fenced: AbortSignal,
+    putAside: (work: Promise<void>) => void,
+  ): Promise<void> {
+    await this.late.admit();
     // Only now, after the events were fetched: an endpoint enabled before one of them was made is certainly seen.
     const endpoints = await this.endpointsOf(events);
+    const aside: Promise<void>[] = [];
+    try {
+      for (const part of this.matching(events, endpoints)) {
+        const late = await this.recordPart(part);
+        if (late.matched.length > 0) aside.push(this.late.add(late, fenced));
+      }
+    } catch (error) {
+      // What comes again is not to meet what is still on its way.
+      await Promise.allSettled(aside);
+      throw error;
+    }
+    aside.forEach(putAside);
+  }
+
+  private *matching(events: readonly PublishedEvent[], endpoints: EndpointsByScope): Iterable<Part> {
     let part: Part = { matched: [], payloads: new Map() };
     for (const event of events) {
       this.match(event, endpoints.get(keyOf(event)) ?? [], part);
       if (part.matched.length < AT_ONCE) continue;
-      await this.store(part);
+      yield part;
       part = { matched: [], payloads: new Map() };
     }
-    if (part.matched.length > 0) await this.store(part);
+    if (part.matched.length > 0) yield part;
   }
 
   private match(event: PublishedEvent, endpoints: readonly EndpointDocument[], { matched, payloads }: Part): void {
-    const at = this.clock().toISOString();
+    const at = this.parts.clock().toISOString();
     for (const endpoint of endpoints) {
       if (!wants(endpoint, event)) continue;
       const id = payloadId(event.id, endpoint.api_version);
@@ -93,43 +135,62 @@ export class Recorder {
     }
   }
 
-  private async store({ matched, payloads }: Part): Promise<void> {
+  /** Records what is new in it, but not what can wait: that it answers. */
+  private async recordPart({ matched, payloads }: Part): Promise<Recording> {
     // Nothing is attempted before its payload is stored: where that is missing, no delivery has had an attempt yet.
-    const seenPayloads = await this.payloads.existing([...payloads.keys()]);
+    const seenPayloads = await this.parts.payloads.existing([...payloads.keys()]);
     const doubtful = matched.filter(({ delivery }) => seenPayloads.has(delivery.payload_id));
-    const seen = await this.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
+    const seen = await this.parts.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
     const seenIds = new Set(seen.map(({ id }) => id));
-    const fresh = matched.filter(({ delivery }) => !seenIds.has(delivery.id));
-    const inserts = fresh.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
+    const now: Matched[] = [];
+    const late: Matched[] = [];
+    for (const one of matched) if (!seenIds.has(one.delivery.id)) (this.canWait(one) ? late : now).push(one);
+
+    const first = new Set(now.map(({ delivery }) => delivery.payload_id));
     const unseen = [...payloads.values()].filter(({ id }) => !seenPayloads.has(id));
-    // Should a power cut lose them, it loses the offset with them.
-    const options = { repeatable: true };
-    await Promise.all([this.payloads.store(unseen, options), this.deliveries.writeMany(inserts, options)]);
-    this.recorded.add(fresh.length);
-    for (const { id, body } of payloads.values()) this.payloads.keep(id, body);
-    await this.handOver(fresh, seen.filter(awaitsAttempt));
+    if (now.length > 0) await this.store([{ matched: now, payloads: unseen.filter(({ id }) => first.has(id)) }]);
+    // Recorded before and still waiting: perhaps the process that did so ended before it could tell.
+    const untold = seen.filter(awaitsAttempt).map(({ endpoint_id }) => endpoint_id);
+    if (untold.length > 0) await this.parts.owner.tell([...new Set(untold)]);
+    return { matched: late, payloads: unseen.filter(({ id }) => !first.has(id)) };
   }
 
-  /** Also what was recorded before and still waits: perhaps the process that did so ended before it could tell. */
-  private async handOver(fresh: readonly Matched[], waiting: readonly DeliveryDocument[]): Promise<void> {
+  private canWait({ endpoint: { id } }: Matched): boolean {
+    return this.parts.owner.isBehind(id) || this.late.has(id);
+  }
+
+  private async store(recordings: readonly Recording[]): Promise<void> {
+    const matched = recordings.flatMap((recording) => recording.matched);
+    const payloads = recordings.flatMap((recording) => recording.payloads);
+    const inserts = matched.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
+    // Should a power cut lose them, it loses the offset with them.
+    const options = { repeatable: true };
+    await Promise.all([
+      this.parts.payloads.store(payloads, options),
+      this.parts.deliveries.writeMany(inserts, options),
+    ]);
+    this.recorded.add(matched.length);
+    for (const { id, body } of payloads) this.parts.payloads.keep(id, body);
+    await this.handOver(matched);
+  }
+
+  private async handOver(matched: readonly Matched[]): Promise<void> {
     const offers = new Map<EndpointDocument, DeliveryDocument[]>();
-    for (const { endpoint, delivery } of fresh) {
+    for (const { endpoint, delivery } of matched) {
       const offered = offers.get(endpoint);
       if (offered === undefined) offers.set(endpoint, [delivery]);
       else offered.push(delivery);
     }
-    const untold = new Set(waiting.map(({ endpoint_id }) => endpoint_id));
+    const untold: string[] = [];
     for (const [endpoint, deliveries] of offers) {
-      if (!this.owner.offer(endpoint, deliveries)) untold.add(endpoint.id);
+      if (!this.parts.owner.offer(endpoint, deliveries)) untold.push(endpoint.id);
     }
-    if (untold.size > 0) await this.owner.tell([...untold]);
+    if (untold.length > 0) await this.parts.owner.tell(untold);
   }
 
-  private async endpointsOf(
-    events: readonly PublishedEvent[],
-  ): Promise<ReadonlyMap<string, readonly EndpointDocument[]>> {
+  private async endpointsOf(events: readonly PublishedEvent[]): Promise<EndpointsByScope> {
     const scopes = new Map<string, Scope>(events.map((event) => [keyOf(event), event]));
-    const found = [...scopes].map(async ([key, scope]) => [key, await this.endpoints.all(scope)] as const);
+    const found = [...scopes].map(async ([key, scope]) => [key, await this.parts.endpoints.all(scope)] as const);
     return new Map(await Promise.all(found));
   }
 }

@@ -1,0 +1,104 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Persistence } from '../attempts/persistence.ts';
+import type { DeliveryDocument } from '../deliveries/delivery-document.ts';
+import type { PayloadDocument } from '../deliveries/payloads.ts';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+
+export interface Matched {
+  readonly endpoint: EndpointDocument;
+  readonly delivery: DeliveryDocument;
+}
+
+/** What is to be recorded at once: deliveries, and those of their payloads that are not stored yet. */
+export interface Recording {
+  readonly matched: readonly Matched[];
+  readonly payloads: readonly PayloadDocument[];
+}
+
+interface Entry extends PromiseWithResolvers<void> {
+  readonly recording: Recording;
+  readonly fenced: AbortSignal;
+}
+
+/** Deliveries recorded together, about: an engine works on them for a few milliseconds. */
+const AT_ONCE = 320;
+/** Longest wait for others to be recorded with. */
+const LINGER_MS = 200;
+/** More than this wait only where the engine does not keep up: then nothing more is taken in. */
+const MOST = 5_000;
+
+/**
+ * Records deliveries of endpoints that are behind, which would not be attempted soon anyway, many together and behind
+ * those of endpoints that keep up. An engine writes a few pages of its indexes for many deliveries of one endpoint, and
+ * as many for each of them when they come one by one.
+ */
+export class LateRecordings {
+  private waiting: Entry[] = [];
+  private readonly endpoints = new Set<string>();
+  private size = 0;
+  private running: Promise<void> | undefined;
+  private enough = new AbortController();
+
+  /** @param record stores and hands over */
+  constructor(
+    private readonly record: (recordings: readonly Recording[]) => Promise<void>,
+    private readonly persistence: Persistence,
+  ) {}
+
+  /** Deliveries that are not recorded yet. */
+  get count(): number {
+    return this.size;
+  }
+
+  /** Whether any of them is for this endpoint: what follows it comes after it. */
+  has(endpointId: string): boolean {
+    return this.endpoints.has(endpointId);
+  }
+
+  /** Resolves when there is room for more. */
+  async admit(): Promise<void> {
+    while (this.size >= MOST) await this.waiting[0]?.promise.catch(() => undefined);
+  }
+
+  /** Resolves when they are recorded, or fenced: then another process does it. */
+  add(recording: Recording, fenced: AbortSignal): Promise<void> {
+    const entry = { recording, fenced, ...Promise.withResolvers<void>() };
+    this.waiting.push(entry);
+    this.size += recording.matched.length;
+    for (const { endpoint } of recording.matched) this.endpoints.add(endpoint.id);
+    if (this.size >= AT_ONCE) this.enough.abort();
+    this.running ??= this.run();
+    return entry.promise;
+  }
+
+  private async run(): Promise<void> {
+    while (this.waiting.length > 0) {
+      await pause(LINGER_MS, undefined, { signal: this.enough.signal }).catch(() => undefined);
+      await this.flush();
+      if (this.size < AT_ONCE) this.enough = new AbortController();
+    }
+    this.running = undefined;
+  }
+
+  private async flush(): Promise<void> {
+    let deliveries = 0;
+    const entries: Entry[] = [];
+    for (const entry of this.waiting) {
+      if (deliveries >= AT_ONCE) break;
+      entries.push(entry);
+      deliveries += entry.recording.matched.length;
+    }
+    const recordings = entries.filter(({ fenced }) => !fenced.aborted).map(({ recording }) => recording);
+    try {
+      await this.persistence.until('recording deliveries', () => this.record(recordings));
+      for (const { resolve } of entries) resolve();
+    } catch (error) {
+      for (const { reject } of entries) reject(error);
+    }
+    this.waiting.splice(0, entries.length);
+    this.size -= deliveries;
+    this.endpoints.clear();
+    for (const { recording } of this.waiting)
+      for (const { endpoint } of recording.matched) this.endpoints.add(endpoint.id);
+  }
+}
