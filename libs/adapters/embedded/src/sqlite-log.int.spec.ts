@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { eventually, tempFolder, type TempFolder } from '@tracking/testing';
 import { openForWriting } from './sqlite-database.ts';
 import { SqliteLog } from './sqlite-log.ts';
@@ -9,10 +10,11 @@ describe('the log beside the one who writes', () => {
   afterEach(() => folder.remove());
 
   it('is closed also when its thread ended long before', async () => {
-    const { database } = openForWriting(join(folder.path, 'storage.db'), 1_000);
-    const log = new SqliteLog(database, join(folder.path, 'no-such-folder', 'storage.db'), 1_000);
+    const file = join(folder.path, 'storage.db');
+    const { database } = openForWriting(file, 1_000);
+    const log = new SqliteLog(database, file, 1_000);
+    await (log as unknown as { worker: Worker }).worker.terminate();
     await eventually(() => expect(log.isAlive).toBe(false));
     await log.close();
-    database.close();
   });
 });

@@ -1,5 +1,7 @@
+import { closeSync, openSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { canBePutBeside, logAfter, longestLog, type Database, type LogState } from './sqlite-database.ts';
+import type { LogWork } from './sqlite-log-worker.ts';
 import { startThread } from './worker-thread.ts';
 
 /** Looking costs about as much as a small read. */
@@ -9,7 +11,7 @@ const COMMITS_BETWEEN_LOOKS = 32;
  * Keeps the log short without anybody waiting for it: a thread of its own puts it into the file, as far as it was when
  * that began. Where all is in the file, the next commit begins the log anew; under a load that never rests it grows, until
  * the connection that writes puts the little into the file that came last. Two synchronisations with the disk, for which
- * all wait: so that is done seldom. Should the thread end, SQLite does it all during a commit, as by default, but later.
+ * all wait: so that is done seldom, and what the thread put there is on the disk by then. Should the thread end, SQLite does it all during a commit, as by default, but later.
  */
 export class SqliteLog {
   /** Why nothing can be relied on any more, once that is so. */
@@ -18,6 +20,8 @@ export class SqliteLog {
   isAlive = true;
   private readonly database: Database;
   private readonly logBytes: number;
+  /** Of the file; as long as any connection is open, since closing it drops their locks (POSIX). */
+  private readonly descriptor: number;
   private readonly worker: Worker | undefined;
   private readonly exited: Promise<void>;
   private commits = 0;
@@ -27,7 +31,9 @@ export class SqliteLog {
   constructor(database: Database, file: string, logBytes: number) {
     this.database = database;
     this.logBytes = logBytes;
-    const worker = canBePutBeside(database) ? startThread('sqlite-log-worker', { file, logBytes }) : undefined;
+    const descriptor = openSync(file, 'r+');
+    const work: LogWork = { file, descriptor, logBytes };
+    const worker = canBePutBeside(database) ? startThread('sqlite-log-worker', work) : undefined;
     worker?.on('message', ({ total, failure }: LogState) => {
       this.failure ??= failure;
       if (total >= longestLog(logBytes)) this.failure ??= logAfter(database, 'PASSIVE').failure;
@@ -35,6 +41,7 @@ export class SqliteLog {
     });
     // Why is of no use here: it ends, and SQLite does its work.
     worker?.on('error', () => undefined);
+    this.descriptor = descriptor;
     this.worker = worker;
     this.exited = worker ? new Promise((resolve) => worker.once('exit', () => resolve())) : Promise.resolve();
     void this.exited.then(() => (this.isAlive = false));
@@ -49,9 +56,11 @@ export class SqliteLog {
     this.worker?.postMessage('put');
   }
 
-  /** Resolves when the thread has closed the file. */
+  /** Ends the thread, and then closes the connection, which is the last one: it puts the log into the file and deletes it. */
   async close(): Promise<void> {
     this.worker?.postMessage(null);
     await this.exited;
+    this.database.close();
+    closeSync(this.descriptor);
   }
 }

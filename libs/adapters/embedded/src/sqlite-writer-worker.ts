@@ -59,10 +59,8 @@ class WriterThread {
     this.log.committed();
   }
 
-  /** Last of all connections: it puts the log into the file and deletes it. */
-  async close(): Promise<void> {
-    await this.log.close();
-    this.database.close();
+  close(): Promise<void> {
+    return this.log.close();
   }
 
   /**

@@ -17,8 +17,9 @@ type Condition = Omit<EndpointCondition, 'id' | 'epoch'>;
 
 export const CONDITIONS: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };
 
-/** After this many failures in a row an endpoint is only probed until it succeeds once. */
-const PROBE_AFTER = 16;
+/** Attempts at once until the first success. */
+const FIRST = 4;
+/** And after failures in a row, as many as were allowed at once. */
 const PROBES = 2;
 /** Failures in a row that end a recovery: what still waits keeps its schedule. */
 const RELAPSE_AFTER = 3;
@@ -27,8 +28,8 @@ const time = (at: Timestamp | null | undefined): number | null => (at ? Date.par
 const timestamp = (at: number | null): Timestamp | null => (at === null ? null : new Date(at).toISOString());
 
 /**
- * How fast an endpoint may be attempted, judged by its answers: all the attempts at once that it allows while it works, a
- * probe or two while it does not, and from there one more with each success.
+ * How fast an endpoint may be attempted, judged by its answers: a few attempts at once to begin with, one more with each
+ * success up to all that it allows, and a probe or two while it does not work.
  */
 export class Pace {
   /** Attempts at once at present. */
@@ -49,7 +50,7 @@ export class Pace {
     this.heldUntil = time(condition?.held_until) ?? -Infinity;
     this.failingSince = time(condition?.failing_since);
     this.recoveringSince = time(condition?.recovering_since);
-    this.allowed = this.heldUntil > -Infinity ? 1 : this.isUnwell ? Math.min(PROBES, most) : most;
+    this.allowed = this.heldUntil > -Infinity ? 1 : Math.min(this.isUnwell ? PROBES : FIRST, most);
     this.saved = JSON.stringify(this.state(Infinity));
   }
 
@@ -101,7 +102,7 @@ export class Pace {
     this.failingSince ??= startedAt;
     this.failuresInARow += 1;
     this.proven = false;
-    if (this.failuresInARow >= PROBE_AFTER) this.allowed = Math.min(this.allowed, PROBES);
+    if (this.failuresInARow >= this.allowed) this.allowed = Math.min(this.allowed, PROBES);
     if (this.failuresInARow >= RELAPSE_AFTER) this.recoveringSince = null;
   }
 
