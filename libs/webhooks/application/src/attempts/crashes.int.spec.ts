@@ -9,6 +9,7 @@ jest.setTimeout(120_000);
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
+const URL_C = 'https://c.example.com/hook';
 const POLICY: RetryPolicy = { firstMs: 5, factor: 1, capMs: 5, windowMs: 3_600_000 };
 const EVENTS = 3;
 
@@ -18,18 +19,24 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
+/** What the third endpoint has got before, and not answered. */
+const BEFORE = 2;
+const EXPECTED = 3 * (BEFORE + EVENTS);
+
 /**
- * Publishes events for two endpoints, one of which refuses each event at first, to a process that dies at the given call
- * to the outside. Answers whether it lived to the end, and what arrived, by endpoint and event.
+ * Publishes events for three endpoints to a process that dies at the given call to the outside. The first refuses each
+ * event once; the third hangs until then and is behind, so that what it gets is recorded late. Answers whether the process
+ * lived to the end, and what arrived, by endpoint and event.
  */
 async function run(dieAt: number, before: boolean) {
   const workspace_id = `wsp_${dieAt}_${String(before)}`;
   const scope = { ...SCOPE, workspace_id };
   const setUp = await stage.start({ policy: POLICY });
-  const urls = [`${URL_A}/${workspace_id}`, `${URL_B}/${workspace_id}`];
-  const endpoints = [];
-  for (const url of urls) endpoints.push(await stage.endpoint(setUp, url, {}, scope));
+  const urls = [`${URL_A}/${workspace_id}`, `${URL_B}/${workspace_id}`, `${URL_C}/${workspace_id}`];
+  for (const url of urls) await stage.endpoint(setUp, url, { max_concurrency: 1 }, scope);
   await setUp.stop();
+  await stage.publish(...Array.from({ length: BEFORE }, () => stage.event(scope)));
+  stage.clockOffset += 1_000;
   const refused = new Set<string>();
   const accepted: string[] = [];
   stage.receivers.behave(urls[0] ?? '', ({ headers }) => {
@@ -45,13 +52,28 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`b ${headers['service-event-id'] ?? ''}`);
     return answer(200);
   });
+  const waken = Promise.withResolvers<ReturnType<typeof answer>>();
+  stage.receivers.behave(urls[2] ?? '', ({ headers }) => {
+    accepted.push(`c ${headers['service-event-id'] ?? ''}`);
+    return waken.promise;
+  });
   const mortal = new MortalProcess(dieAt, before);
   const first = await stage.start({ policy: POLICY }, mortal);
-  const events = Array.from({ length: EVENTS }, () => stage.event(scope));
-  await stage.publish(...events);
+  const recordedBefore = async () => {
+    const waiting = await stage.deliveries(setUp, { statuses: ['pending'] }, scope);
+    expect(waiting).toHaveLength(BEFORE);
+  };
+  await eventually(async () => {
+    if (!mortal.dead) await recordedBefore();
+  });
+  await stage.publish(...Array.from({ length: EVENTS }, () => stage.event(scope)));
+  await eventually(() => {
+    if (!mortal.dead) expect(first.metrics.value('webhook_deliveries_recorded_late_total')).toBe(EVENTS);
+  });
+  waken.resolve(answer(200));
   const all = async (webhooks: typeof setUp) => {
     const done = await stage.deliveries(webhooks, { statuses: ['succeeded'] }, scope);
-    expect(done).toHaveLength(2 * EVENTS);
+    expect(done).toHaveLength(EXPECTED);
   };
   await eventually(async () => {
     if (!mortal.dead) await all(setUp);
@@ -80,7 +102,7 @@ describe('a process that dies', () => {
     for (let dieAt = 1; ; dieAt += 1) {
       const { lived, accepted, inDoubt } = await run(dieAt, before);
       const distinct = new Set(accepted).size;
-      expect({ dieAt, distinct }).toEqual({ dieAt, distinct: 2 * EVENTS });
+      expect({ dieAt, distinct }).toEqual({ dieAt, distinct: EXPECTED });
       // Attempts whose outcome the store had not taken when it died; everything else arrives once.
       expect({ dieAt, repeated: accepted.length - distinct <= inDoubt }).toEqual({ dieAt, repeated: true });
       duplicates += accepted.length - distinct;

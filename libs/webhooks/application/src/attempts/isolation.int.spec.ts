@@ -66,6 +66,41 @@ describe('endpoints that hang', () => {
   });
 });
 
+describe('an endpoint that is behind', () => {
+  test('has its deliveries recorded late, in order, while its neighbour is served at once', async () => {
+    webhooks = await stage.start();
+    const slow = 'https://slow.example.com/';
+    const { id } = await stage.endpoint(webhooks, slow, { max_concurrency: 1 });
+    const neighbour = await stage.endpoint(webhooks, URL_A);
+    const gate = Promise.withResolvers<void>();
+    stage.receivers.behave(slow, () => gate.promise.then(() => answer(200)));
+    const events: ReturnType<typeof stage.event>[] = [];
+    const publish = async () => {
+      const event = stage.event();
+      events.push(event);
+      stage.clockOffset += 5;
+      await stage.publish(event);
+    };
+    await publish();
+    await publish();
+    await eventually(async () => expect(await count(['pending'], id)).toBe(2));
+    stage.clockOffset += 1_000;
+    for (let n = 0; n < 20; n += 1) await publish();
+    await eventually(async () => expect(await count(['succeeded'], neighbour.id)).toBe(22));
+    const late = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
+    await eventually(() => expect(late()).toBe(20));
+    gate.resolve();
+    await eventually(async () => expect(await count(['succeeded'], id)).toBe(22));
+    const arrived = stage.receivers.at(slow).map(({ headers }) => headers['service-event-id']);
+    expect(arrived).toEqual(events.map((event) => event.id));
+    // It keeps up again.
+    await publish();
+    await eventually(async () => expect(await count(['succeeded'], id)).toBe(23));
+    expect(late()).toBe(20);
+    await stage.consumed();
+  });
+});
+
 describe('a workspace with very much to do', () => {
   test('does not keep another one waiting', async () => {
     webhooks = await stage.start({ maxInFlight: 4 });

@@ -13,21 +13,34 @@ function answer(subject: Pace, outcome: Outcome, times: number, at = 0): Pace {
 }
 
 describe('the pace of an endpoint', () => {
-  test('is all that it allows while it works, and while only some attempts fail', () => {
-    const subject = answer(pace(), failure, 15);
+  test('begins with a few attempts, and is all that the endpoint allows once as many have succeeded', () => {
+    const subject = pace();
+    expect(subject.allowed).toBe(4);
+    answer(subject, success, 11);
+    expect(subject.allowed).toBe(15);
+    answer(subject, success, 5);
+    expect(subject.allowed).toBe(16);
+    expect(new Pace(2, 10 * MINUTE).allowed).toBe(2);
+  });
+
+  test('stays as it is while only some attempts fail', () => {
+    const subject = answer(pace(), success, 12);
+    answer(subject, failure, 15);
     expect(subject.allowed).toBe(16);
     answer(subject, success, 1);
     answer(subject, failure, 15);
     expect(subject.allowed).toBe(16);
   });
 
-  test('is a probe or two while nothing succeeds, and grows again with each success', () => {
-    const subject = answer(pace(), failure, 16);
+  test('is a probe or two after as many failures in a row as there may be attempts, and grows again', () => {
+    const subject = answer(answer(pace(), success, 12), failure, 16);
     expect(subject.allowed).toBe(2);
     answer(subject, success, 3);
     expect(subject.allowed).toBe(5);
     answer(subject, success, 50);
     expect(subject.allowed).toBe(16);
+    expect(answer(pace(), failure, 3).allowed).toBe(4);
+    expect(answer(pace(), failure, 4).allowed).toBe(2);
   });
 
   test('stands still until the time that the endpoint asked for, and then begins with one', () => {
@@ -38,12 +51,12 @@ describe('the pace of an endpoint', () => {
   });
 
   test('follows a changed limit', () => {
-    const subject = pace();
+    const subject = answer(pace(), success, 12);
     subject.limit = 3;
     expect(subject.allowed).toBe(3);
     subject.limit = 20;
     expect(subject.allowed).toBe(20);
-    answer(subject, failure, 16);
+    answer(subject, failure, 20);
     subject.limit = 30;
     expect(subject.allowed).toBe(2);
   });

@@ -43,11 +43,15 @@ export interface RecorderParts {
  */
 export class Recorder {
   private readonly recorded: Counter;
+  private readonly recordedLate: Counter;
   private readonly late: LateRecordings;
 
   constructor(private readonly parts: RecorderParts) {
     const { persistence, metrics } = parts;
-    this.late = new LateRecordings((recordings) => this.store(recordings), persistence);
+    this.late = new LateRecordings(
+      async (recordings) => this.recordedLate.add(await this.store(recordings)),
+      persistence,
+    );
     metrics.gauge(
       'webhook_recordings_waiting',
       'Deliveries to record of endpoints that are behind',
@@ -55,6 +59,8 @@ export class Recorder {
       () => this.late.count,
     );
     this.recorded = metrics.counter('webhook_deliveries_recorded_total', 'Deliveries recorded');
+    const late = 'Of these, of endpoints that were behind, together';
+    this.recordedLate = metrics.counter('webhook_deliveries_recorded_late_total', late);
   }
 
   /** Records, and tells the owners of the endpoints; what can wait is put aside. */
@@ -159,7 +165,8 @@ export class Recorder {
     return this.parts.owner.isBehind(id) || this.late.has(id);
   }
 
-  private async store(recordings: readonly Recording[]): Promise<void> {
+  /** Stores what is new and hands it over; answers how many deliveries. */
+  private async store(recordings: readonly Recording[]): Promise<number> {
     const matched = recordings.flatMap((recording) => recording.matched);
     const payloads = recordings.flatMap((recording) => recording.payloads);
     const inserts = matched.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
@@ -172,6 +179,7 @@ export class Recorder {
     this.recorded.add(matched.length);
     for (const { id, body } of payloads) this.parts.payloads.keep(id, body);
     await this.handOver(matched);
+    return matched.length;
   }
 
   private async handOver(matched: readonly Matched[]): Promise<void> {
