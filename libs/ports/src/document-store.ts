@@ -71,6 +71,14 @@ export class DuplicateKey extends Error {
   }
 }
 
+export interface WriteOptions {
+  /**
+   * What it stands for is done again should it be lost: in a power cut it may be, as with a derived collection, with all
+   * that was written after it.
+   */
+  readonly repeatable: boolean;
+}
+
 /**
  * Documents of one kind. Atomicity is one document; nothing spans two. Reads see every write that resolved before.
  * A guard is a filter on the stored document: where it does not match, nothing is written.
@@ -90,18 +98,16 @@ export interface Collection<T extends Document> {
    */
   insert(document: T): Promise<boolean>;
   /** Replaces the stored document of the same id if it exists and matches the guard; answers whether it did. @throws DuplicateKey */
-  replace(document: T, guard?: Filter): Promise<boolean>;
+  replace(document: T, guard?: Filter, options?: WriteOptions): Promise<boolean>;
   /** Inserts, or replaces where the guard matches; answers whether it wrote. @throws DuplicateKey */
-  upsert(document: T, guard?: Filter): Promise<boolean>;
+  upsert(document: T, guard?: Filter, options?: WriteOptions): Promise<boolean>;
   /** Answers whether it deleted. */
   delete(id: string, guard?: Filter): Promise<boolean>;
   /**
    * Many writes, in order per id, not atomic together. Guards that do not match are silent: use the single forms to know.
-   * @param options repeatable: made while messages are handled, and again should those come again: where their offsets
-   *   stand in the same log as the documents it may resolve as with a derived collection, for neither survives alone
    * @throws DuplicateKey after the others were written
    */
-  writeMany(writes: readonly Write<T>[], options?: { readonly repeatable: boolean }): Promise<void>;
+  writeMany(writes: readonly Write<T>[], options?: WriteOptions): Promise<void>;
   /**
    * Sets fields on the first document that matches, in the query's order, and answers it as it is after; of any number
    * of concurrent claims that would each end the match, exactly one gets a document.

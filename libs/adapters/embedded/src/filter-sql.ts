@@ -47,6 +47,8 @@ export function countSql(layout: CollectionLayout, filter: Filter): Sql {
 
 /** Most documents, and most values of one `in`, that a look-up on the calling thread may have. */
 const FEW = 10;
+/** And where they lie side by side in an index. */
+const FEW_SIDE_BY_SIDE = 50;
 
 /** Whether an index alone leads to a few documents, in no order that has to be made: cheap enough for the calling thread. */
 export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }: Query): boolean {
@@ -56,9 +58,14 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
     return isScalar(condition) || ('in' in condition && condition.in.length <= FEW);
   };
   if (pinned(ID)) return true;
-  return spec.indexes.some(
-    ({ unique, fields }) => fields.every(pinned) && (unique === true || (limit <= FEW && sort === undefined)),
-  );
+  const unsorted = sort === undefined;
+  const fields = Object.keys(filter);
+  return spec.indexes.some((index) => {
+    if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= FEW))) return true;
+    const leading = index.fields.slice(0, fields.length);
+    const leadsThere = fields.every((field) => leading.includes(field) && isScalar(filter[field]));
+    return leadsThere && unsorted && limit <= FEW_SIDE_BY_SIDE;
+  });
 }
 
 function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter): void {

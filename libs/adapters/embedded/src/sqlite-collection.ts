@@ -6,6 +6,7 @@ import {
   type Filter,
   type Query,
   type Write,
+  type WriteOptions,
 } from '@tracking/ports';
 import { arrayRows, columnValues, quoted, type CollectionLayout } from './collection-layout.ts';
 import { countSql, filterSql, findSql, isPointQuery } from './filter-sql.ts';
@@ -59,24 +60,24 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return this.writeOne(this.put('insert', document));
   }
 
-  replace(document: T, guard?: Filter): Promise<boolean> {
-    return this.writeOne(this.put('replace', document, guard));
+  replace(document: T, guard?: Filter, options?: WriteOptions): Promise<boolean> {
+    return this.writeOne(this.put('replace', document, guard), options);
   }
 
-  upsert(document: T, guard?: Filter): Promise<boolean> {
-    return this.writeOne(this.put('upsert', document, guard));
+  upsert(document: T, guard?: Filter, options?: WriteOptions): Promise<boolean> {
+    return this.writeOne(this.put('upsert', document, guard), options);
   }
 
   delete(id: string, guard?: Filter): Promise<boolean> {
     return this.writeOne(this.remove(id, guard));
   }
 
-  async writeMany(writes: readonly Write<T>[], { repeatable = false } = {}): Promise<void> {
+  async writeMany(writes: readonly Write<T>[], options?: WriteOptions): Promise<void> {
     this.writer.admit();
     const all = writes.map((write) => this.prepared(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
     for (let from = 0; from < all.length; from += WRITES_AT_ONCE) {
-      parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE), repeatable ? 'soon' : this.urgency));
+      parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE), this.urgencyOf(options)));
     }
     (await Promise.all(parts)).forEach(this.refuseDuplicate);
   }
@@ -123,11 +124,15 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return { mode: 'delete', id, json: '', columns: [], arrays: [], guard: condition };
   }
 
-  private async writeOne(write: DocumentWrite): Promise<boolean> {
+  private async writeOne(write: DocumentWrite, options?: WriteOptions): Promise<boolean> {
     this.writer.admit();
-    const outcome = await this.write([write], this.urgency);
+    const outcome = await this.write([write], this.urgencyOf(options));
     this.refuseDuplicate(outcome);
     return outcome.count === 1;
+  }
+
+  private urgencyOf(options?: WriteOptions): Urgency {
+    return options?.repeatable === true ? 'soon' : this.urgency;
   }
 
   private write(writes: readonly DocumentWrite[], urgency: Urgency) {

@@ -36,6 +36,10 @@ describe('synchronisation with the disk', () => {
     const again = [{ kind: 'insert', document: { id: 'b' } }] as const;
     expect(await commitsOf(() => records.writeMany(again, { repeatable: true }))).toEqual([0, 1]);
     expect(await commitsOf(() => records.writeMany(again))).toEqual([1, 0]);
+    const repeatable = { repeatable: true };
+    expect(await commitsOf(() => records.replace({ id: 'b' }, {}, repeatable))).toEqual([0, 1]);
+    expect(await commitsOf(() => records.upsert({ id: 'b' }, undefined, repeatable))).toEqual([0, 1]);
+    expect(await commitsOf(() => records.upsert({ id: 'b' }))).toEqual([1, 0]);
     // Asked for at once, they are one commit: one append among them.
     const mixture = () =>
       Promise.all([

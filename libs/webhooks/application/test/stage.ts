@@ -133,10 +133,14 @@ export class Stage {
     await this.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
   }
 
+  /** Published events that are not recorded yet. */
+  lag(): Promise<number> {
+    return this.engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP);
+  }
+
   /** Resolves when everything published so far is recorded. */
   async consumed(): Promise<void> {
-    const lag = () => this.engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP);
-    await eventually(async () => expect(await lag()).toBe(0), { deadlineMs: 10_000 });
+    await eventually(async () => expect(await this.lag()).toBe(0), { deadlineMs: 10_000 });
   }
 
   /** Everything in a topic, once there are `count` messages or more. */

@@ -83,7 +83,7 @@ describe('an endpoint that is behind', () => {
     };
     await publish();
     await publish();
-    await eventually(async () => expect(await count(['pending'], id)).toBe(2));
+    await stage.consumed();
     stage.clockOffset += 1_000;
     for (let n = 0; n < 20; n += 1) await publish();
     await eventually(async () => expect(await count(['succeeded'], neighbour.id)).toBe(22));

@@ -1,5 +1,5 @@
 import type { ApiVersion, Timestamp } from '@tracking/contracts';
-import type { Collection, CollectionSpec, Document } from '@tracking/ports';
+import type { Collection, CollectionSpec, Document, WriteOptions } from '@tracking/ports';
 
 /** The body of an event in one payload version: written once, before or with its first delivery, and never changed. */
 export interface PayloadDocument extends Document {
@@ -29,7 +29,7 @@ export class Payloads {
     return new Set((await this.documents.getMany(ids)).map(({ id }) => id));
   }
 
-  async store(payloads: readonly PayloadDocument[], options?: { readonly repeatable: boolean }): Promise<void> {
+  async store(payloads: readonly PayloadDocument[], options?: WriteOptions): Promise<void> {
     const inserts = payloads.map((document) => ({ kind: 'insert', document }) as const);
     await this.documents.writeMany(inserts, options);
   }

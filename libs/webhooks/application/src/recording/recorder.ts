@@ -170,7 +170,7 @@ export class Recorder {
     const matched = recordings.flatMap((recording) => recording.matched);
     const payloads = recordings.flatMap((recording) => recording.payloads);
     const inserts = matched.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
-    // Should a power cut lose them, it loses the offset with them.
+    // Should a power cut lose them, it loses the offset with them, or the message comes again.
     const options = { repeatable: true };
     await Promise.all([
       this.parts.payloads.store(payloads, options),
