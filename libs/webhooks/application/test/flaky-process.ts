@@ -9,6 +9,10 @@ export class FlakyProcess extends MortalProcess {
   down = false;
   /** Whether the next replacement of a document fails after it had its effect; once. */
   afterNextReplace = false;
+  /** What many writes at once wait for. */
+  gate: Promise<void> | undefined;
+  /** How many times they fail after they had their effect. */
+  afterNextWrites = 0;
   private calls = 0;
 
   override documentStore(store: DocumentStore): DocumentStore {
@@ -28,15 +32,19 @@ export class FlakyProcess extends MortalProcess {
       find: (query) => this.call(() => inner.find(query)),
       count: (filter) => this.call(() => inner.count(filter)),
       insert: (document) => this.call(() => inner.insert(document)),
-      replace: async (document, guard) => {
-        const done = await this.call(() => inner.replace(document, guard));
+      replace: async (document, guard, options) => {
+        const done = await this.call(() => inner.replace(document, guard, options));
         if (!this.afterNextReplace) return done;
         this.afterNextReplace = false;
         throw new Unavailable('document store', 'test');
       },
-      upsert: (document, guard) => this.call(() => inner.upsert(document, guard)),
+      upsert: (document, guard, options) => this.call(() => inner.upsert(document, guard, options)),
       delete: (id, guard) => this.call(() => inner.delete(id, guard)),
-      writeMany: (writes, options) => this.call(() => inner.writeMany(writes, options)),
+      writeMany: async (writes, options) => {
+        await this.gate;
+        await this.call(() => inner.writeMany(writes, options));
+        if (this.afterNextWrites-- > 0) throw new Unavailable('document store', 'test');
+      },
       claim: (query, set) => this.call(() => inner.claim(query, set)),
     };
   }

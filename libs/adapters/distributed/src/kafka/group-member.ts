@@ -34,6 +34,7 @@ export class GroupMember {
   private readonly inHand = new Map<number, PartitionWork>();
   /** Also those of which only what was put aside is under way. */
   private readonly works = new Set<PartitionWork>();
+  private consumer: Consumer | undefined;
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
   private memberId = '';
@@ -82,6 +83,7 @@ export class GroupMember {
       // Whether kafkajs revives a crashed consumer depends on the error: it never does, `run` always.
       retry: { ...PATIENT, restartOnFailure: () => Promise.resolve(false) },
     });
+    this.consumer = consumer;
     await new Promise<void>((leave, crash) => {
       leaving.addEventListener('abort', () => leave(), { once: true });
       if (leaving.aborted) leave();
@@ -112,11 +114,14 @@ export class GroupMember {
   private joined(memberId: string, partitions: readonly number[]): void {
     for (const work of this.works) {
       if (memberId !== this.memberId || !partitions.includes(work.partition)) work.fence();
+      // kafkajs begins again at what is committed.
+      else if (this.inHand.get(work.partition) !== work) work.goOn();
     }
     this.memberId = memberId;
   }
 
-  private async take(consumer: Consumer, { batch, pause: pausePartition }: EachBatchPayload): Promise<void> {
+  private async take(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+    const { batch, pause: pausePartition, resolveOffset: resolve } = payload;
     const { partition } = batch;
     const { topic, clusterTopic, leaving, handler, maxBatch } = this.membership;
     // Fetched again once what is in hand is done; nothing of it counts as read.
@@ -129,11 +134,12 @@ export class GroupMember {
     };
     const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
     const before = [...this.works].findLast((work) => work.partition === partition);
-    const tools = { handler, maxBatch, leaving, commit, failed: (reason: unknown) => this.failed(reason) };
+    // Not `seek`: that would outlive the assignment, and pass over what was put aside and then fenced.
+    const tools = { handler, maxBatch, leaving, commit, resolve, failed: (reason: unknown) => this.failed(reason) };
     const work = new PartitionWork(partition, messages, before, tools, this.logger);
     this.inHand.set(partition, work);
     this.works.add(work);
-    const done = work.done.then(() => this.release(consumer, work));
+    const done = work.done.then(() => this.release(work));
     const patience = new AbortController();
     const impatient = pause(this.limits.patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
     await Promise.race([done, impatient]);
@@ -147,14 +153,14 @@ export class GroupMember {
     this.crash(reason);
   }
 
-  private release(consumer: Consumer, work: PartitionWork): void {
-    const { partition, next, isFenced } = work;
-    const topic = this.membership.clusterTopic;
+  private release(work: PartitionWork): void {
+    const { partition } = work;
     this.inHand.delete(partition);
     void Promise.resolve(work.unfinished).then(() => this.works.delete(work));
     try {
-      if (next !== undefined && !isFenced) consumer.seek({ topic, partition, offset: next });
-      consumer.resume([{ topic, partitions: [partition] }]);
+      work.goOn();
+      // Of the present consumer, which may have met it in hand.
+      this.consumer?.resume([{ topic: this.membership.clusterTopic, partitions: [partition] }]);
     } catch {
       // The consumer has gone; the next one begins at the committed offset.
     }

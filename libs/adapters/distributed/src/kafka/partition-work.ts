@@ -12,6 +12,8 @@ export interface Work {
   readonly leaving: AbortSignal;
   /** @param next offset of the first message not handled */
   commit(partition: number, next: string): Promise<void>;
+  /** @param last offset up to which nothing more is to be fetched */
+  resolve(last: string): void;
   /** Something that was put aside was not done: what is not committed has to come again. */
   failed(reason: unknown): void;
 }
@@ -49,6 +51,11 @@ export class PartitionWork {
   /** The partition is another's now: no offset of it is committed from here on. */
   fence(): void {
     this.fencing.abort();
+  }
+
+  /** Has what comes next fetched. */
+  goOn(): void {
+    if (this.next !== undefined && !this.isFenced) this.work.resolve(String(BigInt(this.next) - 1n));
   }
 
   private async run(messages: readonly ReceivedMessage[]): Promise<void> {

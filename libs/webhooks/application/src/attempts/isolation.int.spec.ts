@@ -84,10 +84,10 @@ describe('an endpoint that is behind', () => {
     await publish();
     await publish();
     await stage.consumed();
+    await eventually(() => expect(stage.receivers.at(slow)).toHaveLength(1));
     stage.clockOffset += 1_000;
     for (let n = 0; n < 20; n += 1) await publish();
     await eventually(async () => expect(await count(['succeeded'], neighbour.id)).toBe(22));
-    const late = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
     await eventually(() => expect(late()).toBe(20));
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(22));
@@ -98,6 +98,51 @@ describe('an endpoint that is behind', () => {
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(23));
     expect(late()).toBe(20);
     await stage.consumed();
+  });
+
+  /** One whose first attempt hangs while a second delivery waits, long overdue. */
+  async function behind(process: FlakyProcess) {
+    webhooks = await stage.start({}, process);
+    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    const gate = Promise.withResolvers<void>();
+    stage.receivers.behave(URL_A, () => gate.promise.then(() => answer(200)));
+    await stage.publish(stage.event(), stage.event());
+    await stage.consumed();
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(1));
+    stage.clockOffset += 1_000;
+    return { id, open: gate.resolve };
+  }
+  const late = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
+
+  test('gets an event once that comes again before it is recorded', async () => {
+    const process = new FlakyProcess();
+    const { id, open } = await behind(process);
+    const gate = Promise.withResolvers<void>();
+    process.gate = gate.promise;
+    const event = stage.event();
+    await stage.publish(event);
+    await eventually(() => expect(webhooks.metrics.value('webhook_recordings_waiting')).toBe(1));
+    await stage.publish(event);
+    await eventually(() => expect(webhooks.metrics.value('webhook_recordings_waiting')).toBe(2));
+    gate.resolve();
+    open();
+    await stage.consumed();
+    await eventually(async () => expect(await count(['succeeded'], id)).toBe(3));
+    expect(stage.receivers.at(URL_A)).toHaveLength(3);
+    expect(late()).toBe(1);
+  });
+
+  test('gets an event once that was recorded when nobody said so', async () => {
+    const process = new FlakyProcess();
+    const { id, open } = await behind(process);
+    // Of the payload and of the delivery.
+    process.afterNextWrites = 4;
+    await stage.publish(stage.event());
+    await eventually(() => expect(process.afterNextWrites).toBeLessThanOrEqual(0));
+    open();
+    await stage.consumed();
+    await eventually(async () => expect(await count(['succeeded'], id)).toBe(3));
+    expect(stage.receivers.at(URL_A)).toHaveLength(3);
   });
 });
 

@@ -88,6 +88,22 @@ describe('deliveries recorded late', () => {
     await eventually(() => expect([away.late.count, faulty.late.count]).toEqual([0, 0]));
   });
 
+  test('go at once when one is there for the order’s sake alone', async () => {
+    const { late, stored } = stage();
+    const first = late.add(recording('a'), never);
+    const since = performance.now();
+    await Promise.all([first, late.add(recording('a'), never, true)]);
+    expect(stored).toEqual([['a', 'a']]);
+    expect(performance.now() - since).toBeLessThan(150);
+  });
+
+  test('fail without ending the process where nobody looks yet', async () => {
+    const { late } = stage(() => Promise.reject(new TypeError('no')));
+    const given = late.add(recording('a'), never);
+    await eventually(() => expect(late.count).toBe(0));
+    await expect(given).rejects.toThrow(TypeError);
+  });
+
   test('admit more only when there is room', async () => {
     const gate = Promise.withResolvers<void>();
     const { late } = stage(() => gate.promise);

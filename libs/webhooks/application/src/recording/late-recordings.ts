@@ -60,13 +60,18 @@ export class LateRecordings {
     while (this.size >= MOST) await this.waiting[0]?.promise.catch(() => undefined);
   }
 
-  /** Resolves when they are recorded, or fenced: then another process does it. */
-  add(recording: Recording, fenced: AbortSignal): Promise<void> {
+  /**
+   * Resolves when they are recorded, or fenced: then another process does it.
+   * @param hurry some are here only for the order's sake: their endpoint is not behind any more
+   */
+  add(recording: Recording, fenced: AbortSignal, hurry = false): Promise<void> {
     const entry = { recording, fenced, ...Promise.withResolvers<void>() };
+    // Whoever added it may look only when it has added more.
+    entry.promise.catch(() => undefined);
     this.waiting.push(entry);
     this.size += recording.matched.length;
     for (const { endpoint } of recording.matched) this.endpoints.add(endpoint.id);
-    if (this.size >= AT_ONCE) this.enough.abort();
+    if (hurry || this.size >= AT_ONCE) this.enough.abort();
     this.running ??= this.run();
     return entry.promise;
   }
@@ -74,8 +79,9 @@ export class LateRecordings {
   private async run(): Promise<void> {
     while (this.waiting.length > 0) {
       await pause(LINGER_MS, undefined, { signal: this.enough.signal }).catch(() => undefined);
+      this.enough = new AbortController();
       await this.flush();
-      if (this.size < AT_ONCE) this.enough = new AbortController();
+      if (this.size >= AT_ONCE) this.enough.abort();
     }
     this.running = undefined;
   }
@@ -88,9 +94,9 @@ export class LateRecordings {
       entries.push(entry);
       deliveries += entry.recording.matched.length;
     }
-    const recordings = entries.filter(({ fenced }) => !fenced.aborted).map(({ recording }) => recording);
+    const ours = () => entries.filter(({ fenced }) => !fenced.aborted).map(({ recording }) => recording);
     try {
-      await this.persistence.until('recording deliveries', () => this.record(recordings));
+      await this.persistence.until('recording deliveries', () => this.record(ours()));
       for (const { resolve } of entries) resolve();
     } catch (error) {
       for (const { reject } of entries) reject(error);

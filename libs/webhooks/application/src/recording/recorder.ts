@@ -49,7 +49,7 @@ export class Recorder {
   constructor(private readonly parts: RecorderParts) {
     const { persistence, metrics } = parts;
     this.late = new LateRecordings(
-      async (recordings) => this.recordedLate.add(await this.store(recordings)),
+      async (recordings) => this.recordedLate.add(await this.storeLate(recordings)),
       persistence,
     );
     metrics.gauge(
@@ -103,14 +103,15 @@ export class Recorder {
     fenced: AbortSignal,
     putAside: (work: Promise<void>) => void,
   ): Promise<void> {
-    await this.late.admit();
     // Only now, after the events were fetched: an endpoint enabled before one of them was made is certainly seen.
     const endpoints = await this.endpointsOf(events);
     const aside: Promise<void>[] = [];
     try {
       for (const part of this.matching(events, endpoints)) {
+        await this.late.admit();
         const late = await this.recordPart(part);
-        if (late.matched.length > 0) aside.push(this.late.add(late, fenced));
+        const hurry = late.matched.some(({ endpoint }) => !this.parts.owner.isBehind(endpoint.id));
+        if (late.matched.length > 0) aside.push(this.late.add(late, fenced, hurry));
       }
     } catch (error) {
       // What comes again is not to meet what is still on its way.
@@ -154,10 +155,8 @@ export class Recorder {
 
     const first = new Set(now.map(({ delivery }) => delivery.payload_id));
     const unseen = [...payloads.values()].filter(({ id }) => !seenPayloads.has(id));
-    if (now.length > 0) await this.store([{ matched: now, payloads: unseen.filter(({ id }) => first.has(id)) }]);
-    // Recorded before and still waiting: perhaps the process that did so ended before it could tell.
-    const untold = seen.filter(awaitsAttempt).map(({ endpoint_id }) => endpoint_id);
-    if (untold.length > 0) await this.parts.owner.tell([...new Set(untold)]);
+    if (now.length > 0) await this.store({ matched: now, payloads: unseen.filter(({ id }) => first.has(id)) });
+    await this.tellAgain(seen);
     return { matched: late, payloads: unseen.filter(({ id }) => !first.has(id)) };
   }
 
@@ -165,10 +164,26 @@ export class Recorder {
     return this.parts.owner.isBehind(id) || this.late.has(id);
   }
 
-  /** Stores what is new and hands it over; answers how many deliveries. */
-  private async store(recordings: readonly Recording[]): Promise<number> {
+  /** Looks again: since these were taken in, or stored in vain, some may have been recorded, and attempted. */
+  private async storeLate(recordings: readonly Recording[]): Promise<number> {
     const matched = recordings.flatMap((recording) => recording.matched);
+    const unseen = new Map(matched.map((one) => [one.delivery.id, one]));
+    const seen = await this.parts.deliveries.getMany([...unseen.keys()]);
+    for (const { id } of seen) unseen.delete(id);
     const payloads = recordings.flatMap((recording) => recording.payloads);
+    const stored = await this.store({ matched: [...unseen.values()], payloads });
+    await this.tellAgain(seen);
+    return stored;
+  }
+
+  /** Recorded before and still waiting: perhaps the process that did so ended before it could tell. */
+  private async tellAgain(seen: readonly DeliveryDocument[]): Promise<void> {
+    const untold = seen.filter(awaitsAttempt).map(({ endpoint_id }) => endpoint_id);
+    if (untold.length > 0) await this.parts.owner.tell([...new Set(untold)]);
+  }
+
+  /** Stores what is new and hands it over; answers how many deliveries. */
+  private async store({ matched, payloads }: Recording): Promise<number> {
     const inserts = matched.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
     // Should a power cut lose them, it loses the offset with them, or the message comes again.
     const options = { repeatable: true };
