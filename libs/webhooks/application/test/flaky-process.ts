@@ -9,10 +9,11 @@ export class FlakyProcess extends MortalProcess {
   down = false;
   /** Whether the next replacement of a document fails after it had its effect; once. */
   afterNextReplace = false;
-  /** What many writes at once wait for. */
+  /** What many writes at once wait for, and how many do. */
   gate: Promise<void> | undefined;
-  /** How many times they fail after they had their effect. */
-  afterNextWrites = 0;
+  atGate = 0;
+  /** Whether they fail after they had their effect. */
+  afterWrites = false;
   private calls = 0;
 
   override documentStore(store: DocumentStore): DocumentStore {
@@ -41,9 +42,11 @@ export class FlakyProcess extends MortalProcess {
       upsert: (document, guard, options) => this.call(() => inner.upsert(document, guard, options)),
       delete: (id, guard) => this.call(() => inner.delete(id, guard)),
       writeMany: async (writes, options) => {
+        this.atGate += 1;
         await this.gate;
+        this.atGate -= 1;
         await this.call(() => inner.writeMany(writes, options));
-        if (this.afterNextWrites-- > 0) throw new Unavailable('document store', 'test');
+        if (this.afterWrites) throw new Unavailable('document store', 'test');
       },
       claim: (query, set) => this.call(() => inner.claim(query, set)),
     };
