@@ -11,7 +11,8 @@ const COMMITS_BETWEEN_LOOKS = 32;
  * Keeps the log short without anybody waiting for it: a thread of its own puts it into the file, as far as it was when
  * that began. Where all is in the file, the next commit begins the log anew; under a load that never rests it grows, until
  * the connection that writes puts the little into the file that came last. Two synchronisations with the disk, for which
- * all wait: so that is done seldom, and what the thread put there is on the disk by then. Should the thread end, SQLite does it all during a commit, as by default, but later.
+ * all wait: so that is done seldom, and what the thread put there is on the disk by then. Should the thread end, SQLite does
+ * it all during a commit, as by default, but later.
  */
 export class SqliteLog {
   /** Why nothing can be relied on any more, once that is so. */

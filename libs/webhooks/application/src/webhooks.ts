@@ -90,7 +90,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const ended = new AbortController();
   const persistence = new Persistence(logger, ended.signal);
   const queues = new Queues(stored.deliveries);
-  const lanes = new Lanes(queues, stored.conditions, settings);
+  const lanes = new Lanes(queues, stored.conditions, settings, random);
   const run = new AttemptRun({
     deliveries: stored.deliveries,
     receivers,

@@ -96,7 +96,7 @@ export class Lane {
     if (this.backlog.express.some(this.mayGo)) return this.blockedUntil;
     const first = this.backlog.scheduled.first;
     if (first === undefined || this.attempting >= this.pace.allowed || !isAttempted(this.endpoint)) return undefined;
-    return Math.max(first.due, this.pace.heldUntil, this.blockedUntil);
+    return Math.max(first.due, this.pace.heldUntil, this.pace.restsUntil, this.blockedUntil);
   }
 
   /** Sandbox events go to every endpoint with a verified URL, all else to enabled ones only. */
@@ -105,7 +105,7 @@ export class Lane {
 
   private scheduledIsDue(pace: Pace, now: number): boolean {
     const first = this.backlog.scheduled.first;
-    if (first === undefined || first.due > now || now < pace.heldUntil) return false;
+    if (first === undefined || first.due > now || now < pace.heldUntil || now < pace.restsUntil) return false;
     return this.attempting < pace.allowed && isAttempted(this.endpoint);
   }
 }

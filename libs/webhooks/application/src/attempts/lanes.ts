@@ -1,4 +1,5 @@
 import type { Collection } from '@tracking/ports';
+import type { Random } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { Lane } from './lane.ts';
 import { type EndpointCondition, Pace } from './pace.ts';
@@ -23,6 +24,7 @@ export class Lanes {
     private readonly queues: Queues,
     private readonly conditions: Collection<EndpointCondition>,
     private readonly limits: LaneLimits,
+    private readonly random: Random,
   ) {}
 
   get all(): Iterable<Lane> {
@@ -70,7 +72,7 @@ export class Lanes {
   async fill(lane: Lane): Promise<void> {
     if (lane.pace === undefined) {
       const condition = await this.conditions.get(lane.id);
-      lane.pace = new Pace(lane.endpoint.max_concurrency, this.limits.recoveryAfterMs, condition);
+      lane.pace = new Pace(lane.endpoint.max_concurrency, this.limits.recoveryAfterMs, this.random, condition);
     }
     while (lane.backlog.wantsPage(this.room(lane))) {
       const knownAt = performance.now();

@@ -5,7 +5,8 @@ const MINUTE = 60_000;
 const success: Outcome = { kind: 'success' };
 const failure: Outcome = { kind: 'failure', error: { code: 'timeout', message: '' } };
 const hold = (holdMs: number): Outcome => ({ ...failure, kind: 'hold', holdMs });
-const pace = (condition?: ConstructorParameters<typeof Pace>[2]) => new Pace(16, 10 * MINUTE, condition);
+const half = () => 0.5;
+const pace = (condition?: ConstructorParameters<typeof Pace>[3]) => new Pace(16, 10 * MINUTE, half, condition);
 
 function answer(subject: Pace, outcome: Outcome, times: number, at = 0): Pace {
   for (let n = 0; n < times; n += 1) subject.answered(outcome, at, at);
@@ -20,7 +21,7 @@ describe('the pace of an endpoint', () => {
     expect(subject.allowed).toBe(15);
     answer(subject, success, 5);
     expect(subject.allowed).toBe(16);
-    expect(new Pace(2, 10 * MINUTE).allowed).toBe(2);
+    expect(new Pace(2, 10 * MINUTE, half).allowed).toBe(2);
   });
 
   test('stays as it is while only some attempts fail', () => {
@@ -41,6 +42,17 @@ describe('the pace of an endpoint', () => {
     expect(subject.allowed).toBe(16);
     expect(answer(pace(), failure, 3).allowed).toBe(4);
     expect(answer(pace(), failure, 4).allowed).toBe(2);
+  });
+
+  test('rests after failures in a row for up to a tenth of what the last attempt took', () => {
+    const subject = pace();
+    subject.answered(failure, 0, 10_000);
+    expect(subject.restsUntil).toBe(-Infinity);
+    subject.answered(failure, 0, 10_000);
+    expect(subject.restsUntil).toBe(10_500);
+    answer(subject, success, 1);
+    subject.answered(failure, 20_000, 30_000);
+    expect(subject.restsUntil).toBe(10_500);
   });
 
   test('stands still until the time that the endpoint asked for, and then begins with one', () => {

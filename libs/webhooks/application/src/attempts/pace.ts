@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
-import type { Outcome } from '@tracking/webhooks-domain';
+import type { Outcome, Random } from '@tracking/webhooks-domain';
 
 /** How an endpoint has been answering, as far as it must outlive the process. Written by the owner of its shard alone. */
 export interface EndpointCondition extends Document {
@@ -21,6 +21,9 @@ export const CONDITIONS: CollectionSpec = { name: 'webhook_endpoint_conditions',
 const FIRST = 4;
 /** And after failures in a row, as many as were allowed at once. */
 const PROBES = 2;
+/** After failures in a row the next attempt begins after a random time of up to this part of what the last one took. */
+const REST_AFTER = 2;
+const REST = 0.1;
 /** Failures in a row that end a recovery: what still waits keeps its schedule. */
 const RELAPSE_AFTER = 3;
 
@@ -35,6 +38,8 @@ export class Pace {
   /** Attempts at once at present. */
   allowed: number;
   heldUntil: number;
+  /** So that attempts at many endpoints which hang do not end, and begin again, all at once. */
+  restsUntil = -Infinity;
   recoveringSince: number | null;
   /** Whether its latest answer was a success. */
   proven = false;
@@ -45,6 +50,7 @@ export class Pace {
   constructor(
     private most: number,
     private readonly recoveryAfterMs: number,
+    private readonly random: Random,
     condition?: EndpointCondition,
   ) {
     this.heldUntil = time(condition?.held_until) ?? -Infinity;
@@ -69,7 +75,7 @@ export class Pace {
    */
   answered(outcome: Outcome, startedAt: number, endedAt: number): void {
     if (outcome.kind === 'success') this.succeeded(endedAt);
-    else this.failed(startedAt);
+    else this.failed(startedAt, endedAt);
     if (outcome.kind !== 'hold') return;
     this.heldUntil = Math.max(this.heldUntil, endedAt + outcome.holdMs);
     this.allowed = 1;
@@ -98,11 +104,12 @@ export class Pace {
     this.allowed = Math.min(this.most, this.allowed + 1);
   }
 
-  private failed(startedAt: number): void {
+  private failed(startedAt: number, endedAt: number): void {
     this.failingSince ??= startedAt;
     this.failuresInARow += 1;
     this.proven = false;
     if (this.failuresInARow >= this.allowed) this.allowed = Math.min(this.allowed, PROBES);
+    if (this.failuresInARow >= REST_AFTER) this.restsUntil = endedAt + this.random() * REST * (endedAt - startedAt);
     if (this.failuresInARow >= RELAPSE_AFTER) this.recoveringSince = null;
   }
 
