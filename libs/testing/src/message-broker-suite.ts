@@ -174,12 +174,14 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       const leaving = new AbortController();
       const held = Promise.withResolvers<void>();
       const begun: ReceivedMessage[] = [];
+      const finished: ReceivedMessage[] = [];
       let isOver = false;
       const over = broker
         .consume({ topic, group, signal: leaving.signal }, async (messages, _fenced, putAside) => {
           begun.push(...messages);
-          if (kind === 'put aside') putAside(held.promise);
-          else await held.promise;
+          const work = held.promise.then(() => void finished.push(...messages));
+          if (kind === 'put aside') putAside(work);
+          else await work;
         })
         .then(() => (isOver = true));
       await broker.publish(topic, [message('a', 1)]);
@@ -189,6 +191,7 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       expect(isOver).toBe(false);
       held.resolve();
       await over;
+      expect(finished.map(idOf)).toEqual(['a-1']);
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
     });
 

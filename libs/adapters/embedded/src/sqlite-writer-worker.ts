@@ -48,9 +48,9 @@ class WriterThread {
     } catch (error) {
       if (this.database.inTransaction) this.database.run('ROLLBACK');
       this.reload();
-      if (isFatal(error) || perform === this.apart)
-        return { kind: 'failed', message: messageOf(error), fatal: isFatal(error) };
-      return this.transaction({ operations, durable }, this.apart);
+      const fatal = isFatal(error);
+      if (!fatal && perform !== this.apart) return this.transaction({ operations, durable }, this.apart);
+      return { kind: 'failed', message: messageOf(error), fatal };
     }
   }
 

@@ -62,8 +62,9 @@ export class PartitionWork {
     for (let at = 0; at < messages.length && !this.isStopping; at += this.work.maxBatch) {
       const batch = messages.slice(at, at + this.work.maxBatch);
       const last = batch[batch.length - 1];
-      const aside = last === undefined ? undefined : await this.handle(batch);
-      if (last === undefined || aside === undefined) return;
+      if (last === undefined) return;
+      const aside = await this.handle(batch);
+      if (aside === undefined) return;
       this.next = String(BigInt(last.offset) + 1n);
       if (aside.length === 0 && this.unfinished === undefined) await this.commit(this.next);
       else this.follow(this.commitBehind(this.unfinished, aside, this.next));

@@ -19,7 +19,7 @@ export const CONDITIONS: CollectionSpec = { name: 'webhook_endpoint_conditions',
 
 /** Attempts at once until the first success. */
 const FIRST = 4;
-/** And after failures in a row, as many as were allowed at once. */
+/** Attempts at once when as many failed in a row as were allowed at once. */
 const PROBES = 2;
 /** After failures in a row the next attempt begins after a random time of up to this part of what the last one took. */
 const REST_AFTER = 2;

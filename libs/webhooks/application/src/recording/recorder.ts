@@ -149,9 +149,8 @@ export class Recorder {
     const doubtful = matched.filter(({ delivery }) => seenPayloads.has(delivery.payload_id));
     const seen = await this.parts.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
     const seenIds = new Set(seen.map(({ id }) => id));
-    const now: Matched[] = [];
-    const late: Matched[] = [];
-    for (const one of matched) if (!seenIds.has(one.delivery.id)) (this.canWait(one) ? late : now).push(one);
+    const fresh = matched.filter(({ delivery }) => !seenIds.has(delivery.id));
+    const { now = [], late = [] } = Object.groupBy(fresh, (one) => (this.canWait(one) ? 'late' : 'now'));
 
     const first = new Set(now.map(({ delivery }) => delivery.payload_id));
     const unseen = [...payloads.values()].filter(({ id }) => !seenPayloads.has(id));
@@ -198,14 +197,9 @@ export class Recorder {
   }
 
   private async handOver(matched: readonly Matched[]): Promise<void> {
-    const offers = new Map<EndpointDocument, DeliveryDocument[]>();
-    for (const { endpoint, delivery } of matched) {
-      const offered = offers.get(endpoint);
-      if (offered === undefined) offers.set(endpoint, [delivery]);
-      else offered.push(delivery);
-    }
     const untold: string[] = [];
-    for (const [endpoint, deliveries] of offers) {
+    for (const [endpoint, ofIt] of Map.groupBy(matched, (one) => one.endpoint)) {
+      const deliveries = ofIt.map(({ delivery }) => delivery);
       if (!this.parts.owner.offer(endpoint, deliveries)) untold.push(endpoint.id);
     }
     if (untold.length > 0) await this.parts.owner.tell(untold);
