@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { cpuSeconds } from './machine.ts';
@@ -60,13 +63,17 @@ export async function driveEvenly(
   next: () => LoadRequest,
 ): Promise<readonly { readonly request: LoadRequest; readonly answeredAt: number }[]> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const agent = new Agent({ keepAlive: true });
   const send = async () => {
     const request = next();
     const { method, path, body } = request;
-    const response = await fetch(server.url + path, { method, headers, ...(body !== undefined && { body }) });
+    const outgoing = httpRequest(server.url + path, { method, headers, agent }).end(body);
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     const answeredAt = Date.now();
-    await response.arrayBuffer();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
+    const answer = await text(response);
+    if (response.statusCode !== 200 && response.statusCode !== 201) {
+      throw new Error(`${method} ${path}: ${response.statusCode} ${answer}`);
+    }
     return { request, answeredAt };
   };
   const began = performance.now();
@@ -76,7 +83,7 @@ export async function driveEvenly(
     if (early > 0) await pause(early);
     sent.push(send());
   }
-  return Promise.all(sent);
+  return Promise.all(sent).finally(() => agent.destroy());
 }
 
 export function row(name: string, figures: Figures, baseline?: Figures): string {

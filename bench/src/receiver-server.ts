@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 
 /**
- * Counts what it is sent. `/ok/…` answers 204 at once, `/hang/…` never, `/also/…` at once without being counted; all answer the challenge. `GET /stats` tells what
- * came since the last `/reset`, `/arrivals` when: deliveries, different (endpoint, event) pairs, and how long after `created_at`.
+ * Counts what it is sent. `/ok/…` answers 204 at once, `/hang/…` never, `/also/…` at once without being counted; all answer
+ * the challenge. Of what came since the last `/reset`, `GET /count` tells how many different (endpoint, event) pairs it was,
+ * cheaply enough to be asked over and over under load, `/stats` also how long after `created_at`, and `/arrivals` when.
  */
 let deliveries = 0;
 let seen = new Set<string>();
@@ -15,6 +16,10 @@ const quantile = (sorted: readonly number[], q: number) => sorted[Math.floor(sor
 
 const server = createServer((request, response) => {
   const path = request.url ?? '/';
+  if (path === '/count') {
+    response.end(String(seen.size));
+    return;
+  }
   if (path === '/stats') {
     const sorted = latencies.toSorted((a, b) => a - b);
     response.end(

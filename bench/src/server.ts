@@ -30,6 +30,9 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
+/** As `npm start` gives them. */
+const FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
+
 /** None outlives this process, however that ends. */
 const children = new Set<ChildProcess>();
 process.once('exit', () => {
@@ -39,7 +42,7 @@ process.once('exit', () => {
 async function start(script: string, readiness: string, env: Record<string, string>): Promise<Server> {
   const [port, managementPort] = [await freePort(), await freePort()];
   const before = performance.now();
-  const child = spawn(process.execPath, ['--enable-source-maps', `${root}${script}`], {
+  const child = spawn(process.execPath, [...FLAGS, `${root}${script}`], {
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',

@@ -32,9 +32,10 @@ export interface EmbeddedLimits {
   /** Of data and metadata of one append; `MAX_APPEND_BYTES` by default. */
   readonly appendBytes?: number;
   /**
-   * How much of the log is put into the file at once; 64 MiB by default, 16 times SQLite's: each time costs
+   * How much of the log is put into the file at once; 16 MiB by default, 4 times SQLite's: each time costs
    * synchronisations with the disk, but a page that changed often meanwhile is written once. Under a load that never rests
-   * the log grows to four times that.
+   * the log grows to four times that. Not more: what is written over when it begins anew is read first wherever the
+   * operating system no longer has it in memory, since SQLite writes the log in pieces that are no whole blocks.
    */
   readonly logBytes?: number;
 }
@@ -115,7 +116,7 @@ export class EmbeddedEngine {
 async function openWriter(
   folder: DataFolder,
   dataDir: string,
-  { waitingWrites = 20_000, logBytes = 64 * 2 ** 20 }: EmbeddedLimits,
+  { waitingWrites = 20_000, logBytes = 16 * 2 ** 20 }: EmbeddedLimits,
   logger: Logger,
   metrics: Metrics,
 ): Promise<SqliteWriter> {

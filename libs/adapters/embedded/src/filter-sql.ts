@@ -35,7 +35,8 @@ export function findSql(layout: CollectionLayout, { filter, sort, after, limit }
     sql.add(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
   }
   if (sortKeys.length > 0) sql.add(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
-  return sql.add(' LIMIT ?', limit);
+  // Not the value alone: SQLite plans with that, and so prepares the statement anew whenever it is bound.
+  return sql.add(' LIMIT (? + 0)', limit);
 }
 
 export function countSql(layout: CollectionLayout, filter: Filter): Sql {

@@ -66,7 +66,7 @@ export class DistributedSystem {
         {
           name,
           command: process.execPath,
-          args: ['--enable-source-maps', `${root}apps/${app}/dist/main.js`],
+          args: ['--enable-source-maps', '--v8-pool-size=1', `${root}apps/${app}/dist/main.js`],
           env: { ...common, ...env },
           ready,
           logFile: join(folder, `${name}.log`),
