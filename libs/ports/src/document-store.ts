@@ -77,6 +77,8 @@ export interface WriteOptions {
    * that was written after it.
    */
   readonly repeatable: boolean;
+  /** Nothing is held up by it: it may be written some milliseconds later, together with something else. */
+  readonly patient?: boolean;
 }
 
 /**

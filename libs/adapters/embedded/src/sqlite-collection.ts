@@ -132,7 +132,8 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   private urgencyOf(options?: WriteOptions): Urgency {
-    return options?.repeatable === true ? 'soon' : this.urgency;
+    if (options?.repeatable !== true) return this.urgency;
+    return options.patient === true ? 'later' : 'soon';
   }
 
   private write(writes: readonly DocumentWrite[], urgency: Urgency) {

@@ -15,6 +15,53 @@ describe('the broker of one process', () => {
     await folder.remove();
   });
 
+  it('hands a message over while it is on its way to the log', async () => {
+    const broker = engine.messageBroker;
+    await broker.ensureTopics([{ name: 't', partitions: 1, retentionMs: 60_000 }]);
+    const steps: string[] = [];
+    const stop = new AbortController();
+    const over = broker.consume({ topic: 't', group: 'group', signal: stop.signal }, async ([message]) => {
+      steps.push(`${message?.value} handed over`);
+    });
+    for (const value of ['1', '2']) {
+      await broker.publish('t', [{ key: 'a', value, headers: {} }]);
+      steps.push(`${value} stored`);
+      await eventually(() => expect(steps).toContain(`${value} handed over`));
+    }
+    // The first may have come before the consumer was ready.
+    expect(steps.slice(2)).toEqual(['2 handed over', '2 stored']);
+    stop.abort();
+    await over;
+  });
+
+  it('never gives the position again of a message that was handled but could not be stored', async () => {
+    const broker = engine.messageBroker;
+    await broker.ensureTopics([{ name: 't', partitions: 1, retentionMs: 60_000 }]);
+    const offsets: string[] = [];
+    const consume = (from: EmbeddedEngine) => {
+      const stop = new AbortController();
+      const options = { topic: 't', group: 'group', signal: stop.signal };
+      const over = from.messageBroker.consume(options, async (messages) => {
+        offsets.push(...messages.map(({ offset }) => offset));
+      });
+      return () => (stop.abort(), over);
+    };
+    const end = consume(engine);
+    // No text: SQLite takes it for no value.
+    const refused = { key: 'a', value: { length: 1 } as unknown as string, headers: {} };
+    await expect(broker.publish('t', [refused])).rejects.toThrow();
+    await eventually(() => expect(offsets).toEqual(['1']));
+    await end();
+    await engine.close();
+
+    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    expect(await engine.messageBroker.produced('t')).toEqual([1]);
+    const endAgain = consume(engine);
+    await engine.messageBroker.publish('t', [{ key: 'a', value: '2', headers: {} }]);
+    await eventually(() => expect(offsets).toEqual(['1', '2']));
+    await endAgain();
+  });
+
   it('deletes what is older than its topic keeps, and never gives a position twice', async () => {
     const broker = engine.messageBroker as SqliteMessageBroker;
     await broker.ensureTopics([{ name: 'short', partitions: 1, retentionMs: 1_000 }]);

@@ -21,13 +21,16 @@ const READ = `SELECT position, key, value, headers FROM messages
 const OFFSET = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
 const LAG = `SELECT count(*) FROM messages AS m WHERE m.topic = ? AND m.position >
   coalesce((SELECT position FROM offsets WHERE consumer_group = ? AND topic = m.topic AND partition = m.partition), 0)`;
+const HEAD = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
 const TOPICS = 'SELECT name, partitions, retention_ms FROM topics';
 const TRIM_EVERY_MS = 60_000;
 
 /**
  * Topics in the one file of the process. Nothing here is flushed by itself: whatever made a message, and whatever is made
  * of it, stands in the same log, so that a power cut which loses it also loses the checkpoint that was moved past its
- * publication, and never loses it while something made of it survives.
+ * publication, and never loses it while something made of it survives. For the same reason a message is handed over while
+ * it is still on its way there: whatever a handler writes stands behind it, at best in the same commit. Should it not be
+ * stored, it is published again.
  */
 export class SqliteMessageBroker implements MessageBroker {
   private readonly groups = new Map<string, ConsumerGroup>();
@@ -65,18 +68,27 @@ export class SqliteMessageBroker implements MessageBroker {
       value,
       JSON.stringify(headers),
     ]);
-    const operation = { kind: 'publish', topic, at: Date.now(), cells } as const;
-    await this.writer.run(operation, messages.length, 'soon', ({ position }) => {
-      const first = position - placed.length + 1;
-      this.tail.push(
-        placed.map((message, index) => ({
-          characters: message.key.length + message.value.length,
-          item: { ...message, topic, offset: String(first + index) },
-        })),
-      );
-    });
-    const touched = new Set(placed.map(({ partition }) => partition));
-    for (const group of this.groups.values()) if (group.topic === topic) group.wake(touched);
+    const first = this.tail.last + 1;
+    const stored = this.writer.run(
+      { kind: 'publish', topic, at: Date.now(), first, cells },
+      messages.length,
+      'soon',
+      () => undefined,
+    );
+    this.tail.push(
+      placed.map((message, index) => ({
+        characters: message.key.length + message.value.length,
+        item: { ...message, topic, offset: String(first + index) },
+      })),
+    );
+    const wake = () => {
+      const touched = new Set(placed.map(({ partition }) => partition));
+      for (const group of this.groups.values()) if (group.topic === topic) group.wake(touched);
+    };
+    wake();
+    await stored;
+    // For those who read what is stored, since they are further back than what is kept in memory.
+    wake();
   }
 
   async consume({ topic, group: name, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
@@ -157,9 +169,9 @@ export class SqliteMessageBroker implements MessageBroker {
     }));
   }
 
-  /** Position of the last message of all. */
+  /** Position of the last message of all; one that was handled may not have been stored, and its position is not given again. */
   private head(): number {
-    return Number(this.database.value('SELECT position FROM message_sequence'));
+    return Number(this.database.value(HEAD));
   }
 
   private topic(name: string): TopicSpec {

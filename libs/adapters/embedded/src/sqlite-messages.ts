@@ -1,5 +1,5 @@
 import type { Database } from './sqlite-database.ts';
-import type { DoneOutcome, MessagesOperation, PublishedOutcome, TrimmedOutcome } from './storage-protocol.ts';
+import type { DoneOutcome, MessagesOperation, TrimmedOutcome } from './storage-protocol.ts';
 
 const INSERT =
   'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
@@ -17,7 +17,7 @@ const CELLS = 4;
 const TRIM_AT_ONCE = 1_000;
 const DONE: DoneOutcome = { kind: 'done', duplicate: null };
 
-/** Topics in the writer's thread. One sequence numbers the messages of all topics. */
+/** Topics in the writer's thread. */
 export class SqliteMessages {
   private readonly database: Database;
 
@@ -25,19 +25,19 @@ export class SqliteMessages {
     this.database = database;
   }
 
-  perform(operation: MessagesOperation): DoneOutcome | PublishedOutcome | TrimmedOutcome {
+  perform(operation: MessagesOperation): DoneOutcome | TrimmedOutcome {
     switch (operation.kind) {
       case 'publish': {
-        const { topic, at, cells } = operation;
-        // Kept apart from the messages: a sequence that began again after a trim would repeat positions.
-        let position = Number(this.database.value('SELECT position FROM message_sequence'));
+        const { topic, at, first, cells } = operation;
         const insert = this.database.prepare(INSERT);
+        let position = first;
         for (let cell = 0; cell < cells.length; cell += CELLS) {
           const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + CELLS);
-          insert.run(++position, topic, partition, at, key, value, headers);
+          insert.run(position++, topic, partition, at, key, value, headers);
         }
-        this.database.run('UPDATE message_sequence SET position = ?', [position]);
-        return { kind: 'published', position };
+        // Kept apart from the messages: a sequence that began again after a trim would repeat positions.
+        this.database.run('UPDATE message_sequence SET position = ?', [position - 1]);
+        return DONE;
       }
       case 'topics':
         for (const { name, partitions, retentionMs } of operation.topics) {

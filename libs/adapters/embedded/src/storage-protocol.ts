@@ -76,13 +76,10 @@ export interface PublishOperation {
   readonly topic: string;
   /** Epoch milliseconds. */
   readonly at: number;
+  /** Position of the first message; greater than all before it. */
+  readonly first: number;
   /** Of each message in turn: partition, key, value, headers (as JSON). */
   readonly cells: readonly (string | number)[];
-}
-export interface PublishedOutcome {
-  readonly kind: 'published';
-  /** Of the last message. */
-  readonly position: number;
 }
 export interface TopicsOperation {
   readonly kind: 'topics';
@@ -129,7 +126,7 @@ export interface OutcomeByKind {
   readonly claim: ClaimOutcome;
   readonly define: DoneOutcome;
   readonly drop: DoneOutcome;
-  readonly publish: PublishedOutcome;
+  readonly publish: DoneOutcome;
   readonly topics: DoneOutcome;
   readonly commit: DoneOutcome;
   readonly trim: TrimmedOutcome;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { itWhere, newEvents, RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
@@ -40,6 +41,15 @@ describe('synchronisation with the disk', () => {
     expect(await commitsOf(() => records.replace({ id: 'b' }, {}, repeatable))).toEqual([0, 1]);
     expect(await commitsOf(() => records.upsert({ id: 'b' }, undefined, repeatable))).toEqual([0, 1]);
     expect(await commitsOf(() => records.upsert({ id: 'b' }))).toEqual([1, 0]);
+    // What is patient waits for something to go with.
+    const patient = { repeatable: true, patient: true };
+    const together = async () => {
+      const outcome = records.replace({ id: 'b' }, {}, patient);
+      await setImmediate();
+      await Promise.all([outcome, views.upsert({ id: 'a' })]);
+    };
+    expect(await commitsOf(together)).toEqual([0, 1]);
+    expect(await commitsOf(() => records.replace({ id: 'b' }, {}, patient))).toEqual([0, 1]);
     // Asked for at once, they are one commit: one append among them.
     const mixture = () =>
       Promise.all([
