@@ -77,7 +77,7 @@ export interface WriteOptions {
    * that was written after it.
    */
   readonly repeatable: boolean;
-  /** Nothing is held up by it: it may be written some milliseconds later, together with something else. */
+  /** Where it is repeatable: nothing is held up by it, so it may be written some milliseconds later, with something else. */
   readonly patient?: boolean;
 }
 

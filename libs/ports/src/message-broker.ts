@@ -66,7 +66,8 @@ export class MessageRefused extends Error {
  * Durability: a published batch is kept by every required replica when `publish` resolves.
  * Ordering: per key, in the order in which `publish` was called; the adapter sends one batch at a time.
  * At least once: a batch whose outcome was unknown is sent again whole, so consumers drop repeats by the event id in the
- * message; a message that was handled but whose offset was not committed before a crash comes again.
+ * message; they may have seen one whose `publish` rejected, which is to be repeated until it resolves. A message that was
+ * handled but whose offset was not committed before a crash comes again.
  */
 export interface MessageBroker {
   /** Makes what is missing of these topics; leaves those that exist as they are. */

@@ -29,8 +29,8 @@ const TRIM_EVERY_MS = 60_000;
  * Topics in the one file of the process. Nothing here is flushed by itself: whatever made a message, and whatever is made
  * of it, stands in the same log, so that a power cut which loses it also loses the checkpoint that was moved past its
  * publication, and never loses it while something made of it survives. For the same reason a message is handed over while
- * it is still on its way there: whatever a handler writes stands behind it, at best in the same commit. Should it not be
- * stored, it is published again.
+ * it is still on its way there: whatever a handler writes stands behind it, at best in the same commit. Should the engine
+ * refuse it, whoever publishes it has to repeat that, as after any failure.
  */
 export class SqliteMessageBroker implements MessageBroker {
   private readonly groups = new Map<string, ConsumerGroup>();
@@ -69,18 +69,13 @@ export class SqliteMessageBroker implements MessageBroker {
       JSON.stringify(headers),
     ]);
     const first = this.tail.last + 1;
-    const stored = this.writer.run(
-      { kind: 'publish', topic, at: Date.now(), first, cells },
-      messages.length,
-      'soon',
-      () => undefined,
-    );
-    this.tail.push(
-      placed.map((message, index) => ({
-        characters: message.key.length + message.value.length,
-        item: { ...message, topic, offset: String(first + index) },
-      })),
-    );
+    const entries = placed.map((message, index) => ({
+      characters: message.key.length + message.value.length,
+      item: { ...message, topic, offset: String(first + index) },
+    }));
+    const operation = { kind: 'publish', topic, at: Date.now(), first, cells } as const;
+    const stored = this.writer.run(operation, messages.length, 'soon', () => undefined);
+    this.tail.push(entries);
     const wake = () => {
       const touched = new Set(placed.map(({ partition }) => partition));
       for (const group of this.groups.values()) if (group.topic === topic) group.wake(touched);
