@@ -2,6 +2,7 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { NODE_FLAGS } from '@tracking/system';
 import { freePort } from '@tracking/testing';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,9 +31,6 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
-/** As `npm start` gives them. */
-const FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
-
 /** None outlives this process, however that ends. */
 const children = new Set<ChildProcess>();
 process.once('exit', () => {
@@ -42,7 +40,7 @@ process.once('exit', () => {
 async function start(script: string, readiness: string, env: Record<string, string>): Promise<Server> {
   const [port, managementPort] = [await freePort(), await freePort()];
   const before = performance.now();
-  const child = spawn(process.execPath, [...FLAGS, `${root}${script}`], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, `${root}${script}`], {
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',

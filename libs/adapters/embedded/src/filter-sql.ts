@@ -1,6 +1,7 @@
 import type { Condition, Filter, Query, Scalar } from '@tracking/ports';
 import { column, ID, quoted, type ArrayTable, type CollectionLayout } from './collection-layout.ts';
 import { ENCODED_ELEMENT, encodeValue, typeBounds } from './encoded-values.ts';
+import { LIMIT } from './sqlite-database.ts';
 import type { Sql, SqlValue } from './storage-protocol.ts';
 
 type Bounds = Extract<Condition, { readonly gt?: Scalar }>;
@@ -35,8 +36,7 @@ export function findSql(layout: CollectionLayout, { filter, sort, after, limit }
     sql.add(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
   }
   if (sortKeys.length > 0) sql.add(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
-  // Not the value alone: SQLite plans with that, and so prepares the statement anew whenever it is bound.
-  return sql.add(' LIMIT (? + 0)', limit);
+  return sql.add(` ${LIMIT}`, limit);
 }
 
 export function countSql(layout: CollectionLayout, filter: Filter): Sql {

@@ -13,6 +13,9 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_IOERR = 10;
 const SQLITE_NOTADB = 26;
 
+/** Not the value alone: SQLite plans with that, and so prepares the statement anew whenever it is bound. */
+export const LIMIT = 'LIMIT (? + 0)';
+
 export class NewerSchema extends Error {
   override readonly name = 'NewerSchema';
 }

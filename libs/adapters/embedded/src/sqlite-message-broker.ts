@@ -12,12 +12,12 @@ import {
 } from '@tracking/ports';
 import { ConsumerGroup } from './consumer-group.ts';
 import { LiveTail, type TailLimits } from './live-tail.ts';
-import { messageOf, type Database } from './sqlite-database.ts';
+import { LIMIT, messageOf, type Database } from './sqlite-database.ts';
 import type { SqliteReaders } from './sqlite-readers.ts';
 import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
 
 const READ = `SELECT position, key, value, headers FROM messages
-  WHERE topic = ? AND partition = ? AND position > ? ORDER BY position LIMIT ?`;
+  WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT}`;
 const OFFSET = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
 const LAG = `SELECT count(*) FROM messages AS m WHERE m.topic = ? AND m.position >
   coalesce((SELECT position FROM offsets WHERE consumer_group = ? AND topic = m.topic AND partition = m.partition), 0)`;
@@ -76,8 +76,8 @@ export class SqliteMessageBroker implements MessageBroker {
     const operation = { kind: 'publish', topic, at: Date.now(), first, cells } as const;
     const stored = this.writer.run(operation, messages.length, 'soon', () => undefined);
     this.tail.push(entries);
+    const touched = new Set(placed.map(({ partition }) => partition));
     const wake = () => {
-      const touched = new Set(placed.map(({ partition }) => partition));
       for (const group of this.groups.values()) if (group.topic === topic) group.wake(touched);
     };
     wake();

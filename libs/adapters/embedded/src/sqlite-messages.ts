@@ -1,4 +1,4 @@
-import type { Database } from './sqlite-database.ts';
+import { LIMIT, type Database } from './sqlite-database.ts';
 import type { DoneOutcome, MessagesOperation, TrimmedOutcome } from './storage-protocol.ts';
 
 const INSERT =
@@ -9,7 +9,7 @@ const COMMIT = `INSERT INTO offsets (consumer_group, topic, partition, position)
   ON CONFLICT DO UPDATE SET position = max(position, excluded.position)`;
 /** Positions grow with time, so that the oldest are the first: none is looked at but those. */
 const TRIM = `DELETE FROM messages WHERE at < ? AND position IN
-  (SELECT position FROM messages WHERE topic = ? AND partition = ? ORDER BY position LIMIT ?)`;
+  (SELECT position FROM messages WHERE topic = ? AND partition = ? ORDER BY position ${LIMIT})`;
 
 /** Cells of one message in a `PublishOperation`. */
 const CELLS = 4;

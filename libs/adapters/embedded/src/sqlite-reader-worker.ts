@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openForReading, type Database } from './sqlite-database.ts';
+import { LIMIT, openForReading, type Database } from './sqlite-database.ts';
 import type { EventsAnswer, EventsRequest, ReadRequest, RowsAnswer, SqlValue } from './storage-protocol.ts';
 
 /** How many events one request looks at, and how much JSON it answers: the caller parses it in one go. */
@@ -15,7 +15,7 @@ function events(database: Database, { after, prefixes, limit }: EventsRequest): 
   const matching = prefixes.map(() => '(stream >= ? AND stream < ?)').join(' OR ') || 'FALSE';
   const rows = database.each(
     `SELECT position, stream, revision, id, type, data, metadata FROM events
-     WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position LIMIT ?`,
+     WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT}`,
     [after, last, ...prefixes.flatMap((prefix) => [prefix, prefix + LAST_CODE_POINT]), limit],
   );
   const parts: string[] = [];

@@ -7,6 +7,9 @@ import { startEngines, type Engines, type EnginesOptions } from './engines.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
+/** As the container and `npm start` give them. */
+export const NODE_FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
+
 export const SERVICES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
@@ -66,7 +69,7 @@ export class DistributedSystem {
         {
           name,
           command: process.execPath,
-          args: ['--enable-source-maps', '--v8-pool-size=1', `${root}apps/${app}/dist/main.js`],
+          args: [...NODE_FLAGS, `${root}apps/${app}/dist/main.js`],
           env: { ...common, ...env },
           ready,
           logFile: join(folder, `${name}.log`),

@@ -1,5 +1,6 @@
 export {
   DistributedSystem,
+  NODE_FLAGS,
   SERVICES,
   type DistributedSystemOptions,
   type Replica,
