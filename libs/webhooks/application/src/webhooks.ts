@@ -11,6 +11,7 @@ import { Owner } from './attempts/owner.ts';
 import { Persistence } from './attempts/persistence.ts';
 import { CONDITIONS, type EndpointCondition } from './attempts/pace.ts';
 import { Queues } from './attempts/queues.ts';
+import { BUNDLES, type BundleDocument, Bundles } from './deliveries/bundles.ts';
 import { DeadLetterAnnouncer } from './deliveries/dead-letter-announcer.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
 import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from './deliveries/delivery-document.ts';
@@ -59,17 +60,20 @@ export interface Webhooks extends WebhooksApi {
 }
 
 async function openCollections(store: DocumentStore) {
-  const [endpoints, deliveries, attempts, payloads, forgotten, conditions, nudges, parked] = await Promise.all([
+  const [endpoints, deliveries, bundles, attempts, payloads] = await Promise.all([
     store.collection<EndpointDocument>(ENDPOINTS),
     store.collection<DeliveryDocument>(DELIVERIES),
+    store.collection<BundleDocument>(BUNDLES),
     store.collection<AttemptDocument>(ATTEMPTS),
     store.collection<PayloadDocument>(PAYLOADS),
+  ]);
+  const [forgotten, conditions, nudges, parked] = await Promise.all([
     store.collection<ForgottenDocument>(FORGOTTEN),
     store.collection<EndpointCondition>(CONDITIONS),
     store.collection<NudgeDocument>(NUDGES),
     store.collection<ParkedDocument>(PARKED),
   ]);
-  return { endpoints, deliveries, attempts, payloads, forgotten, conditions, nudges, parked };
+  return { endpoints, deliveries, bundles, attempts, payloads, forgotten, conditions, nudges, parked };
 }
 
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
@@ -81,15 +85,16 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const store = new EndpointStore(stored.endpoints);
   const receivers = new Receivers(store, box, settings.freshnessMs);
   const payloads = new Payloads(stored.payloads, settings.payloadCacheBytes);
-  const queries = new DeliveryQueries(stored.deliveries, stored.attempts, stored.payloads);
+  const bundles = new Bundles(stored.bundles, stored.deliveries);
+  const queries = new DeliveryQueries(stored.deliveries, bundles, stored.attempts, stored.payloads);
   const announcer = new DeadLetterAnnouncer(stored.deliveries, broker, leases, clock, logger, metrics);
   const forgotten = new Forgotten(stored.forgotten);
   const { retention, sweepMs } = settings;
-  const sweeper = new LogSweeper(stored, forgotten, retention, sweepMs, clock, leases, logger, metrics);
+  const sweeper = new LogSweeper(stored, bundles, forgotten, retention, sweepMs, clock, leases, logger, metrics);
 
   const ended = new AbortController();
   const persistence = new Persistence(logger, ended.signal);
-  const queues = new Queues(stored.deliveries);
+  const queues = new Queues(stored.deliveries, bundles);
   const lanes = new Lanes(queues, stored.conditions, settings, random);
   const run = new AttemptRun({
     deliveries: stored.deliveries,
@@ -115,6 +120,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     endpoints: store,
     payloads,
     deliveries: stored.deliveries,
+    bundles,
     owner,
     parking,
     forgotten,

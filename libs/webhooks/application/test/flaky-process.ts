@@ -12,21 +12,21 @@ export class FlakyProcess extends MortalProcess {
   /** What many writes at once wait for, and how many do. */
   gate: Promise<void> | undefined;
   atGate = 0;
-  /** Whether they fail after they had their effect. */
-  afterWrites = false;
+  /** The collection where they fail after they had their effect. */
+  afterWritesTo: string | undefined;
   private calls = 0;
 
   override documentStore(store: DocumentStore): DocumentStore {
     return super.documentStore({
       collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) =>
-        this.flakyCollection(await store.collection<T>(spec)),
+        this.flakyCollection(await store.collection<T>(spec), spec.name),
       collectionNames: (prefix) => store.collectionNames(prefix),
       dropCollection: (name) => store.dropCollection(name),
       close: () => store.close(),
     });
   }
 
-  private flakyCollection<T extends Document>(inner: Collection<T>): Collection<T> {
+  private flakyCollection<T extends Document>(inner: Collection<T>, name: string): Collection<T> {
     return {
       get: (id) => this.call(() => inner.get(id)),
       getMany: (ids) => this.call(() => inner.getMany(ids)),
@@ -46,7 +46,7 @@ export class FlakyProcess extends MortalProcess {
         await this.gate;
         this.atGate -= 1;
         await this.call(() => inner.writeMany(writes, options));
-        if (this.afterWrites) throw new Unavailable('document store', 'test');
+        if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
       },
       claim: (query, set) => this.call(() => inner.claim(query, set)),
     };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { newDelivery } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, toDocument } from '../deliveries/delivery-document.ts';
 import { Backlog, type Page, type PageContent } from './backlog.ts';
-import { isAfter, placeOf, toWaiting } from './waiting-list.ts';
+import { END, isAfter, type Place, placeOf, toWaiting } from './waiting-list.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const ROOM = 6;
@@ -20,6 +20,10 @@ function delivery(n: number, due: number): DeliveryDocument {
 class Owner {
   readonly stored = new Map<string, DeliveryDocument>();
   readonly busy = new Set<string>();
+  /** Stored together, until somebody wants to see one of them. */
+  private bundles: (readonly DeliveryDocument[])[] = [];
+  /** Bundles of which the backlog was not told yet. */
+  private untold: Place[] = [];
   readonly backlog: Backlog;
   private reading: { readonly page: Page; content: PageContent | undefined } | undefined;
   private count = 0;
@@ -47,6 +51,13 @@ class Owner {
         return this.finish(undefined);
       case 8:
         return this.finish(value);
+      case 9:
+        return this.bundle(value);
+      case 10:
+        return this.tell();
+      case 11:
+        // Somebody looks at it.
+        return this.takeApart(this.bundles.splice(value % (this.bundles.length + 1), 1));
       default:
         if (value % 10 === 0) {
           this.backlog.forget();
@@ -64,15 +75,16 @@ class Owner {
         this.look();
         this.endReading();
       } else this.beginReading();
+      this.tell();
       if (this.busy.size === 0 && this.backlog.complete && this.backlog.scheduled.size === 0) break;
     }
-    return this.stored.size;
+    return this.stored.size + this.bundles.length;
   }
 
   /** What is at hand first, and what should be; undefined where something is being read, or should be. */
   get first(): readonly [atHand: string | undefined, earliest: string | undefined] | undefined {
-    if (this.reading !== undefined || this.backlog.wantsPage(ROOM)) return undefined;
-    const waiting = [...this.stored.values()].filter(({ id }) => !this.busy.has(id));
+    if (this.reading !== undefined || this.untold.length > 0 || this.backlog.wantsPage(ROOM)) return undefined;
+    const waiting = [...this.stored.values(), ...this.bundles.flat()].filter(({ id }) => !this.busy.has(id));
     const [earliest] = waiting.map(placeOf).sort((one, other) => (isAfter(one, other) ? 1 : -1));
     return [this.backlog.scheduled.first?.id, earliest?.id];
   }
@@ -87,6 +99,28 @@ class Owner {
     this.backlog.add(toWaiting(one, 0), ROOM);
   }
 
+  private bundle(due: number): void {
+    const some = [0, 7, 3].map((later) => delivery((this.count += 1), due + later));
+    this.bundles.push(some);
+    this.untold.push(beginningOf(some));
+  }
+
+  private tell(): void {
+    const from = this.untold.shift();
+    if (from !== undefined) this.backlog.leave(from);
+  }
+
+  private takeApart(bundles: readonly (readonly DeliveryDocument[])[]): void {
+    for (const one of bundles.flat()) this.store(one);
+  }
+
+  private takeFirstApart(count: number): Place {
+    this.bundles.sort((one, other) => (isAfter(beginningOf(one), beginningOf(other)) ? 1 : -1));
+    const first = this.bundles.splice(0, Math.ceil(count / 3));
+    this.takeApart(first);
+    return beginningOf(this.bundles[0]);
+  }
+
   private beginReading(): void {
     if (this.reading === undefined && this.backlog.wantsPage(ROOM)) {
       this.reading = { page: this.backlog.beginPage(ROOM), content: undefined };
@@ -97,9 +131,10 @@ class Owner {
   private look(): void {
     if (this.reading === undefined || this.reading.content !== undefined) return;
     const { after, limit } = this.reading.page;
+    const end = this.takeFirstApart(limit);
     const all = [...this.stored.values()].sort((one, other) => (isAfter(placeOf(one), placeOf(other)) ? 1 : -1));
     const scheduled = after === undefined ? [] : all.filter((one) => isAfter(placeOf(one), after)).slice(0, limit);
-    this.reading.content = { scheduled, express: [] };
+    this.reading.content = { scheduled, express: [], end };
   }
 
   private endReading(): void {
@@ -132,8 +167,14 @@ class Owner {
   }
 }
 
+function beginningOf(bundle: readonly DeliveryDocument[] | undefined): Place {
+  return bundle === undefined ? END : { due: Math.min(...bundle.map((one) => placeOf(one).due)), id: '' };
+}
+
 test('a backlog finds everything that is stored, whatever happens in which order', () => {
-  const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 50 })), { maxLength: 120 });
+  const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 50 })), {
+    maxLength: 120,
+  });
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 30 }), steps, (stored, taken) => {
       const owner = new Owner(stored);
@@ -145,7 +186,9 @@ test('a backlog finds everything that is stored, whatever happens in which order
 });
 
 test('a backlog has at hand what comes due first, for what comes later may not come due for hours', () => {
-  const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 50 })), { maxLength: 120 });
+  const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 50 })), {
+    maxLength: 120,
+  });
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 30 }), steps, (stored, taken) => {
       const owner = new Owner(stored);

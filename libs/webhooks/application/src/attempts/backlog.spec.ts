@@ -1,7 +1,7 @@
 import { newDelivery, retryRequested } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, toDocument } from '../deliveries/delivery-document.ts';
 import { Backlog } from './backlog.ts';
-import { toWaiting } from './waiting-list.ts';
+import { END, toWaiting } from './waiting-list.ts';
 
 const ROOM = 4;
 const nobody = new Set<string>();
@@ -33,7 +33,7 @@ class Disk {
     const { after, limit } = page;
     const all = [...this.stored.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     const scheduled = after === undefined ? [] : all.filter((one) => one.id > after.id).slice(0, limit);
-    backlog.endPage(page, { scheduled, express: [] }, nobody, 0);
+    backlog.endPage(page, { scheduled, express: [], end: END }, nobody, 0);
   }
 }
 
@@ -61,7 +61,7 @@ describe('a backlog', () => {
     disk.put(50, 60, 70, 80, 90);
     const backlog = new Backlog(false);
     const page = backlog.beginPage(ROOM);
-    const content = { scheduled: [50, 60, 70, 80].map(delivery), express: [] };
+    const content = { scheduled: [50, 60, 70, 80].map(delivery), express: [], end: END };
     disk.put(10);
     backlog.add(waiting(10), ROOM);
     backlog.endPage(page, content, nobody, 0);
@@ -142,7 +142,12 @@ describe('a backlog', () => {
   test('does not take in from a page what is being attempted', () => {
     const backlog = new Backlog(false);
     const page = backlog.beginPage(ROOM);
-    backlog.endPage(page, { scheduled: [delivery(1), delivery(2)], express: [] }, new Set([delivery(1).id]), 0);
+    backlog.endPage(
+      page,
+      { scheduled: [delivery(1), delivery(2)], express: [], end: END },
+      new Set([delivery(1).id]),
+      0,
+    );
     expect(drain(backlog)).toEqual([2]);
   });
 
@@ -175,6 +180,41 @@ describe('a backlog', () => {
     expect(drainWith(backlog, disk)).toEqual([1, 2, 3, 4, 22, 23, 24]);
   });
 
+  test('leaves what comes after a place to the disk, with what was read of it meanwhile', () => {
+    const [backlog, disk] = [new Backlog(true), new Disk()];
+    for (const n of [1, 3, 5]) {
+      disk.put(n);
+      backlog.add(waiting(n), ROOM);
+    }
+    const from = ({ due }: { readonly due: number }) => ({ due, id: '' });
+    backlog.leave(from(waiting(3)));
+    expect([...backlog.scheduled].map(({ id }) => id)).toEqual([delivery(1).id]);
+    const page = backlog.beginPage(ROOM);
+    disk.put(4);
+    disk.answer(backlog, page);
+    backlog.leave(from(waiting(4)));
+    expect([...backlog.scheduled].map(({ id }) => id)).toEqual([delivery(1).id, delivery(3).id]);
+    disk.put(2);
+    const next = backlog.beginPage(ROOM);
+    backlog.leave(from(waiting(2)));
+    disk.answer(backlog, next);
+    disk.stored.delete(delivery(1).id);
+    expect([...drain(backlog), ...drainWith(backlog, disk)]).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('takes in from a page only what comes before its end', () => {
+    const backlog = new Backlog(false);
+    const end = { due: waiting(2).due, id: '' };
+    backlog.endPage(backlog.beginPage(ROOM), { scheduled: [delivery(1), delivery(2)], express: [], end }, nobody, 0);
+    expect([drain(backlog), backlog.complete]).toEqual([[1], false]);
+    // And before what was left to the disk while it was being read.
+    const other = new Backlog(false);
+    const page = other.beginPage(ROOM);
+    other.leave(end);
+    other.endPage(page, { scheduled: [delivery(1)], express: [], end: END }, nobody, 0);
+    expect([drain(other), other.complete]).toEqual([[1], false]);
+  });
+
   test('reads nothing scheduled where there is no room, and everything once there is', () => {
     const [backlog, disk] = [new Backlog(false), new Disk()];
     disk.put(1, 2);
@@ -187,7 +227,7 @@ describe('a backlog', () => {
     const backlog = new Backlog(false);
     const page = backlog.beginPage(ROOM);
     for (let n = 0; n < 150; n += 1) backlog.add(toWaiting(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);
-    backlog.endPage(page, { scheduled: [], express: [] }, nobody, 0);
+    backlog.endPage(page, { scheduled: [], express: [], end: END }, nobody, 0);
     backlog.express.clear();
     expect(backlog.wantsPage(0)).toBe(true);
   });

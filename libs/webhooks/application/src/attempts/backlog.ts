@@ -23,6 +23,8 @@ export interface Page {
 export interface PageContent {
   readonly scheduled: readonly DeliveryDocument[];
   readonly express: readonly DeliveryDocument[];
+  /** Beyond this there is more than what was read of `scheduled`. */
+  readonly end: Place;
 }
 
 /**
@@ -60,6 +62,15 @@ export class Backlog {
       this.scheduled.add(item);
       if (this.scheduled.size > room) this.horizon = shortened(this.scheduled);
     }
+  }
+
+  /** Leaves to the disk, to be read later, whatever is stored beyond this: not all of it is known here. */
+  leave(from: Place): void {
+    const { page } = this;
+    if (page !== undefined && isAfter(page.end, from)) page.end = from;
+    if (!isAfter(this.horizon, from)) return;
+    this.horizon = from;
+    this.scheduled.cut(from);
   }
 
   /** Takes back what could not be attempted; it is stored as it was. */
@@ -112,7 +123,12 @@ export class Backlog {
    * @param busy what is being attempted
    * @param knownAt when the reading began
    */
-  endPage(page: Page, { scheduled, express }: PageContent, busy: ReadonlySet<string>, knownAt: number): void {
+  endPage(
+    page: Page,
+    { scheduled, express, end: known }: PageContent,
+    busy: ReadonlySet<string>,
+    knownAt: number,
+  ): void {
     if (this.page !== page) return;
     this.page = undefined;
     const fresh = ({ id }: DeliveryDocument) => !page.changed.has(id) && !busy.has(id);
@@ -125,7 +141,7 @@ export class Backlog {
     // What was missed belongs in the window as well: else that could be full, for hours, without it.
     const lastRead = scheduled.at(-1);
     const read = lastRead === undefined || scheduled.length < page.limit ? END : placeOf(lastRead);
-    const end = isAfter(read, page.end) ? page.end : read;
+    const end = earliest(read, page.end, known);
     const found = scheduled.filter(fresh).map((delivery) => toWaiting(delivery, knownAt));
     for (const item of [...page.missed, ...found]) if (!isAfter(item, end)) this.scheduled.add(item);
     this.horizon = end;
@@ -155,6 +171,10 @@ export class Backlog {
     if (page.missed.size <= page.limit) return;
     page.end = shortened(page.missed);
   }
+}
+
+function earliest(...places: readonly Place[]): Place {
+  return places.reduce((one, other) => (isAfter(one, other) ? other : one));
 }
 
 /** Leaves its last one to the disk; answers how far the rest reaches. */

@@ -10,7 +10,7 @@ import type { Lanes } from './lanes.ts';
 import type { Nudges } from './nudges.ts';
 import type { Queues } from './queues.ts';
 import { Shards } from './shards.ts';
-import { toWaiting } from './waiting-list.ts';
+import { type Place, toWaiting } from './waiting-list.ts';
 
 export interface OwnerParts {
   readonly leases: Leases;
@@ -69,6 +69,16 @@ export class Owner {
     for (const delivery of deliveries) {
       if (!lane.busy.has(delivery.id)) lane.backlog.add(toWaiting(delivery, knownAt), lanes.room(lane));
     }
+    dispatcher.serve(lane);
+    return true;
+  }
+
+  /** Says that some were just stored that are due from then on, which are to be read later. Answers as {@link offer}. */
+  leave(endpoint: EndpointDocument, from: Place): boolean {
+    if (!this.shards.owns(endpoint.id)) return false;
+    const { lanes, dispatcher } = this.parts;
+    const lane = lanes.get(endpoint.id) ?? this.open(endpoint, false);
+    lane.backlog.leave(from);
     dispatcher.serve(lane);
     return true;
   }

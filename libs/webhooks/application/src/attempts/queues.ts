@@ -1,5 +1,6 @@
 import type { Collection } from '@tracking/ports';
 import { abandoned } from '@tracking/webhooks-domain';
+import type { BundleDocument, Bundles } from '../deliveries/bundles.ts';
 import {
   ANNOUNCEMENTS,
   type DeliveryDocument,
@@ -9,22 +10,49 @@ import {
   toDocument,
 } from '../deliveries/delivery-document.ts';
 import { MOST_EXPRESS, type Page, type PageContent } from './backlog.ts';
-import { BEGINNING, type Place } from './waiting-list.ts';
+import { BEGINNING, END, type Place } from './waiting-list.ts';
 
 const AT_ONCE = 200;
+/** Looked at for a page of a backlog. */
+const MOST_BUNDLES = 20;
 const IN_ORDER = { fields: ['due_at', 'id'] } as const;
 
 /** What waits for attempts, as it is stored. */
 export class Queues {
-  constructor(private readonly deliveries: Collection<DeliveryDocument>) {}
+  constructor(
+    private readonly deliveries: Collection<DeliveryDocument>,
+    private readonly bundles: Bundles,
+  ) {}
 
   /** Reads a page of an endpoint's backlog. */
   async read(endpointId: string, page: Page): Promise<PageContent> {
-    const [scheduled, express] = await Promise.all([
-      page.after === undefined ? [] : this.scheduled(endpointId, after(page.after), page.limit),
+    const [{ scheduled, end }, express] = await Promise.all([
+      page.after === undefined ? { scheduled: [], end: END } : this.readScheduled(endpointId, page.after, page.limit),
       page.express ? this.find(expressQueue(endpointId), undefined, MOST_EXPRESS) : [],
     ]);
-    return { scheduled, express };
+    return { scheduled, express, end };
+  }
+
+  private async readScheduled(endpointId: string, from: Place, limit: number) {
+    const end = await this.takeApart(endpointId, limit);
+    return { scheduled: await this.scheduled(endpointId, after(from), limit), end };
+  }
+
+  /** Takes the endpoint's first bundles apart, for so many deliveries or a little more. Answers where the others begin. */
+  private async takeApart(endpointId: string, count: number): Promise<Place> {
+    const bundles = await this.bundles.ofEndpoint(endpointId, MOST_BUNDLES);
+    let found = 0;
+    const first: BundleDocument[] = [];
+    for (const bundle of bundles) {
+      if (found >= count) break;
+      first.push(bundle);
+      found += bundle.deliveries.length;
+    }
+    await this.bundles.takeApart(first);
+    const next = bundles[first.length];
+    // Where there were as many as were asked for there may be more, and they begin no earlier.
+    const last = bundles.length === MOST_BUNDLES ? bundles.at(-1) : undefined;
+    return beginningOf(next ?? last);
   }
 
   /** An endpoint's scheduled deliveries in the order in which they come due. */
@@ -32,8 +60,14 @@ export class Queues {
     return this.find(scheduledQueue(endpointId), after, limit);
   }
 
-  /** Every endpoint for which something waits, found by skipping from queue to queue along the index. */
+  /** Every endpoint for which something waits; some twice. */
   async *endpoints(): AsyncIterable<string> {
+    yield* this.bundles.endpoints();
+    yield* this.queuedEndpoints();
+  }
+
+  /** Found by skipping from queue to queue along the index. */
+  private async *queuedEndpoints(): AsyncIterable<string> {
     let queue = '';
     let endpoint = '';
     for (;;) {
@@ -52,6 +86,7 @@ export class Queues {
 
   /** Discards everything that waits for a deleted endpoint. */
   async discard(endpointId: string, at: string): Promise<void> {
+    while ((await this.takeApart(endpointId, AT_ONCE)) !== END);
     for (const queue of [scheduledQueue(endpointId), expressQueue(endpointId)]) {
       for (;;) {
         const waiting = await this.find(queue, undefined, AT_ONCE);
@@ -72,6 +107,11 @@ export class Queues {
     const resume = after === undefined ? {} : { after };
     return this.deliveries.find({ filter: { queue }, sort: IN_ORDER, limit, ...resume });
   }
+}
+
+/** Before everything in it. */
+export function beginningOf(bundle: Pick<BundleDocument, 'due_at'> | undefined): Place {
+  return bundle === undefined ? END : { due: Date.parse(bundle.due_at), id: '' };
 }
 
 function after({ due, id }: Place): readonly string[] | undefined {

@@ -49,6 +49,11 @@ export class WaitingList {
     return this.items.values();
   }
 
+  /** Drops what comes after this. */
+  cut(end: Place): void {
+    while (this.last !== undefined && isAfter(this.last, end)) this.pop();
+  }
+
   has(id: string): boolean {
     return this.ids.has(id);
   }

@@ -33,6 +33,12 @@ export function deliveryId(endpointId: string, event: { readonly id: string; rea
   return `dlv_${time}${hash('sha256', `${endpointId} ${event.id}`).slice(0, 20)}`;
 }
 
+/** When its event happened, to the millisecond; undefined when it is no id of a delivery of an event. */
+export function eventTimeOf(deliveryId: string): Timestamp | undefined {
+  const time = /^dlv_([0-9a-f]{12})[0-9a-f]{20}$/.exec(deliveryId)?.[1];
+  return time === undefined ? undefined : new Date(Number.parseInt(time, 16)).toISOString();
+}
+
 /** Scheduled attempts of an endpoint wait in one queue; what a person asked for goes before it. */
 export function scheduledQueue(endpointId: string): string {
   return endpointId;

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@tracking/contracts';
+import { API_VERSIONS, type JsonValue, type Timestamp } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '@tracking/webhooks-domain';
 import { inScope } from '../endpoints/endpoint-store.ts';
@@ -13,8 +13,15 @@ import type {
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../requests.ts';
-import { type AttemptDocument, type DeliveryDocument, attemptIds, toDelivery } from './delivery-document.ts';
-import type { PayloadDocument } from './payloads.ts';
+import { type Bundles, minuteOf } from './bundles.ts';
+import {
+  type AttemptDocument,
+  type DeliveryDocument,
+  attemptIds,
+  eventTimeOf,
+  toDelivery,
+} from './delivery-document.ts';
+import { type PayloadDocument, payloadId } from './payloads.ts';
 
 const ORDER = ['created_at', 'id'] as const;
 /** More than endpoints can have been there since the event. */
@@ -24,13 +31,14 @@ const MOST_OF_AN_EVENT = 5_000;
 export class DeliveryQueries {
   constructor(
     private readonly deliveries: Collection<DeliveryDocument>,
+    private readonly bundles: Bundles,
     private readonly attempts: Collection<AttemptDocument>,
     private readonly payloads: Collection<PayloadDocument>,
   ) {}
 
   /** @throws not_found when it is of none of these scopes */
   async require(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
-    const found = await this.deliveries.get(id);
+    const found = (await this.deliveries.get(id)) ?? (await this.bundled(scopes, id));
     if (found === undefined || !isOfOne(scopes, found)) throw noSuchDelivery();
     return found;
   }
@@ -60,15 +68,50 @@ export class DeliveryQueries {
     return { items: items.map(toDelivery), next };
   }
 
+  private async bundled(scopes: readonly Scope[], id: string): Promise<DeliveryDocument | undefined> {
+    const at = eventTimeOf(id);
+    if (at === undefined) return undefined;
+    await this.bundles.takeApartWith(scopes, at, (one) => one.id === id);
+    return this.deliveries.get(id);
+  }
+
+  /** The deliveries that match, by creation: takes the bundles apart in which there may be some of the page. */
+  async find(
+    scopes: readonly Scope[],
+    filter: DeliveryFilter,
+    page: PageRequest,
+    descending = true,
+  ): Promise<readonly DeliveryDocument[]> {
+    if (filter.event_id !== undefined) await this.takeApartOf(scopes, filter.event_id);
+    for (let atOnce = 1; ; atOnce *= 2) {
+      const found = await this.findStored(scopes, filter, page, descending);
+      if (filter.event_id !== undefined || filter.statuses?.includes('pending') === false) return found;
+      const part = bundlesOf(filter, page, found, descending);
+      const sort = { fields: ['last_created_at', 'id'], descending };
+      const looked = scopes.map(({ workspace_id, environment }) =>
+        this.bundles.takeApartFirst({ filter: { workspace_id, environment, ...part }, sort, limit: atOnce }),
+      );
+      if (!(await Promise.all(looked)).includes(true)) return found;
+    }
+  }
+
+  private async takeApartOf(scopes: readonly Scope[], event_id: string): Promise<void> {
+    const payloads = await this.payloads.getMany(API_VERSIONS.map((version) => payloadId(event_id, version)));
+    for (const { body } of payloads) {
+      const { created_at } = JSON.parse(body) as { readonly created_at: Timestamp };
+      await this.bundles.takeApartWith(scopes, created_at, (one) => one.event_id === event_id);
+    }
+  }
+
   /**
    * The deliveries that match, by creation. Those of an endpoint or a scope lie in order for each status in an index: what
    * is asked for over several is merged from the beginnings of each.
    */
-  async find(
+  private async findStored(
     scopes: readonly Scope[],
     filter: DeliveryFilter,
     { limit, after }: PageRequest,
-    descending = true,
+    descending: boolean,
   ): Promise<readonly DeliveryDocument[]> {
     const { event_id, endpoint_id, statuses = DELIVERY_STATUSES } = filter;
     const direction = descending ? -1 : 1;
@@ -96,6 +139,29 @@ export class DeliveryQueries {
   private ofEvent(event_id: string): Promise<readonly DeliveryDocument[]> {
     return this.deliveries.find({ filter: { event_id }, limit: MOST_OF_AN_EVENT });
   }
+}
+
+/** Which bundles may hold deliveries of a page, as far as it was found without them. */
+function bundlesOf(
+  { endpoint_id, event_type, since, until }: DeliveryFilter,
+  { limit, after }: PageRequest,
+  found: readonly DeliveryDocument[],
+  descending: boolean,
+): Filter {
+  const begin = after?.[0];
+  const end = found.length < limit ? undefined : found.at(-1)?.created_at;
+  const [from, to] = descending ? [end, begin] : [begin, end];
+  const minutes = {
+    ...(since === undefined ? {} : { gte: minuteOf(since) }),
+    ...(until === undefined ? {} : { lte: minuteOf(until) }),
+  };
+  return {
+    ...(endpoint_id === undefined ? {} : { endpoint_id }),
+    ...(event_type === undefined ? {} : { event_type }),
+    ...(from === undefined ? {} : { last_created_at: { gte: from } }),
+    ...(to === undefined ? {} : { first_created_at: { lte: to } }),
+    ...(Object.keys(minutes).length === 0 ? {} : { minute: minutes }),
+  };
 }
 
 function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {

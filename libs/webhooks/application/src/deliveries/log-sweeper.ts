@@ -4,6 +4,7 @@ import type { Clock, Collection, Counter, Filter, Leases, Logger, Metrics } from
 import { Duty } from '../duty.ts';
 import type { Retention } from '../settings.ts';
 import { type AttemptDocument, type DeliveryDocument, attemptIds } from './delivery-document.ts';
+import type { Bundles } from './bundles.ts';
 import type { Forgotten } from './forgotten.ts';
 import type { PayloadDocument } from './payloads.ts';
 
@@ -28,6 +29,7 @@ export class LogSweeper {
 
   constructor(
     private readonly stored: SweptCollections,
+    private readonly bundles: Bundles,
     private readonly forgotten: Forgotten,
     private readonly retention: Retention,
     everyMs: number,
@@ -116,9 +118,10 @@ export class LogSweeper {
     await deliveries.writeMany(old.map(({ id, revision }) => ({ kind: 'delete', id, guard: { revision } })));
     this.deleted.add(old.length);
     const unneeded: string[] = [];
-    for (const [payload_id, event_id] of new Map(old.map((one) => [one.payload_id, one.event_id]))) {
-      const [needed] = await deliveries.find({ filter: { event_id, payload_id }, limit: 1 });
-      if (needed === undefined) unneeded.push(payload_id);
+    for (const [payload_id, one] of new Map(old.map((one) => [one.payload_id, one]))) {
+      const bundled = await this.bundles.hold(one);
+      const [needed] = await deliveries.find({ filter: { event_id: one.event_id, payload_id }, limit: 1 });
+      if (!bundled && needed === undefined) unneeded.push(payload_id);
     }
     await payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));
   }

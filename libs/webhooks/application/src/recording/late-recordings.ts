@@ -20,7 +20,7 @@ interface Entry extends PromiseWithResolvers<void> {
   readonly fenced: AbortSignal;
 }
 
-/** Deliveries recorded together, about: an engine works on them for a few milliseconds. */
+/** Deliveries recorded together, about. */
 const AT_ONCE = 320;
 /** Longest wait for others to be recorded with. */
 const LINGER_MS = 200;
@@ -28,9 +28,8 @@ const LINGER_MS = 200;
 const MOST = 5_000;
 
 /**
- * Records deliveries of endpoints that are behind, which would not be attempted soon anyway, many together and behind
- * those of endpoints that keep up. An engine writes a few pages of its indexes for many deliveries of one endpoint, and
- * as many for each of them when they come one by one.
+ * Gathers deliveries of endpoints that are behind, which would not be attempted soon anyway, to be recorded many together
+ * and behind those of endpoints that keep up.
  */
 export class LateRecordings {
   private waiting: Entry[] = [];

@@ -3,6 +3,8 @@ import type { BatchHandler, Clock, Collection, Counter, Logger, Metrics, Receive
 import { newDelivery, renderBody, wants } from '@tracking/webhooks-domain';
 import type { Owner } from '../attempts/owner.ts';
 import type { Persistence } from '../attempts/persistence.ts';
+import { beginningOf } from '../attempts/queues.ts';
+import type { Bundles } from '../deliveries/bundles.ts';
 import { type DeliveryDocument, awaitsAttempt, deliveryId, toDocument } from '../deliveries/delivery-document.ts';
 import type { Forgotten } from '../deliveries/forgotten.ts';
 import { type PayloadDocument, type Payloads, payloadId } from '../deliveries/payloads.ts';
@@ -22,11 +24,14 @@ interface Part {
 }
 /** Deliveries stored at once, about: a batch of events with many endpoints would fill the store's queue for all others. */
 const AT_ONCE = 1_000;
+/** Should a power cut lose it, it loses the offset with it, or the message comes again. */
+const REPEATABLE = { repeatable: true };
 
 export interface RecorderParts {
   readonly endpoints: EndpointStore;
   readonly payloads: Payloads;
   readonly deliveries: Collection<DeliveryDocument>;
+  readonly bundles: Bundles;
   readonly owner: Owner;
   readonly parking: Parking;
   readonly forgotten: Forgotten;
@@ -163,16 +168,23 @@ export class Recorder {
     return this.parts.owner.isBehind(id) || this.late.has(id);
   }
 
-  /** Looks again: since these were taken in, or stored in vain, some may have been recorded, and attempted. */
+  /** In bundles. What is recorded already, and perhaps attempted, is found to be so when they are taken apart. */
   private async storeLate(recordings: readonly Recording[]): Promise<number> {
     const matched = recordings.flatMap((recording) => recording.matched);
-    const unseen = new Map(matched.map((one) => [one.delivery.id, one]));
-    const seen = await this.parts.deliveries.getMany([...unseen.keys()]);
-    for (const { id } of seen) unseen.delete(id);
     const payloads = recordings.flatMap((recording) => recording.payloads);
-    const stored = await this.store({ matched: [...unseen.values()], payloads });
-    await this.tellAgain(seen);
-    return stored;
+    const [, bundles] = await Promise.all([
+      this.parts.payloads.store(payloads, REPEATABLE),
+      this.parts.bundles.store(matched.map(({ delivery }) => delivery)),
+    ]);
+    this.recorded.add(matched.length);
+    const endpoints = new Map(matched.map(({ endpoint }) => [endpoint.id, endpoint]));
+    const untold = new Set<string>();
+    for (const bundle of bundles) {
+      const endpoint = endpoints.get(bundle.endpoint_id);
+      if (endpoint !== undefined && !this.parts.owner.leave(endpoint, beginningOf(bundle))) untold.add(endpoint.id);
+    }
+    if (untold.size > 0) await this.parts.owner.tell([...untold]);
+    return matched.length;
   }
 
   /** Recorded before and still waiting: perhaps the process that did so ended before it could tell. */
@@ -181,19 +193,16 @@ export class Recorder {
     if (untold.length > 0) await this.parts.owner.tell([...new Set(untold)]);
   }
 
-  /** Stores what is new and hands it over; answers how many deliveries. */
-  private async store({ matched, payloads }: Recording): Promise<number> {
+  /** Stores what is new and hands it over. */
+  private async store({ matched, payloads }: Recording): Promise<void> {
     const inserts = matched.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
-    // Should a power cut lose them, it loses the offset with them, or the message comes again.
-    const options = { repeatable: true };
     await Promise.all([
-      this.parts.payloads.store(payloads, options),
-      this.parts.deliveries.writeMany(inserts, options),
+      this.parts.payloads.store(payloads, REPEATABLE),
+      this.parts.deliveries.writeMany(inserts, REPEATABLE),
     ]);
     this.recorded.add(matched.length);
     for (const { id, body } of payloads) this.parts.payloads.keep(id, body);
     await this.handOver(matched);
-    return matched.length;
   }
 
   private async handOver(matched: readonly Matched[]): Promise<void> {

@@ -1,0 +1,212 @@
+import { jest } from '@jest/globals';
+import type { PublishedEvent } from '@tracking/contracts';
+import { eventually } from '@tracking/testing';
+import { type RetryPolicy, newDelivery } from '@tracking/webhooks-domain';
+import { answer } from '../../test/fake-receivers.ts';
+import { type EndpointOnStage, type Running, SCOPE, Stage } from '../../test/stage.ts';
+import { BUNDLES, type BundleDocument, Bundles } from './bundles.ts';
+import { DELIVERIES, type DeliveryDocument, deliveryId, toDocument } from './delivery-document.ts';
+import { PAYLOADS, type PayloadDocument, payloadId } from './payloads.ts';
+
+jest.setTimeout(30_000);
+
+const HANGS = 'https://hangs.example.com/';
+const ANSWERS = 'https://answers.example.com/';
+const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, windowMs: 7_200_000 };
+const DAY_MS = 86_400_000;
+
+let stage: Stage;
+let webhooks: Running;
+let endpoint: EndpointOnStage;
+let wake: (status: number) => void;
+beforeEach(async () => {
+  stage = await Stage.open();
+  webhooks = await stage.start({ policy: NEVER, sweepMs: 20 });
+  await behind();
+});
+afterEach(async () => {
+  wake(200);
+  await stage.close();
+});
+
+/** Deliveries for it before a test. */
+let before: number;
+
+/** An endpoint that hangs, with as many waiting as are held in memory: more is recorded in bundles, and stays there. */
+async function behind(): Promise<void> {
+  endpoint = await stage.endpoint(webhooks, HANGS, { max_concurrency: 1 });
+  const gate = Promise.withResolvers<ReturnType<typeof answer>>();
+  wake = (status) => gate.resolve(answer(status));
+  stage.receivers.behave(HANGS, () => gate.promise);
+  await stage.publish(...Array.from({ length: 64 }, () => stage.event()));
+  await stage.consumed();
+  await eventually(() => expect(stage.receivers.at(HANGS)).toHaveLength(1));
+  stage.clockOffset += 1_000;
+  for (before = 64; late() === 0; before += 1) {
+    await stage.publish(stage.event());
+    await stage.consumed();
+  }
+  expect(await list()).toHaveLength(before);
+  expect(await bundles()).toBe(0);
+}
+
+const late = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
+const bundles = async () => (await stage.engine.documentStore.collection(BUNDLES)).count({});
+const list = (filter: object = {}) => stage.deliveries(webhooks, { endpoint_id: endpoint.id, ...filter });
+const eventsOf = (deliveries: readonly { readonly event_id: string }[]) => deliveries.map(({ event_id }) => event_id);
+const ids = (events: readonly PublishedEvent[]) => events.map(({ id }) => id);
+
+/** In so many bundles, one after the other, each a minute after the one before. */
+async function recordBundles(
+  count: number,
+  each: number,
+  type: PublishedEvent['type'] = 'shipment.created',
+): Promise<PublishedEvent[]> {
+  const all: PublishedEvent[] = [];
+  for (let n = 0; n < count; n += 1) {
+    stage.clockOffset += 60_000;
+    const events = Array.from({ length: each }, () => stage.event({ type }));
+    all.push(...events);
+    const expected = late() + each;
+    await stage.publish(...events);
+    await eventually(() => expect(late()).toBe(expected));
+  }
+  await stage.consumed();
+  return all;
+}
+
+async function pages(filter: object, limit: number): Promise<string[][]> {
+  const found: string[][] = [];
+  let after: readonly string[] | null = [];
+  while (after !== null) {
+    const resume: object = after.length === 0 ? {} : { after };
+    const page: Awaited<ReturnType<typeof webhooks.deliveries.list>> = await webhooks.deliveries.list({
+      scopes: [SCOPE],
+      filter,
+      limit,
+      ...resume,
+    });
+    found.push(eventsOf(page.items));
+    after = page.next;
+  }
+  return found;
+}
+
+describe('deliveries in bundles', () => {
+  test('are listed each once, newest first, and only those bundles taken apart that are looked at', async () => {
+    const events = await recordBundles(5, 4);
+    expect(await bundles()).toBe(5);
+    const all = await pages({ statuses: ['pending'] }, 3);
+    expect(all.flat().slice(0, 20).toSorted()).toEqual(ids(events).toSorted());
+    expect(ids(events.slice(16))).toEqual(expect.arrayContaining(all[0] ?? []));
+    expect([all.flat().length, new Set(all.flat()).size]).toEqual([before + 20, before + 20]);
+    expect(await bundles()).toBe(0);
+
+    const more = await recordBundles(3, 4);
+    const newest = await webhooks.deliveries.list({ scopes: [SCOPE], filter: {}, limit: 2 });
+    expect(ids(more.slice(8))).toEqual(expect.arrayContaining(eventsOf(newest.items)));
+    expect(await bundles()).toBe(2);
+    expect(await list({ statuses: ['succeeded'] })).toEqual([]);
+    expect(await bundles()).toBe(2);
+  });
+
+  test('are found by type, time and event', async () => {
+    const created = await recordBundles(2, 2);
+    const recorded = await recordBundles(2, 2, 'milestone.recorded');
+    expect(eventsOf(await list({ event_type: 'milestone.recorded' })).toSorted()).toEqual(ids(recorded).toSorted());
+    expect(await bundles()).toBe(2);
+    const [early, later] = [created[1], created[2]];
+    const earlier = eventsOf(await list({ until: early?.created_at }));
+    expect(earlier).toHaveLength(before + 2);
+    expect(earlier).toEqual(expect.arrayContaining(ids(created.slice(0, 2))));
+    expect(await bundles()).toBe(1);
+    expect(eventsOf(await list({ since: later?.created_at, event_type: 'shipment.created' })).toSorted()).toEqual(
+      ids(created.slice(2)).toSorted(),
+    );
+    const [one] = await recordBundles(1, 2);
+    expect(await stage.deliveries(webhooks, { event_id: one?.id })).toMatchObject([{ status: 'pending' }]);
+  });
+
+  test('are read, retried and discarded by their ids, in their workspace only', async () => {
+    const events = await recordBundles(3, 2);
+    const [one, two, three] = [0, 2, 4].map((n) => deliveryId(endpoint.id, events[n] ?? stage.event()));
+    const elsewhere = { scopes: [{ ...SCOPE, workspace_id: 'wsp_two' }], delivery_id: one ?? '' };
+    await expect(webhooks.deliveries.get(elsewhere)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await bundles()).toBe(3);
+    expect(await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: one ?? '' })).toMatchObject({
+      event_id: events[0]?.id,
+      status: 'pending',
+      payload: { id: events[0]?.id },
+    });
+    expect(await bundles()).toBe(2);
+    await webhooks.deliveries.discard({ ...stage.command(), delivery_id: two ?? '' });
+    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: three ?? '' });
+    expect(await bundles()).toBe(0);
+    wake(200);
+    await eventually(async () => expect(await list({ statuses: ['succeeded'] })).toHaveLength(before + 5));
+    expect(await list({ statuses: ['discarded'] })).toMatchObject([{ id: two, attempts_count: 0 }]);
+    for (const unknown of ['dlv_zz', `dlv_${'f'.repeat(32)}`, 'dlv_']) {
+      const reading = webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: unknown });
+      await expect(reading).rejects.toMatchObject({ code: 'not_found' });
+    }
+  });
+
+  test('are discarded with their endpoint, and stay in the log', async () => {
+    const events = await recordBundles(3, 2);
+    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
+    await eventually(async () => expect(await list({ statuses: ['discarded'] })).toHaveLength(before + 6));
+    expect(eventsOf(await list({ statuses: ['discarded'] }))).toEqual(expect.arrayContaining(ids(events)));
+    expect([await bundles(), (await list({ statuses: ['pending', 'retrying'] })).length]).toEqual([0, 0]);
+  });
+
+  test('go out in order, over a restart too, each once, though some were recorded twice', async () => {
+    const events = await recordBundles(6, 3);
+    const again = events.slice(3, 6);
+    await stage.publish(...again);
+    await eventually(() => expect(late()).toBe(22));
+    const stopped = webhooks.stop();
+    wake(200);
+    await stopped;
+    stage.receivers.behave(HANGS, () => answer(200));
+    webhooks = await stage.start({ policy: NEVER });
+    await eventually(async () => expect(await list({ statuses: ['succeeded'] })).toHaveLength(before + 18));
+    expect(await bundles()).toBe(0);
+    const arrived = stage.receivers.at(HANGS).map(({ body }) => JSON.parse(body) as PublishedEvent);
+    expect([arrived.length, new Set(ids(arrived)).size]).toEqual([before + 18, before + 18]);
+    const times = arrived.map(({ created_at }) => created_at);
+    expect(times).toEqual(times.toSorted());
+  });
+
+  test('are found by a process that starts where nothing else waits for their endpoint', async () => {
+    const other = await stage.endpoint(webhooks, ANSWERS);
+    await webhooks.stop();
+    const { documentStore } = stage.engine;
+    const event = stage.event();
+    const { id: event_id, type: event_type, created_at: event_created_at } = event;
+    const payload_id = payloadId(event_id, '2026-11-01');
+    const about = { ...SCOPE, event_id, event_type, event_created_at, payload_id, endpoint_id: other.id };
+    const delivery = newDelivery({ ...about, id: deliveryId(other.id, event), sandbox: false }, stage.now());
+    await new Bundles(
+      await documentStore.collection<BundleDocument>(BUNDLES),
+      await documentStore.collection<DeliveryDocument>(DELIVERIES),
+    ).store([toDocument(delivery)]);
+    const payloads = await documentStore.collection<PayloadDocument>(PAYLOADS);
+    await payloads.insert({ id: payload_id, body: JSON.stringify(event), created_at: event_created_at });
+    webhooks = await stage.start({ policy: NEVER });
+    await eventually(() => expect(stage.receivers.at(ANSWERS)).toMatchObject([{ body: JSON.stringify(event) }]));
+  });
+
+  test('keep the bodies of their events, however old those are', async () => {
+    await stage.endpoint(webhooks, ANSWERS);
+    const [event] = await recordBundles(1, 1);
+    await eventually(() => expect(stage.receivers.at(ANSWERS)).toHaveLength(1));
+    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1));
+    stage.clockOffset += 31 * DAY_MS;
+    await eventually(() => expect(webhooks.metrics.value('webhook_deliveries_deleted_total')).toBe(1));
+    const bodies = await stage.engine.documentStore.collection(PAYLOADS);
+    await stage.consumed();
+    await webhooks.stop();
+    expect([await bundles(), await bodies.count({})]).toEqual([1, before + 1]);
+    expect(await stage.delivery(webhooks, endpoint.id, event?.id ?? '')).toMatchObject({ payload: { id: event?.id } });
+  });
+});
