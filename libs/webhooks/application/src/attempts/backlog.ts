@@ -60,7 +60,7 @@ export class Backlog {
     else if (isAfter(item, this.horizon)) this.miss(item);
     else {
       this.scheduled.add(item);
-      if (this.scheduled.size > room) this.horizon = shortened(this.scheduled);
+      if (this.scheduled.size > room) this.horizon = earliest(this.horizon, shortened(this.scheduled));
     }
   }
 
@@ -179,7 +179,10 @@ function earliest(...places: readonly Place[]): Place {
 
 /** Leaves its last one to the disk; answers how far the rest reaches. */
 function shortened(list: WaitingList): Place {
-  list.pop();
+  const dropped = list.pop();
   const { due, id } = list.last ?? BEGINNING;
-  return { due, id };
+  if (dropped === undefined) return { due, id };
+  // One that was put back is due later here than where it is stored.
+  const left = placeOf(dropped.delivery);
+  return isAfter(left, { due, id }) ? { due, id } : { due: left.due, id: '' };
 }

@@ -59,13 +59,16 @@ export class Owner {
     this.polling = this.poll();
   }
 
-  /** Hands over deliveries that were just stored as new. Answers false where another process has to be told instead. */
-  offer(endpoint: EndpointDocument, deliveries: readonly DeliveryDocument[]): boolean {
+  /**
+   * Hands over deliveries that were just stored. Answers false where another process has to be told instead.
+   * @param areNew otherwise some may have been stored before, and attempted: each is looked at first
+   */
+  offer(endpoint: EndpointDocument, deliveries: readonly DeliveryDocument[], areNew = true): boolean {
     if (!this.shards.owns(endpoint.id)) return false;
     const { lanes, dispatcher, receivers } = this.parts;
     receivers.note(endpoint);
     const lane = this.open(endpoint, this.known.has(shardOf(endpoint.id)));
-    const knownAt = performance.now();
+    const knownAt = areNew ? performance.now() : -Infinity;
     for (const delivery of deliveries) {
       if (!lane.busy.has(delivery.id)) lane.backlog.add(toWaiting(delivery, knownAt), lanes.room(lane));
     }

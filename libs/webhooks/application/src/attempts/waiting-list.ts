@@ -49,9 +49,11 @@ export class WaitingList {
     return this.items.values();
   }
 
-  /** Drops what comes after this. */
+  /** Drops what is stored beyond this, whenever it is due here. */
   cut(end: Place): void {
-    while (this.last !== undefined && isAfter(this.last, end)) this.pop();
+    for (const item of this.items.filter(({ delivery }) => isAfter(placeOf(delivery), end))) {
+      this.take(({ id }) => id === item.id);
+    }
   }
 
   has(id: string): boolean {

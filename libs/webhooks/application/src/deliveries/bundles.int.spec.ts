@@ -1,11 +1,20 @@
 import { jest } from '@jest/globals';
 import type { PublishedEvent } from '@tracking/contracts';
+import type { Query } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { type RetryPolicy, newDelivery } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
 import { type EndpointOnStage, type Running, SCOPE, Stage } from '../../test/stage.ts';
 import { BUNDLES, type BundleDocument, Bundles } from './bundles.ts';
-import { DELIVERIES, type DeliveryDocument, deliveryId, toDocument } from './delivery-document.ts';
+import {
+  ATTEMPTS,
+  type AttemptDocument,
+  DELIVERIES,
+  type DeliveryDocument,
+  deliveryId,
+  toDocument,
+} from './delivery-document.ts';
+import { DeliveryQueries } from './delivery-queries.ts';
 import { PAYLOADS, type PayloadDocument, payloadId } from './payloads.ts';
 
 jest.setTimeout(30_000);
@@ -73,6 +82,29 @@ async function recordBundles(
   }
   await stage.consumed();
   return all;
+}
+
+async function collections() {
+  const { documentStore } = stage.engine;
+  const [bundles, deliveries, attempts, payloads] = await Promise.all([
+    documentStore.collection<BundleDocument>(BUNDLES),
+    documentStore.collection<DeliveryDocument>(DELIVERIES),
+    documentStore.collection<AttemptDocument>(ATTEMPTS),
+    documentStore.collection<PayloadDocument>(PAYLOADS),
+  ]);
+  return { stored: bundles, bundles: new Bundles(bundles, deliveries), deliveries, attempts, payloads };
+}
+
+async function queriesWith(Kind: typeof Bundles): Promise<DeliveryQueries> {
+  const { stored, deliveries, attempts, payloads } = await collections();
+  return new DeliveryQueries(deliveries, new Kind(stored, deliveries), attempts, payloads);
+}
+
+function newFor(endpoint_id: string, event: PublishedEvent): DeliveryDocument {
+  const { id: event_id, type: event_type, created_at: event_created_at } = event;
+  const payload_id = payloadId(event_id, '2026-11-01');
+  const about = { ...SCOPE, event_id, event_type, event_created_at, payload_id, endpoint_id, sandbox: false };
+  return toDocument(newDelivery({ ...about, id: deliveryId(endpoint_id, event) }, stage.now()));
 }
 
 async function pages(filter: object, limit: number): Promise<string[][]> {
@@ -177,36 +209,57 @@ describe('deliveries in bundles', () => {
     expect(times).toEqual(times.toSorted());
   });
 
+  test('are listed also when another takes them apart while the list is made', async () => {
+    const events = await recordBundles(2, 2);
+    class Others extends Bundles {
+      override async takeApartFirst(query: Query): Promise<boolean> {
+        await super.takeApartFirst({ ...query, limit: 50 });
+        return false;
+      }
+    }
+    const { items } = await (await queriesWith(Others)).list({ scopes: [SCOPE], filter: {}, limit: 4 });
+    expect(eventsOf(items).toSorted()).toEqual(ids(events).toSorted());
+  });
+
+  test('do not keep a list from its end, however fast more of them are recorded', async () => {
+    const events = await recordBundles(2, 2);
+    let looks = 0;
+    class Growing extends Bundles {
+      override async takeApartFirst(query: Query): Promise<boolean> {
+        looks += 1;
+        expect(looks).toBeLessThan(20);
+        stage.clockOffset += 1_000;
+        await this.store([newFor(endpoint.id, stage.event())]);
+        return super.takeApartFirst(query);
+      }
+    }
+    const { items } = await (await queriesWith(Growing)).list({ scopes: [SCOPE], filter: {}, limit: 4 });
+    expect(eventsOf(items).toSorted()).toEqual(ids(events).toSorted());
+  });
+
   test('are found by a process that starts where nothing else waits for their endpoint', async () => {
     const other = await stage.endpoint(webhooks, ANSWERS);
     await webhooks.stop();
-    const { documentStore } = stage.engine;
     const event = stage.event();
-    const { id: event_id, type: event_type, created_at: event_created_at } = event;
-    const payload_id = payloadId(event_id, '2026-11-01');
-    const about = { ...SCOPE, event_id, event_type, event_created_at, payload_id, endpoint_id: other.id };
-    const delivery = newDelivery({ ...about, id: deliveryId(other.id, event), sandbox: false }, stage.now());
-    await new Bundles(
-      await documentStore.collection<BundleDocument>(BUNDLES),
-      await documentStore.collection<DeliveryDocument>(DELIVERIES),
-    ).store([toDocument(delivery)]);
-    const payloads = await documentStore.collection<PayloadDocument>(PAYLOADS);
-    await payloads.insert({ id: payload_id, body: JSON.stringify(event), created_at: event_created_at });
+    const delivery = newFor(other.id, event);
+    const { bundles, payloads } = await collections();
+    await bundles.store([delivery]);
+    await payloads.insert({ id: delivery.payload_id, body: JSON.stringify(event), created_at: event.created_at });
     webhooks = await stage.start({ policy: NEVER });
     await eventually(() => expect(stage.receivers.at(ANSWERS)).toMatchObject([{ body: JSON.stringify(event) }]));
   });
 
-  test('keep the bodies of their events, however old those are', async () => {
-    await stage.endpoint(webhooks, ANSWERS);
-    const [event] = await recordBundles(1, 1);
-    await eventually(() => expect(stage.receivers.at(ANSWERS)).toHaveLength(1));
+  test('keep the bodies of their events, however old those are; what is done does not come again from them', async () => {
+    const answers = await stage.endpoint(webhooks, ANSWERS);
+    const [event = stage.event()] = await recordBundles(1, 1);
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1));
+    const { bundles, payloads } = await collections();
+    await bundles.store([newFor(answers.id, event)]);
     stage.clockOffset += 31 * DAY_MS;
     await eventually(() => expect(webhooks.metrics.value('webhook_deliveries_deleted_total')).toBe(1));
-    const bodies = await stage.engine.documentStore.collection(PAYLOADS);
-    await stage.consumed();
     await webhooks.stop();
-    expect([await bundles(), await bodies.count({})]).toEqual([1, before + 1]);
-    expect(await stage.delivery(webhooks, endpoint.id, event?.id ?? '')).toMatchObject({ payload: { id: event?.id } });
+    expect(await payloads.count({})).toBe(before + 1);
+    expect(await stage.deliveries(webhooks, { endpoint_id: answers.id })).toEqual([]);
+    expect(await stage.delivery(webhooks, endpoint.id, event.id)).toMatchObject({ payload: { id: event.id } });
   });
 });

@@ -9,7 +9,7 @@ import { type DeliveryDocument, toDocument } from './delivery-document.ts';
 type Bundled = Pick<DeliveryDocument, 'id' | 'event_id' | 'event_created_at' | 'payload_id' | 'created_at'>;
 
 /**
- * New deliveries of one endpoint, for events of one type and minute, in one document: what an endpoint that is behind
+ * New deliveries of one endpoint, for events of one type and second, in one document: what an endpoint that is behind
  * would not get soon. Writing each with its indexes would cost more than everything that is done for those that keep up.
  */
 export interface BundleDocument extends Document {
@@ -17,8 +17,8 @@ export interface BundleDocument extends Document {
   readonly environment: Environment;
   readonly endpoint_id: string;
   readonly event_type: string;
-  /** Of all its events, as `2026-11-30T23:59`. */
-  readonly minute: string;
+  /** Of all its events, as `2026-11-30T23:59:59`. */
+  readonly second: string;
   /** When the first of them is due. */
   readonly due_at: Timestamp;
   readonly first_created_at: Timestamp;
@@ -26,17 +26,22 @@ export interface BundleDocument extends Document {
   readonly deliveries: readonly Bundled[];
 }
 
+const SCOPE = ['workspace_id', 'environment'] as const;
+export const BY_CREATION = ['last_created_at', 'id'] as const;
+/** What else lists filter by: so that an engine need not read the bundles themselves. */
+const LOOKED_AT = ['first_created_at', 'event_type'] as const;
+
 export const BUNDLES: CollectionSpec = {
   name: 'webhook_bundles',
   indexes: [
     { name: 'queue', fields: ['endpoint_id', 'due_at', 'id'] },
-    { name: 'endpoint', fields: ['endpoint_id', 'last_created_at', 'id'] },
-    { name: 'scope', fields: ['workspace_id', 'environment', 'last_created_at', 'id'] },
-    { name: 'minute', fields: ['workspace_id', 'environment', 'minute', 'id'] },
+    { name: 'endpoint', fields: ['endpoint_id', ...SCOPE, ...BY_CREATION, ...LOOKED_AT] },
+    { name: 'scope', fields: [...SCOPE, ...BY_CREATION, ...LOOKED_AT] },
+    { name: 'second', fields: [...SCOPE, 'second', 'id'] },
   ],
 };
 
-/** Those of a minute are looked through this many at a time. */
+/** Those of a second are looked through this many at a time. */
 const AT_ONCE = 50;
 /** A power cut loses the end of what was written: the message comes again, or the bundle is there again. */
 const REPEATABLE = { repeatable: true };
@@ -54,7 +59,7 @@ export class Bundles {
    */
   async store(deliveries: readonly DeliveryDocument[]): Promise<readonly BundleDocument[]> {
     const kindOf = ({ endpoint_id, event_type, event_created_at }: DeliveryDocument) =>
-      `${endpoint_id} ${event_type} ${minuteOf(event_created_at)}`;
+      `${endpoint_id} ${event_type} ${secondOf(event_created_at)}`;
     const bundles = [...Map.groupBy(deliveries, kindOf).values()].map(bundle);
     await this.bundles.writeMany(
       bundles.map((document) => ({ kind: 'insert', document })),
@@ -99,24 +104,29 @@ export class Bundles {
     return found.length > 0;
   }
 
-  /** Takes those apart that hold such a delivery of an event of that time. */
+  /** When the newest one of any of these scopes was recorded; undefined when there is none. */
+  async newest(scopes: readonly Scope[]): Promise<Timestamp | undefined> {
+    const found = scopes.map(({ workspace_id, environment }) =>
+      this.bundles.find({
+        filter: { workspace_id, environment },
+        sort: { fields: BY_CREATION, descending: true },
+        limit: 1,
+      }),
+    );
+    const times = (await Promise.all(found)).flat().map(({ last_created_at }) => last_created_at);
+    return times.toSorted().at(-1);
+  }
+
+  /** Takes those apart that hold such a delivery of an event of that time: all of them, there may be two with the same. */
   async takeApartWith(scopes: readonly Scope[], at: Timestamp, isWanted: (one: Bundled) => boolean): Promise<void> {
-    for await (const bundle of this.ofMinute(scopes, at)) {
+    for await (const bundle of this.ofSecond(scopes, at)) {
       if (bundle.deliveries.some(isWanted)) await this.takeApart([bundle]);
     }
   }
 
-  /** Whether a delivery of this event is in any. */
-  async hold({ event_id, event_created_at, ...scope }: DeliveryDocument): Promise<boolean> {
-    for await (const { deliveries } of this.ofMinute([scope], event_created_at)) {
-      if (deliveries.some((one) => one.event_id === event_id)) return true;
-    }
-    return false;
-  }
-
-  private async *ofMinute(scopes: readonly Scope[], at: Timestamp): AsyncIterable<BundleDocument> {
+  private async *ofSecond(scopes: readonly Scope[], at: Timestamp): AsyncIterable<BundleDocument> {
     for (const { workspace_id, environment } of scopes) {
-      const filter: Filter = { workspace_id, environment, minute: minuteOf(at) };
+      const filter: Filter = { workspace_id, environment, second: secondOf(at) };
       let after: readonly string[] | undefined;
       for (;;) {
         const resume = after === undefined ? {} : { after };
@@ -130,11 +140,11 @@ export class Bundles {
   }
 }
 
-export function minuteOf(at: Timestamp): string {
-  return at.slice(0, 16);
+export function secondOf(at: Timestamp): string {
+  return at.slice(0, 19);
 }
 
-/** @param some of one endpoint, event type and minute */
+/** @param some of one endpoint, event type and second */
 function bundle(some: readonly DeliveryDocument[]): BundleDocument {
   const [first] = some;
   if (first === undefined) throw new TypeError('a bundle holds at least one delivery');
@@ -147,7 +157,7 @@ function bundle(some: readonly DeliveryDocument[]): BundleDocument {
     environment,
     endpoint_id,
     event_type,
-    minute: minuteOf(first.event_created_at),
+    second: secondOf(first.event_created_at),
     due_at: range(some.map(({ due_at, created_at }) => due_at ?? created_at))[0],
     first_created_at,
     last_created_at,

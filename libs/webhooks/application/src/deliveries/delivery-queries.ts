@@ -13,7 +13,7 @@ import type {
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../requests.ts';
-import { type Bundles, minuteOf } from './bundles.ts';
+import { BY_CREATION, type Bundles, secondOf } from './bundles.ts';
 import {
   type AttemptDocument,
   type DeliveryDocument,
@@ -26,6 +26,10 @@ import { type PayloadDocument, payloadId } from './payloads.ts';
 const ORDER = ['created_at', 'id'] as const;
 /** More than endpoints can have been there since the event. */
 const MOST_OF_AN_EVENT = 5_000;
+/** Taken apart at once for a page. */
+const MOST_BUNDLES = 32;
+/** Before and after all times. */
+const [FIRST, LAST] = ['', '~'];
 
 /** The log of deliveries. */
 export class DeliveryQueries {
@@ -82,16 +86,28 @@ export class DeliveryQueries {
     page: PageRequest,
     descending = true,
   ): Promise<readonly DeliveryDocument[]> {
-    if (filter.event_id !== undefined) await this.takeApartOf(scopes, filter.event_id);
-    for (let atOnce = 1; ; atOnce *= 2) {
-      const found = await this.findStored(scopes, filter, page, descending);
-      if (filter.event_id !== undefined || filter.statuses?.includes('pending') === false) return found;
-      const part = bundlesOf(filter, page, found, descending);
-      const sort = { fields: ['last_created_at', 'id'], descending };
+    const find = () => this.findStored(scopes, filter, page, descending);
+    if (filter.statuses?.includes('pending') === false) return find();
+    if (filter.event_id !== undefined) {
+      await this.takeApartOf(scopes, filter.event_id);
+      return find();
+    }
+    // What is recorded from now on is none of this page's: else one might wait for the end of a long load.
+    const newest = await this.bundles.newest(scopes);
+    if (newest === undefined) return find();
+    let end = endOf(page, await find(), descending);
+    for (let atOnce = 1; ; atOnce = Math.min(2 * atOnce, MOST_BUNDLES)) {
+      const part = bundlesOf(filter, page, end, newest, descending);
+      const sort = { fields: BY_CREATION, descending };
       const looked = scopes.map(({ workspace_id, environment }) =>
         this.bundles.takeApartFirst({ filter: { workspace_id, environment, ...part }, sort, limit: atOnce }),
       );
-      if (!(await Promise.all(looked)).includes(true)) return found;
+      const isComplete = !(await Promise.all(looked)).includes(true);
+      // Read after the look: what others took apart before it is there.
+      const found = await find();
+      const reached = end;
+      end = endOf(page, found, descending);
+      if (isComplete && (descending ? end >= reached : end <= reached)) return found;
     }
   }
 
@@ -141,26 +157,31 @@ export class DeliveryQueries {
   }
 }
 
-/** Which bundles may hold deliveries of a page, as far as it was found without them. */
+/** How far a page reaches, by creation. */
+function endOf({ limit }: PageRequest, found: readonly DeliveryDocument[], descending: boolean): Timestamp {
+  const last = found.length < limit ? undefined : found.at(-1);
+  return last?.created_at ?? (descending ? FIRST : LAST);
+}
+
+/** Which of the bundles up to the newest may hold deliveries of a page. */
 function bundlesOf(
   { endpoint_id, event_type, since, until }: DeliveryFilter,
-  { limit, after }: PageRequest,
-  found: readonly DeliveryDocument[],
+  { after }: PageRequest,
+  end: Timestamp,
+  newest: Timestamp,
   descending: boolean,
 ): Filter {
-  const begin = after?.[0];
-  const end = found.length < limit ? undefined : found.at(-1)?.created_at;
-  const [from, to] = descending ? [end, begin] : [begin, end];
-  const minutes = {
-    ...(since === undefined ? {} : { gte: minuteOf(since) }),
-    ...(until === undefined ? {} : { lte: minuteOf(until) }),
+  const [from, to] = descending ? [end, after?.[0] ?? LAST] : [after?.[0] ?? FIRST, end];
+  const seconds = {
+    ...(since === undefined ? {} : { gte: secondOf(since) }),
+    ...(until === undefined ? {} : { lte: secondOf(until) }),
   };
   return {
     ...(endpoint_id === undefined ? {} : { endpoint_id }),
     ...(event_type === undefined ? {} : { event_type }),
-    ...(from === undefined ? {} : { last_created_at: { gte: from } }),
-    ...(to === undefined ? {} : { first_created_at: { lte: to } }),
-    ...(Object.keys(minutes).length === 0 ? {} : { minute: minutes }),
+    last_created_at: { gte: from, lte: newest },
+    first_created_at: { lte: to },
+    ...(Object.keys(seconds).length === 0 ? {} : { second: seconds }),
   };
 }
 

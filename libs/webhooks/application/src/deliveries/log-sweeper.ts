@@ -110,19 +110,23 @@ export class LogSweeper {
   /** Each step leaves nothing behind that the next round could not find, but for bodies if interrupted just then. */
   private async delete(old: readonly DeliveryDocument[], before: Timestamp): Promise<void> {
     if (old.length === 0) return;
-    const { deliveries, attempts, payloads } = this.stored;
+    const { deliveries, attempts } = this.stored;
+    const payloads = new Map(old.map((one) => [one.payload_id, one]));
     await this.forgotten.raise(before);
+    // While they are there: what is in a bundle as well is not to come back, and what else is in one needs its body.
+    for (const { event_id, event_created_at, ...scope } of payloads.values()) {
+      await this.bundles.takeApartWith([scope], event_created_at, (one) => one.event_id === event_id);
+    }
     const attempted = old.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
     await attempts.writeMany(attempted.map((id) => ({ kind: 'delete', id })));
     // Not those of which a person has asked for another attempt meanwhile.
     await deliveries.writeMany(old.map(({ id, revision }) => ({ kind: 'delete', id, guard: { revision } })));
     this.deleted.add(old.length);
     const unneeded: string[] = [];
-    for (const [payload_id, one] of new Map(old.map((one) => [one.payload_id, one]))) {
-      const bundled = await this.bundles.hold(one);
-      const [needed] = await deliveries.find({ filter: { event_id: one.event_id, payload_id }, limit: 1 });
-      if (!bundled && needed === undefined) unneeded.push(payload_id);
+    for (const [payload_id, { event_id }] of payloads) {
+      const [needed] = await deliveries.find({ filter: { event_id, payload_id }, limit: 1 });
+      if (needed === undefined) unneeded.push(payload_id);
     }
-    await payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));
+    await this.stored.payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));
   }
 }

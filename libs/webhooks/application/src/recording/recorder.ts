@@ -159,7 +159,9 @@ export class Recorder {
 
     const first = new Set(now.map(({ delivery }) => delivery.payload_id));
     const unseen = [...payloads.values()].filter(({ id }) => !seenPayloads.has(id));
-    if (now.length > 0) await this.store({ matched: now, payloads: unseen.filter(({ id }) => first.has(id)) });
+    // A doubtful one may be in a bundle, and taken apart meanwhile.
+    const areNew = doubtful.length === 0;
+    if (now.length > 0) await this.store({ matched: now, payloads: unseen.filter(({ id }) => first.has(id)) }, areNew);
     await this.tellAgain(seen);
     return { matched: late, payloads: unseen.filter(({ id }) => !first.has(id)) };
   }
@@ -194,7 +196,7 @@ export class Recorder {
   }
 
   /** Stores what is new and hands it over. */
-  private async store({ matched, payloads }: Recording): Promise<void> {
+  private async store({ matched, payloads }: Recording, areNew: boolean): Promise<void> {
     const inserts = matched.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
     await Promise.all([
       this.parts.payloads.store(payloads, REPEATABLE),
@@ -202,14 +204,14 @@ export class Recorder {
     ]);
     this.recorded.add(matched.length);
     for (const { id, body } of payloads) this.parts.payloads.keep(id, body);
-    await this.handOver(matched);
+    await this.handOver(matched, areNew);
   }
 
-  private async handOver(matched: readonly Matched[]): Promise<void> {
+  private async handOver(matched: readonly Matched[], areNew: boolean): Promise<void> {
     const untold: string[] = [];
     for (const [endpoint, ofIt] of Map.groupBy(matched, (one) => one.endpoint)) {
       const deliveries = ofIt.map(({ delivery }) => delivery);
-      if (!this.parts.owner.offer(endpoint, deliveries)) untold.push(endpoint.id);
+      if (!this.parts.owner.offer(endpoint, deliveries, areNew)) untold.push(endpoint.id);
     }
     if (untold.length > 0) await this.parts.owner.tell(untold);
   }
