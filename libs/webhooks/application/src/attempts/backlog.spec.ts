@@ -1,7 +1,7 @@
 import { newDelivery, retryRequested } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, toDocument } from '../deliveries/delivery-document.ts';
 import { Backlog } from './backlog.ts';
-import { END, toWaiting } from './waiting-list.ts';
+import { END, isAfter, placeOf, toWaiting } from './waiting-list.ts';
 
 const ROOM = 4;
 const nobody = new Set<string>();
@@ -32,7 +32,7 @@ class Disk {
   answer(backlog: Backlog, page: ReturnType<Backlog['beginPage']>): void {
     const { after, limit } = page;
     const all = [...this.stored.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    const scheduled = after === undefined ? [] : all.filter((one) => one.id > after.id).slice(0, limit);
+    const scheduled = after === undefined ? [] : all.filter((one) => isAfter(placeOf(one), after)).slice(0, limit);
     backlog.endPage(page, { scheduled, express: [], end: END }, nobody, 0);
   }
 }
@@ -200,6 +200,20 @@ describe('a backlog', () => {
     disk.answer(backlog, next);
     disk.stored.delete(delivery(1).id);
     expect([...drain(backlog), ...drainWith(backlog, disk)]).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('loses nothing that was put back for later, and so is stored before what is left to the disk', () => {
+    const [backlog, disk] = [new Backlog(true), new Disk()];
+    disk.put(1, 2, 3, 6);
+    const back = (n: number, due: number) => backlog.putBack({ ...waiting(n), due: waiting(due).due });
+    back(1, 10);
+    back(2, 11);
+    backlog.leave({ due: waiting(5).due, id: '' });
+    expect(backlog.scheduled.size).toBe(2);
+    // Room for two: the last one is left to the disk, where it comes first.
+    backlog.add(waiting(3), 2);
+    expect(backlog.scheduled.size).toBe(2);
+    expect(drainWith(backlog, disk).toSorted()).toEqual([1, 2, 3, 6]);
   });
 
   test('takes in from a page only what comes before its end', () => {

@@ -60,7 +60,7 @@ export class Backlog {
     else if (isAfter(item, this.horizon)) this.miss(item);
     else {
       this.scheduled.add(item);
-      if (this.scheduled.size > room) this.horizon = earliest(this.horizon, shortened(this.scheduled));
+      if (this.scheduled.size > room) this.horizon = shortened(this.scheduled);
     }
   }
 
