@@ -75,7 +75,7 @@ async function latencyPart({ seconds = 30 }: Run): Promise<void> {
 
 /**
  * Long enough by default for the hung endpoints' retries to set in; all on the same server. Others that answer tell what
- * the records of so many endpoints cost: the rest is what hanging costs.
+ * the records of so many endpoints cost; being alone again at the end, what the server's age and all that is stored by then.
  */
 async function hungPart({ seconds = 150 }: Run): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
@@ -85,9 +85,15 @@ async function hungPart({ seconds = 150 }: Run): Promise<void> {
     const others: string[] = [];
     for (let n = 0; n < HUNG; n += 1) others.push(await stage.endpoint(`/also/${n}`));
     await paced(stage, `the same beside ${HUNG} that answer, 30 s`, 30);
-    for (const id of others) await stage.call('POST', `/v1/webhook_endpoints/${id}/disable`, {});
-    for (let n = 0; n < HUNG; n += 1) await stage.endpoint(`/hang/${n}`);
+    const disable = async (ids: readonly string[]) => {
+      for (const id of ids) await stage.call('POST', `/v1/webhook_endpoints/${id}/disable`, {});
+    };
+    await disable(others);
+    const hung: string[] = [];
+    for (let n = 0; n < HUNG; n += 1) hung.push(await stage.endpoint(`/hang/${n}`));
     await paced(stage, `the same beside ${HUNG} hung endpoints, ${seconds} s`, seconds);
+    await disable(hung);
+    await paced(stage, 'the same alone again, 30 s', 30);
   });
 }
 
