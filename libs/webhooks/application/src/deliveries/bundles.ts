@@ -10,7 +10,7 @@ type Bundled = Pick<DeliveryDocument, 'id' | 'event_id' | 'event_created_at' | '
 
 /**
  * New deliveries of one endpoint, for events of one type and second, in one document: what an endpoint that is behind
- * would not get soon. Writing each with its indexes would cost more than everything that is done for those that keep up.
+ * would not get soon. Each in a document with its indexes would keep those waiting that keep up.
  */
 export interface BundleDocument extends Document {
   readonly workspace_id: string;
