@@ -9,6 +9,7 @@ import {
   scheduledQueue,
   toDocument,
 } from '../deliveries/delivery-document.ts';
+import { firstOfEach } from '../deliveries/skip-scan.ts';
 import { MOST_EXPRESS, type Page, type PageContent } from './backlog.ts';
 import { BEGINNING, END, type Place } from './waiting-list.ts';
 
@@ -66,18 +67,10 @@ export class Queues {
     yield* this.queuedEndpoints();
   }
 
-  /** Found by skipping from queue to queue along the index. */
   private async *queuedEndpoints(): AsyncIterable<string> {
-    let queue = '';
     let endpoint = '';
-    for (;;) {
-      const [next] = await this.deliveries.find({
-        filter: { queue: { gt: queue } },
-        sort: { fields: ['queue', 'due_at', 'id'] },
-        limit: 1,
-      });
-      if (next?.queue === undefined) return;
-      queue = next.queue;
+    for await (const { queue } of firstOfEach(this.deliveries, ['queue', 'due_at', 'id'])) {
+      if (queue === undefined) return;
       const found = endpointOfQueue(queue);
       if (found !== endpoint && queue !== ANNOUNCEMENTS) yield found;
       endpoint = found;

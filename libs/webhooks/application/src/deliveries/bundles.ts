@@ -4,6 +4,7 @@ import type { Collection, CollectionSpec, Document, Filter, Query } from '@track
 import { newDelivery } from '@tracking/webhooks-domain';
 import type { Scope } from '../requests.ts';
 import { type DeliveryDocument, toDocument } from './delivery-document.ts';
+import { firstOfEach } from './skip-scan.ts';
 
 /** What the deliveries of a bundle do not have in common. */
 type Bundled = Pick<DeliveryDocument, 'id' | 'event_id' | 'event_created_at' | 'payload_id' | 'created_at'>;
@@ -73,19 +74,9 @@ export class Bundles {
     return this.bundles.find({ filter: { endpoint_id }, sort: { fields: ['due_at', 'id'] }, limit });
   }
 
-  /** Every endpoint with bundles, found by skipping along the index. */
+  /** Every endpoint with bundles. */
   async *endpoints(): AsyncIterable<string> {
-    let endpoint_id = '';
-    for (;;) {
-      const [next] = await this.bundles.find({
-        filter: { endpoint_id: { gt: endpoint_id } },
-        sort: { fields: ['endpoint_id', 'due_at', 'id'] },
-        limit: 1,
-      });
-      if (next === undefined) return;
-      endpoint_id = next.endpoint_id;
-      yield endpoint_id;
-    }
+    for await (const { endpoint_id } of firstOfEach(this.bundles, ['endpoint_id', 'due_at', 'id'])) yield endpoint_id;
   }
 
   /** Makes each of their deliveries a document, unless it is one. Interrupted in between, some are both for a while. */

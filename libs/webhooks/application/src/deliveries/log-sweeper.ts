@@ -7,6 +7,7 @@ import { type AttemptDocument, type DeliveryDocument, attemptIds } from './deliv
 import type { Bundles } from './bundles.ts';
 import type { Forgotten } from './forgotten.ts';
 import type { PayloadDocument } from './payloads.ts';
+import { firstOfEach } from './skip-scan.ts';
 
 const AT_ONCE = 100;
 /** For each millisecond of work it rests so many: old logs are never in the way of deliveries. */
@@ -63,25 +64,11 @@ export class LogSweeper {
       ['discarded', ago(deliveriesMs)],
       ['dead_lettered', ago(deadLettersMs)],
     ] as const;
-    for await (const workspace_id of this.workspaces()) {
+    const byScope = ['workspace_id', 'environment', 'status', ...ORDER] as const;
+    for await (const { workspace_id } of firstOfEach(this.stored.deliveries, byScope)) {
       for (const environment of ENVIRONMENTS) {
         for (const [status, before] of kept) await this.sweepLog({ workspace_id, environment, status }, before, ending);
       }
-    }
-  }
-
-  /** Every workspace with deliveries, found by skipping along the index. */
-  private async *workspaces(): AsyncIterable<string> {
-    let workspace_id = '';
-    for (;;) {
-      const [next] = await this.stored.deliveries.find({
-        filter: { workspace_id: { gt: workspace_id } },
-        sort: { fields: ['workspace_id', 'environment', 'status', ...ORDER] },
-        limit: 1,
-      });
-      if (next === undefined) return;
-      workspace_id = next.workspace_id;
-      yield workspace_id;
     }
   }
 
