@@ -21,13 +21,23 @@ const slowly: Behaviour = async (request) => {
   return stage.receivers.good(request);
 };
 
-async function publishFor(ms: number): Promise<number> {
-  let events = 0;
-  for (const deadline = Date.now() + ms; Date.now() < deadline; events += 1) {
-    await stage.publish(stage.event());
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-  return events;
+/** Publishes events, some at once, until it is stopped, which answers how many they were. */
+function publishing(atOnce = 1): () => Promise<number> {
+  let goesOn = true;
+  const publish = async () => {
+    let events = 0;
+    for (; goesOn; events += atOnce) {
+      await Promise.all(Array.from({ length: atOnce }, () => stage.publish(stage.event())));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    return events;
+  };
+  const published = publish();
+  published.catch(() => undefined);
+  return () => {
+    goesOn = false;
+    return published;
+  };
 }
 /** How often each (endpoint, event) arrived. */
 function arrivals(): readonly number[] {
@@ -41,6 +51,10 @@ function arrivals(): readonly number[] {
   return [...counts.values()];
 }
 
+/** Resolves once a process has delivered something. */
+const succeedsAt = ({ metrics }: Awaited<ReturnType<Stage['start']>>) =>
+  eventually(() => expect(metrics.value('webhook_attempts_total{outcome="success"}')).toBeGreaterThan(0));
+
 describe('two processes', () => {
   test('share the work: one attempts what the other recorded', async () => {
     const owner = await stage.start({ policy: POLICY });
@@ -48,11 +62,15 @@ describe('two processes', () => {
     const other = await stage.start({ policy: POLICY });
     expect(owner.metrics.value('webhook_shards_owned')).toBe(64);
     expect(other.metrics.value('webhook_shards_owned')).toBe(0);
-    const events = await publishFor(300);
+    const published = publishing();
+    await eventually(() => {
+      for (const { metrics } of [owner, other]) {
+        expect(metrics.value('webhook_deliveries_recorded_total')).toBeGreaterThan(0);
+      }
+    });
+    const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
     expect(arrivals().every((times) => times === 1)).toBe(true);
-    expect(owner.metrics.value('webhook_deliveries_recorded_total')).toBeGreaterThan(0);
-    expect(other.metrics.value('webhook_deliveries_recorded_total')).toBeGreaterThan(0);
     expect(other.metrics.value('webhook_attempts_total{outcome="success"}')).toBe(0);
   });
 
@@ -97,10 +115,11 @@ describe('two processes', () => {
     for (const url of URLS) await stage.endpoint(first, url);
     for (const url of URLS) stage.receivers.behave(url, slowly);
     const second = await stage.start({ policy: POLICY });
-    const publishing = publishFor(600);
+    const published = publishing();
     await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
     await first.stop();
-    const events = await publishing;
+    await succeedsAt(second);
+    const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length), { deadlineMs: 15_000 });
     expect(second.metrics.value('webhook_shards_owned')).toBe(64);
     await eventually(async () =>
@@ -114,11 +133,12 @@ describe('two processes', () => {
     for (const url of URLS) await stage.endpoint(first, url);
     for (const url of URLS) stage.receivers.behave(url, slowly);
     const second = await stage.start({ policy: POLICY });
-    const publishing = publishFor(600);
+    const published = publishing();
     await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
     first.process.kill();
     const inDoubt = first.process.unanswered;
-    const events = await publishing;
+    await succeedsAt(second);
+    const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length), { deadlineMs: 15_000 });
     await eventually(async () =>
       expect(await stage.deliveries(second, { statuses: ['pending', 'retrying'] })).toEqual([]),
@@ -132,20 +152,20 @@ describe('two processes', () => {
     for (const url of URLS) await stage.endpoint(first, url);
     for (const url of URLS) stage.receivers.behave(url, slowly);
     const second = await stage.start({ policy: POLICY });
-    const publishing = publishFor(600);
+    const published = publishing();
     await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
     first.process.loseLeases();
     const inDoubt = first.process.unanswered;
     await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
     expect(first.metrics.value('webhook_shards_owned')).toBe(0);
-    const events = await publishing;
+    await succeedsAt(second);
+    const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length), { deadlineMs: 15_000 });
     await eventually(async () =>
       expect(await stage.deliveries(second, { statuses: ['pending', 'retrying'] })).toEqual([]),
     );
     const repeated = arrivals().reduce((sum, times) => sum + times - 1, 0);
     expect(repeated).toBeLessThanOrEqual(inDoubt);
-    expect(second.metrics.value('webhook_attempts_total{outcome="success"}')).toBeGreaterThan(0);
   });
 
   test('of which one lost its shards while its engine was away attempt nothing twice', async () => {
@@ -183,10 +203,11 @@ describe('two processes', () => {
     const { id } = await stage.endpoint(first, url, { max_concurrency: 2 });
     stage.receivers.behave(url, slowly);
     const second = await stage.start({ policy: POLICY });
-    const publishing = publishFor(400);
+    const published = publishing(4);
     await eventually(() => expect(arrivals().length).toBeGreaterThan(20));
     await first.stop();
-    const events = await publishing;
+    await succeedsAt(second);
+    const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events));
     expect(stage.receivers.mostAtOnce.get(url)).toBe(2);
     expect(shardOf(id)).toBeLessThan(64);
