@@ -89,7 +89,8 @@ export class Owner {
   /** Whether an endpoint of this process's is known to be behind with what waits for it. */
   isBehind(endpointId: string): boolean {
     const { lanes, now } = this.parts;
-    return this.shards.owns(endpointId) && (lanes.get(endpointId)?.isBehind(now().getTime()) ?? false);
+    const lane = this.shards.owns(endpointId) ? lanes.get(endpointId) : undefined;
+    return lane?.isBehind(now().getTime(), lanes.room(lane)) ?? false;
   }
 
   /** Tells the owners of these endpoints that something stored about them changed, be it this process or another. */

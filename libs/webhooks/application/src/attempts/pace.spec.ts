@@ -44,6 +44,15 @@ describe('the pace of an endpoint', () => {
     expect(answer(pace(), failure, 4).allowed).toBe(2);
   });
 
+  test('probes until the first success, and after as many failures in a row as there may be attempts', () => {
+    const subject = pace();
+    expect(subject.probing).toBe(true);
+    expect(answer(subject, success, 1).probing).toBe(false);
+    expect(answer(subject, failure, 4).probing).toBe(false);
+    expect(answer(subject, failure, 1).probing).toBe(true);
+    expect(answer(subject, success, 1).probing).toBe(false);
+  });
+
   test('rests after failures in a row for up to a tenth of what the last attempt took', () => {
     const subject = pace();
     subject.answered(failure, 0, 10_000);

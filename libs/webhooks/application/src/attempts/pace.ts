@@ -43,6 +43,8 @@ export class Pace {
   recoveringSince: number | null;
   /** Whether its latest answer was a success. */
   proven = false;
+  /** Whether it gets a few attempts only, to see if it answers: until the first success, and after nothing but failures. */
+  probing = true;
   private failingSince: number | null;
   private failuresInARow = 0;
   private saved: string;
@@ -101,6 +103,7 @@ export class Pace {
     this.failingSince = null;
     this.failuresInARow = 0;
     this.proven = true;
+    this.probing = false;
     this.allowed = Math.min(this.most, this.allowed + 1);
   }
 
@@ -108,7 +111,10 @@ export class Pace {
     this.failingSince ??= startedAt;
     this.failuresInARow += 1;
     this.proven = false;
-    if (this.failuresInARow >= this.allowed) this.allowed = Math.min(this.allowed, PROBES);
+    if (this.failuresInARow >= this.allowed) {
+      this.allowed = Math.min(this.allowed, PROBES);
+      this.probing = true;
+    }
     if (this.failuresInARow >= REST_AFTER) this.restsUntil = endedAt + this.random() * REST * (endedAt - startedAt);
     if (this.failuresInARow >= RELAPSE_AFTER) this.recoveringSince = null;
   }
