@@ -109,8 +109,10 @@ async function sustained(endpoints: number, shipments: number, bare: number): Pr
       Promise.all(
         keys.map((key) => drive(server, { connections: 32 / keys.length, seconds: 0, amount, key }, shipment)),
       );
-    await post(200);
-    await stage.delivered(200 * endpoints);
+    // What is sustained is the rate of a server that has been at it for a while.
+    const before = shipments / keys.length / 2;
+    await post(before);
+    await stage.delivered(before * endpoints);
     await stage.reset();
     const [started, cpu] = [Date.now(), cpuSeconds(server.pid)];
     const posted = post(shipments / keys.length);
