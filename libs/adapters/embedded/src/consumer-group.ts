@@ -101,6 +101,7 @@ export class ConsumerGroup {
 
   private async run(partition: number, signal: Signal): Promise<void> {
     let failures = 0;
+    let failedAt = -1;
     // What is stored follows it: nobody else handles messages of this partition for the group.
     let progress: Progress | undefined;
     while (!this.closing.signal.aborted) {
@@ -108,13 +109,13 @@ export class ConsumerGroup {
       const member = this.members[partition % this.members.length];
       try {
         progress ??= this.progress(partition, this.log.committed(partition));
-        const advanced = await this.handle(partition, progress, member);
-        failures = 0;
-        if (!advanced) await changed;
+        if (!(await this.handle(partition, progress, member))) await changed;
       } catch (error) {
         const { topic } = this;
         this.logger.warn({ topic, partition, reason: messageOf(error) }, 'a batch of messages is handled again');
-        failures += 1;
+        const committed = progress?.committed ?? -1;
+        failures = committed > failedAt ? 1 : failures + 1;
+        failedAt = committed;
         await this.rest(failures);
         if (progress?.failure === undefined) continue;
         await progress.settled;

@@ -108,6 +108,23 @@ describe('the broker of one process', () => {
     await Promise.all(consumed);
   });
 
+  it('comes more and more rarely with what fails again and again, also when it was put aside', async () => {
+    const broker = engine.messageBroker;
+    await broker.ensureTopics([{ name: 't', partitions: 1, retentionMs: 60_000 }]);
+    const times: number[] = [];
+    const stop = new AbortController();
+    const over = broker.consume({ topic: 't', group: 'group', signal: stop.signal }, async (_, __, putAside) => {
+      times.push(performance.now());
+      putAside(times.length === 5 ? Promise.resolve() : Promise.reject(new Error('not this time')));
+    });
+    await broker.publish('t', [{ key: 'a', value: '1', headers: {} }]);
+    await eventually(async () => expect(await broker.lag('t', 'group')).toBe(0));
+    const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    expect(pauses.map((ms, index) => ms >= 45 * 2 ** index)).toEqual([true, true, true, true]);
+    stop.abort();
+    await over;
+  });
+
   it('refuses a topic that was not made', async () => {
     await expect(engine.messageBroker.publish('none', [{ key: 'a', value: '1', headers: {} }])).rejects.toThrow(
       Unavailable,

@@ -80,6 +80,11 @@ describe('the pace of an endpoint', () => {
     answer(subject, failure, 20);
     subject.limit = 30;
     expect(subject.allowed).toBe(2);
+    subject.limit = 2;
+    subject.limit = 30;
+    expect(subject.allowed).toBe(2);
+    answer(subject, success, 1);
+    expect(subject.allowed).toBe(3);
   });
 
   test('recovers by a success after ten minutes of failures only', () => {

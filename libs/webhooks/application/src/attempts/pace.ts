@@ -64,7 +64,8 @@ export class Pace {
 
   /** Most attempts at once that its owner allows. */
   set limit(most: number) {
-    this.allowed = this.allowed === this.most ? most : Math.min(this.allowed, most);
+    const isAtMost = this.allowed === this.most && !this.probing;
+    this.allowed = isAtMost ? most : Math.min(this.allowed, most);
     this.most = most;
   }
   get limit(): number {
