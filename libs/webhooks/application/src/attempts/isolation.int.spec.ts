@@ -138,6 +138,21 @@ describe('an endpoint that is behind', () => {
     expect([late(), arrivals(event.id).length]).toEqual([2, 1]);
   });
 
+  test('is recorded at once again when it keeps up, though what was late may still be on its way', async () => {
+    const process = new FlakyProcess();
+    const { id, open } = await behind(process, 2);
+    const gate = Promise.withResolvers<void>();
+    process.gate = gate.promise;
+    await stage.publish(stage.event());
+    await eventually(() => expect(process.atGate).toBeGreaterThan(0));
+    open();
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
+    for (let n = 0; n < 5; n += 1) await stage.publish(stage.event());
+    gate.resolve();
+    await settled(id, 8);
+    expect(late()).toBe(1);
+  });
+
   test('gets an event once that was recorded when nobody said so', async () => {
     const process = new FlakyProcess();
     // More than are held in memory: it is found on the disk.

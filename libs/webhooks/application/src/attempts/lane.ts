@@ -7,7 +7,7 @@ import type { Waiting } from './waiting-list.ts';
 /** Deliveries held in memory for each attempt that may be under way at once. */
 const HELD_PER_ATTEMPT = 64;
 /** While it is not known whether the endpoint answers at all: more would only be read, and stored singly, to wait here. */
-const HELD_PER_PROBE = 4;
+const HELD_PER_PROBE = 8;
 /** An endpoint is behind when the first of what waits for it is overdue by more than this. */
 const BEHIND_MS = 500;
 
@@ -53,9 +53,8 @@ export class Lane {
 
   /** Scheduled deliveries to hold in memory; none while the endpoint is not attempted. */
   get room(): number {
-    if (!isAttempted(this.endpoint)) return 0;
-    if (this.pace === undefined) return HELD_PER_ATTEMPT * this.endpoint.max_concurrency;
-    return this.pace.allowed * (this.pace.probing ? HELD_PER_PROBE : HELD_PER_ATTEMPT);
+    const { allowed: atOnce, probing } = this.pace ?? { allowed: this.endpoint.max_concurrency, probing: true };
+    return isAttempted(this.endpoint) ? atOnce * (probing ? HELD_PER_PROBE : HELD_PER_ATTEMPT) : 0;
   }
 
   get idle(): boolean {
@@ -63,14 +62,10 @@ export class Lane {
     return this.busy.size === 0 && scheduled.size === 0 && express.size === 0 && complete && !this.recovering;
   }
 
-  /**
-   * Whether what comes next would not be attempted soon.
-   * @param room as many as may be held here: when they are all due, the next one is stored to be read later
-   */
-  isBehind(now: number, room: number): boolean {
-    const { first, last, size } = this.backlog.scheduled;
-    if (first === undefined || last === undefined) return false;
-    return now - first.due > BEHIND_MS || (size >= room && last.due <= now);
+  /** Whether what comes next would not be attempted soon. */
+  isBehind(now: number): boolean {
+    const { first } = this.backlog.scheduled;
+    return first !== undefined && now - first.due > BEHIND_MS;
   }
 
   setEndpoint(endpoint: EndpointDocument): void {

@@ -89,8 +89,7 @@ export class Owner {
   /** Whether an endpoint of this process's is known to be behind with what waits for it. */
   isBehind(endpointId: string): boolean {
     const { lanes, now } = this.parts;
-    const lane = this.shards.owns(endpointId) ? lanes.get(endpointId) : undefined;
-    return lane?.isBehind(now().getTime(), lanes.room(lane)) ?? false;
+    return this.shards.owns(endpointId) && (lanes.get(endpointId)?.isBehind(now().getTime()) ?? false);
   }
 
   /** Tells the owners of these endpoints that something stored about them changed, be it this process or another. */

@@ -11,7 +11,7 @@ import {
 } from '../deliveries/delivery-document.ts';
 import { firstOfEach } from '../deliveries/skip-scan.ts';
 import { MOST_EXPRESS, type Page, type PageContent } from './backlog.ts';
-import { BEGINNING, END, type Place } from './waiting-list.ts';
+import { BEGINNING, END, type Place, isAfter, placeOf } from './waiting-list.ts';
 
 const AT_ONCE = 200;
 /** Looked at for a page of a backlog. */
@@ -35,13 +35,19 @@ export class Queues {
   }
 
   private async readScheduled(endpointId: string, from: Place, limit: number) {
-    const end = await this.takeApart(endpointId, limit);
+    // First of all: others may take some of them apart meanwhile, and what is read may lack those.
+    const bundles = await this.bundles.ofEndpoint(endpointId, MOST_BUNDLES);
+    const first = beginningOf(bundles[0]);
+    const scheduled = await this.scheduled(endpointId, after(from), limit);
+    const last = scheduled.at(-1);
+    const isFull = last !== undefined && scheduled.length === limit && !isAfter(placeOf(last), first);
+    if (first === END || isFull) return { scheduled, end: first };
+    const end = await this.takeApart(bundles, limit);
     return { scheduled: await this.scheduled(endpointId, after(from), limit), end };
   }
 
-  /** Takes the endpoint's first bundles apart, for so many deliveries or a little more. Answers where the others begin. */
-  private async takeApart(endpointId: string, count: number): Promise<Place> {
-    const bundles = await this.bundles.ofEndpoint(endpointId, MOST_BUNDLES);
+  /** Takes the first of these apart, for so many deliveries or a little more. Answers where the others begin. */
+  private async takeApart(bundles: readonly BundleDocument[], count: number): Promise<Place> {
     let found = 0;
     const first: BundleDocument[] = [];
     for (const bundle of bundles) {
@@ -79,7 +85,9 @@ export class Queues {
 
   /** Discards everything that waits for a deleted endpoint. */
   async discard(endpointId: string, at: string): Promise<void> {
-    while ((await this.takeApart(endpointId, AT_ONCE)) !== END);
+    while (
+      await this.bundles.takeApartFirst({ filter: { endpoint_id: endpointId }, sort: IN_ORDER, limit: MOST_BUNDLES })
+    );
     for (const queue of [scheduledQueue(endpointId), expressQueue(endpointId)]) {
       for (;;) {
         const waiting = await this.find(queue, undefined, AT_ONCE);

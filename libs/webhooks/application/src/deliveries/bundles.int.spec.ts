@@ -41,7 +41,7 @@ afterEach(async () => {
 /** Deliveries for it before a test. */
 let before: number;
 
-/** An endpoint that hangs, with as many waiting as are held in memory: more is recorded in bundles, and stays there. */
+/** An endpoint that hangs, with more waiting than is held in memory: what follows is recorded in bundles, and stays there. */
 async function behind(): Promise<void> {
   endpoint = await stage.endpoint(webhooks, HANGS, { max_concurrency: 1 });
   const gate = Promise.withResolvers<ReturnType<typeof answer>>();
@@ -123,6 +123,19 @@ async function pages(filter: object, limit: number): Promise<string[][]> {
   }
   return found;
 }
+
+test('a bundle is taken apart in its turn: not while what comes before it fills what is held in memory', async () => {
+  await recordBundles(3, 2);
+  const gate = Promise.withResolvers<ReturnType<typeof answer>>();
+  let more = 20;
+  stage.receivers.behave(HANGS, () => ((more -= 1) >= 0 ? answer(500) : gate.promise));
+  wake(500);
+  // Of the 64 that came before, with several pages read on the way.
+  await eventually(() => expect(stage.receivers.at(HANGS)).toHaveLength(22));
+  expect(await bundles()).toBe(3);
+  gate.resolve(answer(500));
+  await eventually(async () => expect(await bundles()).toBe(0));
+});
 
 describe('deliveries in bundles', () => {
   test('are listed each once, newest first, and only those bundles taken apart that are looked at', async () => {

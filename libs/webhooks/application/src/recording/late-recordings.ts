@@ -35,6 +35,7 @@ export class LateRecordings {
   private waiting: Entry[] = [];
   private readonly endpoints = new Set<string>();
   private size = 0;
+  private flushed = 0;
   private running: Promise<void> | undefined;
   private enough = new AbortController();
 
@@ -49,9 +50,20 @@ export class LateRecordings {
     return this.size;
   }
 
+  /** Counts those that were recorded together. */
+  get flushes(): number {
+    return this.flushed;
+  }
+
   /** Whether any of them is for this endpoint: what follows it comes after it. */
   has(endpointId: string): boolean {
     return this.endpoints.has(endpointId);
+  }
+
+  /** Has the next ones recorded without delay; resolves when they are. */
+  async next(): Promise<void> {
+    this.enough.abort();
+    await this.waiting[0]?.promise.catch(() => undefined);
   }
 
   /** Resolves when there is room for more. */
@@ -59,18 +71,15 @@ export class LateRecordings {
     while (this.size >= MOST) await this.waiting[0]?.promise.catch(() => undefined);
   }
 
-  /**
-   * Resolves when they are recorded, or fenced: then another process does it.
-   * @param hurry some are here only for the order's sake: their endpoint is not behind any more
-   */
-  add(recording: Recording, fenced: AbortSignal, hurry = false): Promise<void> {
+  /** Resolves when they are recorded, or fenced: then another process does it. */
+  add(recording: Recording, fenced: AbortSignal): Promise<void> {
     const entry = { recording, fenced, ...Promise.withResolvers<void>() };
     // Whoever added it may look only when it has added more.
     entry.promise.catch(() => undefined);
     this.waiting.push(entry);
     this.size += recording.matched.length;
     for (const { endpoint } of recording.matched) this.endpoints.add(endpoint.id);
-    if (hurry || this.size >= AT_ONCE) this.enough.abort();
+    if (this.size >= AT_ONCE) this.enough.abort();
     this.running ??= this.run();
     return entry.promise;
   }
@@ -100,6 +109,7 @@ export class LateRecordings {
     } catch (error) {
       for (const { reject } of entries) reject(error);
     }
+    this.flushed += 1;
     this.waiting.splice(0, entries.length);
     this.size -= deliveries;
     this.endpoints.clear();

@@ -115,8 +115,7 @@ export class Recorder {
       for (const part of this.matching(events, endpoints)) {
         await this.late.admit();
         const late = await this.recordPart(part);
-        const hurry = late.matched.some(({ endpoint }) => !this.parts.owner.isBehind(endpoint.id));
-        if (late.matched.length > 0) aside.push(this.late.add(late, fenced, hurry));
+        if (late.matched.length > 0) aside.push(this.late.add(late, fenced));
       }
     } catch (error) {
       // What comes again is not to meet what is still on its way.
@@ -149,6 +148,8 @@ export class Recorder {
 
   /** Records what is new in it, but not what can wait: that it answers. */
   private async recordPart({ matched, payloads }: Part): Promise<Recording> {
+    await this.noneLateThatKeepUp(matched);
+    const { flushes } = this.late;
     // Nothing is attempted before its payload is stored: where that is missing, no delivery has had an attempt yet.
     const seenPayloads = await this.parts.payloads.existing([...payloads.keys()]);
     const doubtful = matched.filter(({ delivery }) => seenPayloads.has(delivery.payload_id));
@@ -159,11 +160,21 @@ export class Recorder {
 
     const first = new Set(now.map(({ delivery }) => delivery.payload_id));
     const unseen = [...payloads.values()].filter(({ id }) => !seenPayloads.has(id));
-    // A doubtful one may be in a bundle, and taken apart meanwhile.
-    const areNew = doubtful.length === 0;
+    // A doubtful one may be in a bundle, and taken apart meanwhile; so may one that came before and was late until just now.
+    const areNew = doubtful.length === 0 && this.late.flushes === flushes;
     if (now.length > 0) await this.store({ matched: now, payloads: unseen.filter(({ id }) => first.has(id)) }, areNew);
     await this.tellAgain(seen);
     return { matched: late, payloads: unseen.filter(({ id }) => !first.has(id)) };
+  }
+
+  /**
+   * Resolves when nothing is late of endpoints that keep up again: were what follows added to it, for the order's sake, and
+   * so on, they would never leave off being late.
+   */
+  private async noneLateThatKeepUp(matched: readonly Matched[]): Promise<void> {
+    const ids = new Set(matched.map(({ endpoint }) => endpoint.id));
+    const isLate = (id: string) => this.late.has(id) && !this.parts.owner.isBehind(id);
+    while ([...ids].some(isLate)) await this.late.next();
   }
 
   private canWait({ endpoint: { id } }: Matched): boolean {
