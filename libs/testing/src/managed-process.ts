@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { createWriteStream, existsSync, readFileSync, readdirSync, type WriteStream } from 'node:fs';
 
 /** How a process under test is started. */
 export interface ProcessSpec {
@@ -95,9 +95,13 @@ export class ManagedProcess {
     return this.end('SIGTERM');
   }
 
-  /** Hung, not gone: connections stay open and nothing answers. */
+  /** Hung, not gone: connections stay open and nothing answers. Waits, on Linux, until none of its threads runs. */
   hold(): void {
-    this.child?.kill('SIGSTOP');
+    const { child } = this;
+    if (child === undefined) return;
+    child.kill('SIGSTOP');
+    const moment = new Int32Array(new SharedArrayBuffer(4));
+    while (runs(child)) Atomics.wait(moment, 0, 0, 1);
   }
 
   wake(): void {
@@ -118,5 +122,17 @@ export class ManagedProcess {
     child?.kill('SIGCONT');
     child?.kill(signal);
     await ended;
+  }
+}
+
+/** Whether any of its threads does not stand still yet: a signal reaches each in its own time. */
+function runs({ pid }: ChildProcess): boolean {
+  const tasks = `/proc/${pid}/task`;
+  if (!existsSync(tasks)) return false;
+  try {
+    return readdirSync(tasks).some((task) => /\) [RSD] /.test(readFileSync(`${tasks}/${task}/stat`, 'utf8')));
+  } catch {
+    // One of them has ended meanwhile.
+    return true;
   }
 }

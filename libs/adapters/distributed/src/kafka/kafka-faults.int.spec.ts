@@ -141,6 +141,7 @@ function faults(engines: string): void {
     let engine: KafkaEngine;
     beforeAll(async () => void (engine = await KafkaEngine.start(engines)));
     beforeEach(() => void (brokers = engine.brokers));
+    afterEach(() => engine.wake());
     afterAll(() => engine.remove());
 
     it('killed while publishing and consuming, twice: nothing acknowledged is missing, in order', async () => {
