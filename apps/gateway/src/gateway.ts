@@ -1,5 +1,5 @@
 import { GrpcCommandChannel, MongoQuota } from '@tracking/distributed';
-import { createAdministrationApi, createHttpApi, guarded } from '@tracking/http-api';
+import { createAdministrationApi, createHttpApi, currentRequest, guarded } from '@tracking/http-api';
 import { Identity } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
@@ -24,7 +24,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const { documentStore, leases } = openMongo(service, config.mongo);
   const quota = new MongoQuota(documentStore, clock);
   shutdown.add('quota', () => quota.close());
-  const channel = new GrpcCommandChannel({ ...config, logger, metrics });
+  const channel = new GrpcCommandChannel({ ...config, origin: currentRequest, logger, metrics });
   shutdown.add('command channel', () => channel.close());
   const eventStore = headClient(channel, { deadlineMs: COMMAND_DEADLINE_MS });
   service.watch('shipments', () => eventStore.head());

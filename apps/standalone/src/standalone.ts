@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { DirectCommandChannel, EmbeddedEngine } from '@tracking/embedded';
-import { createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
+import { createAdministrationApi, createHttpApi, currentRequest, listenOnSocket } from '@tracking/http-api';
 import { Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
@@ -48,7 +48,7 @@ export async function startStandalone(
   shutdown.add('engine', () => engine.close());
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const secrets = secretsKey(config.secretsKey, config.dataDir);
-  const channel = new DirectCommandChannel(logger);
+  const channel = new DirectCommandChannel(logger, currentRequest);
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
 

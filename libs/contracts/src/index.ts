@@ -8,3 +8,4 @@ export * from './milestone.ts';
 export * from './page.ts';
 export * from './places.ts';
 export * from './shipment.ts';
+export * from './traceparent.ts';

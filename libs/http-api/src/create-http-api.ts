@@ -11,6 +11,7 @@ import { Admission } from './server/admission.ts';
 import { createFastifyAdapter, refuseWithoutHost } from './server/fastify-adapter.ts';
 import { nestLogger } from './server/nest-logger.ts';
 import { Observation } from './server/observation.ts';
+import { during, traceparentOf } from './server/request.ts';
 import { responseHeaders } from './server/response-headers.ts';
 import { Routes } from './server/routes.ts';
 
@@ -36,11 +37,14 @@ export async function createHttpApi(dependencies: HttpApiDependencies): Promise<
 
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('Request-Id', request.id);
+    request.traceparent = traceparentOf(request);
     refuseWithoutHost(request);
     done();
   });
   const admission = new Admission(dependencies.authenticate, dependencies.quota, settings.rateLimitPerMinute);
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
+  // After the body was read: what reads it runs in no request's context.
+  fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   const observation = new Observation(logger, metrics);
   fastify.addHook('onResponse', (request, reply, done) => {
     observation.answered(request, reply);

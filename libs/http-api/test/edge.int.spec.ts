@@ -4,6 +4,7 @@ import { ERROR_CODES, PERMISSIONS } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import { startApi } from './start-api.ts';
+import { currentRequest } from '../src/index.ts';
 import type { Api } from './start-api.ts';
 
 let api: Api;
@@ -405,6 +406,57 @@ describe('observation', () => {
     const series = 'method="GET",route="/v1/shipments/:id",status="404"';
     expect(api.counts.get(`http_requests_total{${series}}`)).toBeGreaterThan(0);
     expect(api.counts.get(`http_request_duration_seconds_count{${series}}`)).toBeGreaterThan(0);
+  });
+
+  const lineOf = (requestId: string | null) => api.lines.find(({ fields }) => fields['request_id'] === requestId);
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+
+  it('names the trace and what was written in the line of a write', async () => {
+    const created = await api.call('POST', '/v1/shipments', {
+      key,
+      headers: { traceparent },
+      json: { house_bill: 'HBL-TRACED' },
+    });
+    const shipment_id = created.body['id'];
+    expect(lineOf(created.headers.get('request-id'))?.fields).toMatchObject({ trace_id: traceId, shipment_id });
+    const recorded = await api.call('POST', `/v1/shipments/${String(shipment_id)}/milestones`, {
+      key,
+      json: { code: 'gated_in', occurred_at: '2026-01-02T03:04:05Z' },
+    });
+    expect(lineOf(recorded.headers.get('request-id'))?.fields).toMatchObject({
+      trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      shipment_id,
+      milestone_id: recorded.body['id'],
+    });
+  });
+
+  it('tells the services the request for which they are asked', async () => {
+    const origins: unknown[] = [];
+    const asking = await startApi({
+      override: ({ shipments }) => ({
+        shipments: {
+          ...shipments,
+          getShipment: async () => {
+            origins.push(currentRequest());
+            return Promise.resolve(undefined);
+          },
+          upsert: async (command) => {
+            origins.push(currentRequest());
+            return shipments.upsert(command);
+          },
+        } as typeof shipments,
+      }),
+    });
+    const asker = await asking.key('operator');
+    const headers = { traceparent };
+    const read = await asking.call('GET', `/v1/shipments/shp_${'a'.repeat(26)}`, { key: asker, headers });
+    const written = await asking.call('POST', '/v1/shipments', { key: asker, headers, json: { house_bill: 'H' } });
+    await asking.stop();
+    expect(origins).toEqual(
+      [read, written].map((answer) => ({ request_id: answer.headers.get('request-id'), traceparent })),
+    );
+    expect(currentRequest()).toBeUndefined();
   });
 
   it('counts all unknown paths as one', async () => {

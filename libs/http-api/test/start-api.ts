@@ -9,21 +9,16 @@ import { EmbeddedEngine } from '@tracking/embedded';
 import { Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
-import type { Logger, Metrics } from '@tracking/ports';
+import type { Metrics } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { Shipments, eventBodies } from '@tracking/shipments';
+import { type LogLine, recordingLogger } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { createHttpApi } from '../src/index.ts';
 import type { HttpApiDependencies, HttpApiSettings } from '../src/index.ts';
 
 // A busy machine is no failure.
 jest.setTimeout(60_000);
-
-export interface Line {
-  readonly level: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly message: string;
-}
 
 export interface Answer {
   readonly status: number;
@@ -52,7 +47,7 @@ export interface StartOptions {
 /** The API over the embedded engines, listening on a port of its own, with a fresh data folder. */
 export async function startApi(options: StartOptions = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'http-api-'));
-  const lines: Line[] = [];
+  const lines: LogLine[] = [];
   const logger = recordingLogger(lines);
   const counts = new Map<string, number>();
   const metrics = countingMetrics(counts);
@@ -167,13 +162,6 @@ export function caller(url: string) {
     const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
     return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
   };
-}
-
-function recordingLogger(lines: Line[]): Logger {
-  const log = (level: string) => (fields: object, message: string) => {
-    lines.push({ level, fields: { ...fields }, message });
-  };
-  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
 }
 
 /** Adds up, under the metric's name and its labels in the order of their names, as Prometheus writes them. */

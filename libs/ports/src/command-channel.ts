@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@tracking/contracts';
+import type { RequestOrigin } from './telemetry.ts';
 
 /** Answers one method of a service. Throws `DomainError` for refusals, `Unavailable` or `Busy` for engines. */
 export type CommandHandler = (request: JsonObject) => Promise<JsonValue>;
@@ -8,6 +9,9 @@ export interface CommandServer {
   /** @param service as operators know it: `shipments`, `webhooks` */
   serve(service: string, methods: Readonly<Record<string, CommandHandler>>): void;
 }
+
+/** For which request a call is made, asked at each call: the ids of the request stand in the service's log lines too. */
+export type CallOrigin = () => RequestOrigin | undefined;
 
 /**
  * Requests from the edge to the services. At least once: an adapter may repeat a request whose outcome it does not know,

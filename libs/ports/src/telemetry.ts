@@ -1,3 +1,17 @@
+import { traceIdOf } from '@tracking/contracts';
+
+/** The request at the edge that something is done for. */
+export interface RequestOrigin {
+  readonly request_id: string;
+  /** W3C Trace Context. */
+  readonly traceparent: string;
+}
+
+/** By these an operator finds every line about one request, in whatever service it stands. */
+export function originFields(origin: { readonly request_id?: unknown; readonly traceparent?: unknown } | undefined) {
+  return { request_id: origin?.request_id, trace_id: traceIdOf(origin?.traceparent) };
+}
+
 /** Structured log lines. Never hand it secrets, keys, tokens or bodies. */
 export interface Logger {
   debug(fields: object, message: string): void;

@@ -94,7 +94,7 @@ export function newEvent(body: ShipmentEventBody | { readonly type: string; read
       recorded_at: new Date().toISOString(),
       actor: { type: 'service_account', id: 'sva_1' },
       request_id: 'req_1',
-      traceparent: null,
+      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       next_check_at: null,
     },
   };

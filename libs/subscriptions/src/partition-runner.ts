@@ -1,4 +1,4 @@
-import { Unavailable } from '@tracking/ports';
+import { Unavailable, originFields } from '@tracking/ports';
 import type {
   Clock,
   DocumentStore,
@@ -15,7 +15,7 @@ import type { CheckpointDocument } from './checkpoint.ts';
 import { PARKED, ParkedStreams, describe } from './parked-streams.ts';
 import type { ParkedStream } from './parked-streams.ts';
 import { persistently } from './persistently.ts';
-import type { Partition, Subscriber, SubscriptionListener, SubscriptionMetrics, Work } from './subscriber.ts';
+import type { Failure, Partition, Subscriber, SubscriptionListener, SubscriptionMetrics, Work } from './subscriber.ts';
 
 export interface RunnerParts {
   readonly subscriber: Subscriber;
@@ -147,12 +147,20 @@ export class PartitionRunner {
     const started = performance.now();
     const attempt = async () => {
       const waiting = batch.events.filter((event) => parked.get(event.stream) === undefined);
-      for (const failure of await work.handle(waiting, ending)) await parked.park(failure, 1);
+      for (const failure of await work.handle(waiting, ending)) {
+        await parked.park(failure, 1);
+        this.tellParked(failure);
+      }
     };
     this.waitingSince = recordedAt(batch.events[0]);
     await this.exclusively(() => persistently(attempt, ending, this.failed));
     this.waitingSince = batch.caughtUp ? undefined : recordedAt(batch.events[batch.events.length - 1]);
     this.parts.metrics.handled(batch.events.length, (performance.now() - started) / 1_000);
+  }
+
+  private tellParked({ event: { stream, revision, metadata }, error }: Failure): void {
+    const about = { ...this.named, ...originFields(metadata), stream, revision };
+    this.parts.logger.error({ ...about, error: describe(error) }, 'a stream was parked: its later events wait');
   }
 
   /**

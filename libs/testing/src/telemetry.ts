@@ -5,6 +5,20 @@ const nothing = () => undefined;
 /** For whatever wants a logger that no test looks at. */
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+/** Adds every line to `lines`. */
+export function recordingLogger(lines: LogLine[]): Logger {
+  const log = (level: LogLine['level']) => (fields: object, message: string) => {
+    lines.push({ level, fields: { ...fields }, message });
+  };
+  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
+}
+
 /** For whatever wants metrics that no test looks at. */
 export const noMetrics: Metrics = {
   counter: () => ({ add: nothing }),

@@ -1,6 +1,8 @@
 import { DomainError, type JsonObject, type JsonValue } from '@tracking/contracts';
 import {
   Unavailable,
+  originFields,
+  type CallOrigin,
   type CommandChannel,
   type CommandHandler,
   type CommandServer,
@@ -13,7 +15,10 @@ export class DirectCommandChannel implements CommandChannel, CommandServer {
   private readonly underWay = new Set<Promise<unknown>>();
   private closed = false;
 
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly origin: CallOrigin = () => undefined,
+  ) {}
 
   serve(service: string, methods: Readonly<Record<string, CommandHandler>>): void {
     this.services.set(service, { ...this.services.get(service), ...methods });
@@ -48,7 +53,7 @@ export class DirectCommandChannel implements CommandChannel, CommandServer {
       return await handler(request);
     } catch (error) {
       if (error instanceof DomainError || error instanceof Unavailable) throw error;
-      this.logger.error({ service, method, err: error }, 'a command failed');
+      this.logger.error({ ...originFields(this.origin()), service, method, err: error }, 'a command failed');
       throw new Error(`${service}.${method} failed`);
     }
   }

@@ -12,7 +12,7 @@ Header of a request | Meaning
 ---|---
 \`Prefer: handling=strict\` | Refuse unknown fields and wrong check digits.
 \`Consistency-Token\` | Read nothing older than the write that answered with it.
-\`traceparent\` | W3C trace context, kept with what the request writes.
+\`traceparent\` | W3C trace context, kept with what the request writes; a trace is begun where there is none.
 
 Header of an answer | Meaning
 ---|---

@@ -2,6 +2,7 @@ import { Catch } from '@nestjs/common';
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
 import type { Logger } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { requestFields } from '../server/request.ts';
 import { answerTo, errorBody } from './error-answer.ts';
 import { PROBLEM_TYPE, problemDetails, wantsProblem } from './problem-details.ts';
 
@@ -41,6 +42,6 @@ export class ErrorFilter implements ExceptionFilter {
   private log(error: unknown, request: FastifyRequest): void {
     const { method, url } = request.routeOptions ?? {};
     const stack = error instanceof Error ? error.stack : String(error);
-    this.options.logger.error({ request_id: request.id, method, route: url, error: stack }, 'unexpected error');
+    this.options.logger.error({ ...requestFields(request), method, route: url, error: stack }, 'unexpected error');
   }
 }

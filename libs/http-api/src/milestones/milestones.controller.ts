@@ -80,6 +80,7 @@ export class MilestonesController {
       shipment_id,
       milestone,
     });
+    request.about = { shipment_id, milestone_id: answer.milestone.id };
     await this.ownWrites.wrote(request, reply, position);
     reply.code(answer.outcome === 'recorded' ? 201 : 200);
     return { ...answer.milestone, warnings: answer.warnings };

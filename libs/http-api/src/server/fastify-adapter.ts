@@ -37,6 +37,8 @@ export function createFastifyAdapter(
   });
   const fastify: FastifyInstance = adapter.getInstance();
   fastify.decorateRequest('principal', null);
+  fastify.decorateRequest('traceparent', '');
+  fastify.decorateRequest('about', null);
   forgetTypeOfNothing(fastify);
   acceptJsonOnly(fastify);
   hangUpWhenClosing(fastify);

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import { commandContext, isStrict } from './request.ts';
+import { commandContext, isStrict, traceparentOf } from './request.ts';
 
 const request = (headers: Record<string, string>): FastifyRequest =>
   ({
     id: 'req_1',
     headers,
+    traceparent: headers['traceparent'],
     principal: {
       key_id: 'key_1',
       workspace_id: 'wsp_1',
@@ -60,7 +61,13 @@ describe('commandContext', () => {
     `00-4bf92f3577b34da6a3ce929d0e0e4736-${'0'.repeat(16)}-01`,
     traceparent.toUpperCase(),
     `${traceparent}-more`,
-  ])('leaves out the traceparent %j', (value) => {
-    expect(commandContext(request({ traceparent: value }), clock).traceparent).toBeNull();
+  ])('begins a trace of its own where the traceparent is %j', (value) => {
+    const [first, second] = [1, 2].map(() => traceparentOf(request({ traceparent: value })));
+    expect(first).toMatch(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-00$/);
+    expect(first).not.toBe(second);
+  });
+
+  it('goes on with the trace that the client began', () => {
+    expect(traceparentOf(request({ traceparent }))).toBe(traceparent);
   });
 });

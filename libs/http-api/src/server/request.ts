@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import type { Permission } from '@tracking/contracts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { isTraceparent, type Permission } from '@tracking/contracts';
 import type { Principal } from '@tracking/identity';
-import type { Clock } from '@tracking/ports';
+import { type Clock, type RequestOrigin, originFields } from '@tracking/ports';
 import type { Scope } from '@tracking/read-models';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
@@ -10,6 +11,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose key it is; set on every route that has a permission, before its handler runs. */
     principal: Principal | null;
+    /** The client's where it sent a valid one, else made for this request. */
+    traceparent: string;
+    /** Ids of what the request was about, for its log line. */
+    about: Readonly<Record<string, string>> | null;
   }
   interface FastifyContextConfig {
     /** What the key must be allowed to do. Routes without one are open to everybody. */
@@ -34,12 +39,33 @@ export function isStrict(request: FastifyRequest): boolean {
   return prefer !== undefined && /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(String(prefer));
 }
 
-const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** The trace that the request belongs to; a new one, not sampled, where the client began none. */
+export function traceparentOf({ headers }: FastifyRequest): string {
+  const given = headers['traceparent'];
+  if (typeof given === 'string' && isTraceparent(given)) return given;
+  return `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
+}
+
+/** What every line about a request begins with. */
+export function requestFields({ id, traceparent }: FastifyRequest) {
+  return originFields({ request_id: id, traceparent });
+}
+
+const origins = new AsyncLocalStorage<RequestOrigin>();
+
+/** The request that is being handled, for calls to other services; undefined outside of any. */
+export function currentRequest(): RequestOrigin | undefined {
+  return origins.getStore();
+}
+
+/** Handles a request: what `work` calls finds it as {@link currentRequest}. */
+export function during(request: FastifyRequest, work: () => void): void {
+  origins.run({ request_id: request.id, traceparent: request.traceparent }, work);
+}
 
 /** What every command carries, made once per request. */
 export function commandContext(request: FastifyRequest, clock: Clock): CommandContext {
   const { workspace_id, environment, actor } = principalOf(request);
-  const traceparent = request.headers['traceparent'];
   return {
     id: randomUUID(),
     at: clock().toISOString(),
@@ -47,7 +73,7 @@ export function commandContext(request: FastifyRequest, clock: Clock): CommandCo
     environment,
     actor,
     request_id: request.id,
-    traceparent: typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null,
+    traceparent: request.traceparent,
     strict: isStrict(request),
   };
 }

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { OwnWrites } from '../own-writes/own-writes.ts';
-import { scopeOf } from '../server/request.ts';
+import { requestFields, scopeOf } from '../server/request.ts';
 
 /** How long a write waits for the read model to show the key's write before, in milliseconds. */
 const WAIT_MS = 200;
@@ -34,7 +34,7 @@ export class PossibleDuplicates {
       ]);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.dependencies.logger.warn({ request_id: request.id, reason }, 'could not look for possible duplicates');
+      this.dependencies.logger.warn({ ...requestFields(request), reason }, 'could not look for possible duplicates');
       return [];
     }
   }

@@ -50,6 +50,7 @@ export class ShipmentsController {
       this.dependencies.shipments.upsert({ type: 'UpsertShipment', ...context, fields }),
       this.duplicates.prepare(request),
     ]);
+    request.about = { shipment_id: answer.shipment.id };
     await this.ownWrites.wrote(request, reply, position);
     const duplicates = await this.duplicates.warnings(request, answer.shipment);
     reply.header('ETag', shipmentEtag(answer.shipment));

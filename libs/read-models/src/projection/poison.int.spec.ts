@@ -1,5 +1,5 @@
 import { Parked, partition } from '@tracking/subscriptions';
-import { noMetrics } from '@tracking/testing';
+import { type LogLine, noMetrics, recordingLogger } from '@tracking/testing';
 import { Writer, token } from '../../test/shipment-events.ts';
 import { World, until } from '../../test/world.ts';
 import { ActiveRows } from '../active-rows.ts';
@@ -35,10 +35,12 @@ function seenModel(faults: ReadonlyMap<string, number>): ReadModel<Seen> {
 describe('an event that cannot be applied', () => {
   let world: World;
   let faults: Map<string, number>;
+  let lines: LogLine[];
   let stops: (() => Promise<void>)[];
   beforeEach(async () => {
     world = await World.open();
     faults = new Map();
+    lines = [];
     stops = [];
   });
   afterEach(async () => {
@@ -56,6 +58,7 @@ describe('an event that cannot be applied', () => {
       ...world.parts(),
       ...parts,
       leases: world.nextLeases(),
+      logger: recordingLogger(lines),
       metrics: new ProjectionMetrics(noMetrics),
       cachedRows: 100,
     });
@@ -89,6 +92,19 @@ describe('an event that cannot be applied', () => {
       }),
     ]);
     expect(await parked.count('seen', 1)).toBe(1);
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([
+      {
+        level: 'error',
+        fields: expect.objectContaining({
+          stream: world.writer.stream(1),
+          revision: 1,
+          error: 'TypeError: a fault',
+          request_id: expect.stringMatching(/^req_/),
+          trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+        }),
+        message: 'a stream was parked: its later events wait',
+      },
+    ]);
   });
 
   it('is found in one append and in one batch with others', async () => {

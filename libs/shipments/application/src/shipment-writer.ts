@@ -6,6 +6,7 @@ import {
   type Logger,
   Unavailable,
   VersionConflict,
+  originFields,
 } from '@tracking/ports';
 import type { DecideContext, ShipmentCommand } from '@tracking/shipments-domain';
 import { type AnswerTo, type ShipmentAnswer, type Written, rebuildAnswer } from './answers.ts';
@@ -106,7 +107,7 @@ export class ShipmentWriter {
         [known, isFresh] = [current, true];
         if (isBehind) continue;
       }
-      const after = await this.append(stream, known, decided, deadline);
+      const after = await this.append(stream, known, decided, deadline, commands);
       if (after !== 'conflict') {
         if (after !== undefined) this.cache.put(shipmentId, after);
         await this.settle(stream, jobs, decided, after);
@@ -125,6 +126,7 @@ export class ShipmentWriter {
     known: LoadedShipment | undefined,
     { after, events }: BatchDecision,
     deadline: number,
+    commands: readonly ShipmentCommand[],
   ): Promise<LoadedShipment | 'conflict' | undefined> {
     if (events.length === 0 || after === undefined) return known;
     let unknown: Unavailable | undefined;
@@ -137,12 +139,18 @@ export class ShipmentWriter {
         if (!(error instanceof Unavailable)) throw error;
         // Busy says that nothing was done: by this attempt, not by one before it.
         if (!(error instanceof Busy)) {
-          if (unknown === undefined)
-            this.options.logger.warn({ stream, reason: error.message }, 'an append is repeated');
+          if (unknown === undefined) this.tellRepeated(commands, error.message);
           unknown = error;
         }
         if (unknown === undefined || !(await backOff(attempt, deadline))) throw unknown ?? error;
       }
+    }
+  }
+
+  private tellRepeated(commands: readonly ShipmentCommand[], reason: string): void {
+    for (const command of commands) {
+      const { shipment_id } = command;
+      this.options.logger.warn({ ...originFields(command), shipment_id, reason }, 'an append is repeated');
     }
   }
 

@@ -1,4 +1,5 @@
 import { Busy, Unavailable } from '@tracking/ports';
+import { type LogLine, recordingLogger } from '@tracking/testing';
 import { milestone, milestones, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import { streamOf } from './ids.ts';
@@ -35,6 +36,25 @@ describe('an engine that does not answer', () => {
     expect(stored.filter((type) => type === 'milestone.recorded.v1')).toHaveLength(30);
     const fresh = await replica(engine.store).getShipment(scope, answer.shipment.id);
     expect(await shipments.getShipment(scope, answer.shipment.id)).toEqual(fresh);
+  });
+
+  it('is told in a line for each command, by its request, trace and shipment', async () => {
+    const lines: LogLine[] = [];
+    const shipments = replica(store, {}, undefined, recordingLogger(lines));
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const shipment_id = answer.shipment.id;
+    let isFirst = true;
+    store.intercept = (append) => {
+      if (!isFirst) return append();
+      isFirst = false;
+      return Promise.reject(new Unavailable('event store', 'no answer'));
+    };
+    const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traceparent = `00-${trace_id}-00f067aa0ba902b7-01`;
+    await shipments.recordMilestone(milestone(shipment_id, {}, { request_id: 'req_2', traceparent }));
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { request_id: 'req_2', trace_id, shipment_id, reason: 'event store: no answer' },
+    ]);
   });
 
   it('and stored the events just before another replica wrote: still once, and both are there', async () => {

@@ -1,5 +1,5 @@
 import { EmbeddedEngine } from '@tracking/embedded';
-import type { AppendResult, EventStore, ExpectedRevision, NewEvent } from '@tracking/ports';
+import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } from '@tracking/ports';
 import { RecordedMetrics, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import { Shipments, type ShipmentsLimits } from '../src/shipments.ts';
@@ -42,8 +42,9 @@ export function replica(
   eventStore: EventStore,
   limits: Partial<ShipmentsLimits> = {},
   metrics = new RecordedMetrics(),
+  logger: Logger = silentLogger,
 ) {
-  return new Shipments({ eventStore, places, logger: silentLogger, metrics, limits });
+  return new Shipments({ eventStore, places, logger, metrics, limits });
 }
 
 type Append = () => Promise<AppendResult>;

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { status, type Metadata, type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller, Inject } from '@nestjs/common';
 import { GrpcMethod, RpcException } from '@nestjs/microservices';
-import { AUTHORIZATION, bearer, type CallReply, type CallRequest } from './protocol.ts';
+import { AUTHORIZATION, REQUEST_ID, TRACEPARENT, bearer, type CallReply, type CallRequest } from './protocol.ts';
 import type { ServedCommands } from './served-commands.ts';
 
 export const SERVED_COMMANDS = Symbol('served commands');
@@ -35,8 +35,13 @@ export class CommandsController {
     }
     for (let turn = 0; turn < TURNS_TO_READ_ON; turn += 1) await setImmediate();
     if (call.cancelled) throw new RpcException({ code: status.CANCELLED, message: 'no longer waited for' });
-    return { reply: await this.commands.answer(request) } satisfies CallReply;
+    const origin = { request_id: textOf(metadata, REQUEST_ID), traceparent: textOf(metadata, TRACEPARENT) };
+    return { reply: await this.commands.answer(request, origin) } satisfies CallReply;
   }
+}
+
+function textOf(metadata: Metadata, name: string): string | undefined {
+  return metadata.get(name)[0]?.toString();
 }
 
 /** Of one length whatever the text: the time that comparing takes says nothing about either. */

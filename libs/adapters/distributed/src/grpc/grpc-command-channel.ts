@@ -2,10 +2,26 @@ import { setTimeout as after } from 'node:timers/promises';
 import { Metadata, credentials, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { ClientProxyFactory, Transport, type ClientGrpcProxy } from '@nestjs/microservices';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
-import { Busy, Unavailable, type CommandChannel, type Counter, type Logger, type Metrics } from '@tracking/ports';
+import {
+  Busy,
+  Unavailable,
+  type CallOrigin,
+  type CommandChannel,
+  type Counter,
+  type Logger,
+  type Metrics,
+} from '@tracking/ports';
 import { firstValueFrom, type Observable } from 'rxjs';
 import { DEFAULT_LIMITS, keepaliveOf, messageBytes, type GrpcLimits, type GrpcTls } from './grpc-options.ts';
-import { AUTHORIZATION, PROTOCOL, bearer, type CallReply, type CallRequest } from './protocol.ts';
+import {
+  AUTHORIZATION,
+  PROTOCOL,
+  REQUEST_ID,
+  TRACEPARENT,
+  bearer,
+  type CallReply,
+  type CallRequest,
+} from './protocol.ts';
 import { answerOf, type Reply } from './reply.ts';
 
 export interface GrpcCommandChannelOptions {
@@ -14,6 +30,7 @@ export interface GrpcCommandChannelOptions {
   readonly token: string;
   /** `true` trusts the system's authorities. Plain text without. */
   readonly tls?: true | GrpcTls;
+  readonly origin?: CallOrigin;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly limits?: Partial<GrpcLimits>;
@@ -41,9 +58,11 @@ export class GrpcCommandChannel implements CommandChannel {
   private readonly silent = new Set<string>();
   private readonly logger: Logger;
   private readonly repeats: Counter;
+  private readonly origin: CallOrigin;
   private isClosed = false;
 
-  constructor({ services, token, tls, logger, metrics, limits }: GrpcCommandChannelOptions) {
+  constructor({ services, token, tls, origin, logger, metrics, limits }: GrpcCommandChannelOptions) {
+    this.origin = origin ?? (() => undefined);
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.metadata.set(AUTHORIZATION, bearer(token));
     this.clients = Object.entries(services).map(([service, url]) => {
@@ -86,12 +105,13 @@ export class GrpcCommandChannel implements CommandChannel {
 
   private async replyTo(client: CommandsClient, call: CallRequest, deadlineMs: number): Promise<Reply> {
     const { service, method } = call;
+    const metadata = this.metadataOfCall();
     const end = performance.now() + deadlineMs;
     let reason = '';
     for (let pause = FIRST_PAUSE_MS; performance.now() < end; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       const deadline = Date.now() + end - performance.now();
       try {
-        const { reply } = await firstValueFrom(client.call(call, this.metadata, { deadline }));
+        const { reply } = await firstValueFrom(client.call(call, metadata, { deadline }));
         if (this.silent.delete(service)) this.logger.info({ service }, 'command channel: answers again');
         return JSON.parse(reply) as Reply;
       } catch (error) {
@@ -106,6 +126,15 @@ export class GrpcCommandChannel implements CommandChannel {
       this.repeats.add(1, { service });
     }
     throw this.unavailable(service, `no answer within ${deadlineMs} ms`, reason);
+  }
+
+  private metadataOfCall(): Metadata {
+    const origin = this.origin();
+    if (origin === undefined) return this.metadata;
+    const metadata = this.metadata.clone();
+    metadata.set(REQUEST_ID, origin.request_id);
+    metadata.set(TRACEPARENT, origin.traceparent);
+    return metadata;
   }
 
   /** Why a service does not answer stands in the log once, not for every call. */

@@ -3,11 +3,13 @@ import { jest } from '@jest/globals';
 import { DomainError, type JsonObject } from '@tracking/contracts';
 import { Busy, Unavailable, type CommandHandler, type Logger } from '@tracking/ports';
 import {
+  type LogLine,
   RecordedMetrics,
   createAuthority,
   eventually,
   freePort,
   issueCertificate,
+  recordingLogger,
   silentLogger,
 } from '@tracking/testing';
 import { FaultyLink } from '../../test/grpc/faulty-link.ts';
@@ -62,6 +64,7 @@ describe('faults of the gRPC command channel', () => {
     const things = {
       note: doing(() => Promise.resolve(name)),
       big: doing(() => Promise.resolve('x'.repeat(20_000))),
+      fail: doing(() => Promise.reject(new TypeError('a fault'))),
       refuse: doing(() => Promise.reject(new DomainError('not_found', 'No such thing.'))),
       hold: doing(() => (held.push(name), released.promise.then(() => name))),
       holdFirst: doing(() => (firsts.push(replica) === 1 ? released.promise : Promise.resolve(name))),
@@ -127,6 +130,36 @@ describe('faults of the gRPC command channel', () => {
     beforeEach(async () => {
       one = await startReplica('one');
       two = await startReplica('two');
+    });
+
+    it('names the request for which it is called, and its trace, in every line about the call', async () => {
+      const lines: LogLine[] = [];
+      const traced = await startReplica('traced', { logger: recordingLogger(lines) });
+      const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+      const origins = [
+        undefined,
+        ...['req_1', 'req_2', 'req_3'].map((request_id) => ({
+          request_id,
+          traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
+        })),
+      ];
+      const channel = channelTo([traced], { origin: () => origins.shift() });
+      await channel.call('note');
+      await channel.call('note');
+      await errorOf(channel.call('refuse'));
+      await errorOf(channel.call('fail'));
+      const about = (request_id: string) => ({ request_id, trace_id: traceId, service: 'things' });
+      const line = (request_id: string, method: string, outcome: string) => ({
+        level: 'info',
+        fields: { ...about(request_id), method, outcome, duration_ms: expect.any(Number) },
+        message: 'call',
+      });
+      expect(lines).toEqual([
+        line('req_1', 'note', 'answered'),
+        line('req_2', 'refuse', 'refused'),
+        line('req_3', 'fail', 'failed'),
+        { level: 'error', fields: expect.objectContaining(about('req_3')), message: 'a command failed' },
+      ]);
     });
 
     it('lets them take turns', async () => {

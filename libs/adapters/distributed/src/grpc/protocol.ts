@@ -17,6 +17,10 @@ export interface CallReply {
   readonly reply: string;
 }
 
+/** Metadata that names the request at the edge for which the call is made. */
+export const REQUEST_ID = 'request-id';
+export const TRACEPARENT = 'traceparent';
+
 /** Metadata by which a caller makes itself known. */
 export const AUTHORIZATION = 'authorization';
 export const bearer = (token: string) => `Bearer ${token}`;

@@ -1,8 +1,14 @@
 import type { JsonObject } from '@tracking/contracts';
-import { Busy, Unavailable, type CommandHandler, type Logger } from '@tracking/ports';
+import { Busy, Unavailable, originFields, type CommandHandler, type Logger } from '@tracking/ports';
 import type { GrpcLimits } from './grpc-options.ts';
 import type { CallRequest } from './protocol.ts';
 import { replyOf, type Reply } from './reply.ts';
+
+/** The request for which a call is made, as far as the caller told. */
+export interface CalledFor {
+  readonly request_id?: string | undefined;
+  readonly traceparent?: string | undefined;
+}
 
 /** The services of this process and their calls under way. */
 export class ServedCommands {
@@ -23,8 +29,8 @@ export class ServedCommands {
   }
 
   /** @returns a `Reply` as JSON; never rejects */
-  async answer(call: CallRequest): Promise<string> {
-    const answering = this.replyTo(call);
+  async answer(call: CallRequest, origin: CalledFor = {}): Promise<string> {
+    const answering = this.replyTo(call, origin);
     this.underWay.add(answering);
     const reply = await answering;
     this.underWay.delete(answering);
@@ -36,19 +42,32 @@ export class ServedCommands {
     await Promise.all(this.underWay);
   }
 
-  private async replyTo({ service, method, request }: CallRequest): Promise<string> {
+  private async replyTo(call: CallRequest, origin: CalledFor): Promise<string> {
+    const { service, method, request } = call;
+    const started = performance.now();
+    const about = { ...originFields(origin), service, method };
+    const ended = (outcome: string) => {
+      // What the processes ask each other all the time, for no request, has no line.
+      if (origin.request_id === undefined) return;
+      const duration_ms = Math.round((performance.now() - started) * 10) / 10;
+      this.logger.info({ ...about, outcome, duration_ms }, 'call');
+    };
     try {
       const handler = this.handlerOf(service, method);
       if (handler === undefined)
         return JSON.stringify({ failed: `${service} has no method ${method}` } satisfies Reply);
       const answer = await handler(JSON.parse(request) as JsonObject);
       const reply = JSON.stringify({ answer } satisfies Reply);
-      if (Buffer.byteLength(reply) <= this.limits.maxAnswerBytes) return reply;
-      throw new Error(`the answer is larger than ${this.limits.maxAnswerBytes} bytes`);
+      if (Buffer.byteLength(reply) > this.limits.maxAnswerBytes) {
+        throw new Error(`the answer is larger than ${this.limits.maxAnswerBytes} bytes`);
+      }
+      ended('answered');
+      return reply;
     } catch (error) {
       const reply = replyOf(error);
+      ended(reply === undefined ? 'failed' : (Object.keys(reply)[0] ?? 'failed'));
       if (reply !== undefined) return JSON.stringify(reply);
-      this.logger.error({ service, method, err: error }, 'a command failed');
+      this.logger.error({ ...about, err: error }, 'a command failed');
       return JSON.stringify({ failed: `${service}.${method} failed` } satisfies Reply);
     }
   }
