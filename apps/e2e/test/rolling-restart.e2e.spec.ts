@@ -1,0 +1,80 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Shipment } from '@tracking/contracts';
+import { SERVICES } from '@tracking/system';
+import { eventually } from '@tracking/testing';
+import { Load } from './load.ts';
+import { HookServer, type Hook } from './receiver.ts';
+import { NO_ENGINES, startServices, type Services } from './subject.ts';
+import { newTenant, type Tenant } from './tenant.ts';
+
+if (NO_ENGINES === undefined) describe('a rolling restart, two replicas of each service', rollingRestart);
+else test.todo(`a rolling restart, two replicas of each service [not tested: ${NO_ENGINES}]`);
+
+interface Line {
+  readonly level: string;
+  readonly service: string;
+  readonly msg: string;
+}
+
+function rollingRestart() {
+  let services: Services;
+  let tenant: Tenant;
+  let receiver: HookServer;
+  let hook: Hook;
+
+  beforeAll(async () => {
+    services = await startServices({ RATE_LIMIT_PER_MINUTE: '1000000' });
+    tenant = await newTenant(services);
+    receiver = await HookServer.start(0);
+    hook = await receiver.enabled(tenant.api, '/hook', {});
+  }, 240_000);
+  afterAll(async () => {
+    await receiver?.close();
+    await services?.stop();
+  }, 120_000);
+
+  /** What the services wrote at these levels, from start to end. */
+  async function linesAt(...levels: readonly string[]): Promise<readonly string[]> {
+    const own = (await readdir(services.folder)).filter((name) =>
+      SERVICES.some((service) => new RegExp(`^${service}-\\d+\\.log$`).test(name)),
+    );
+    expect(own).toHaveLength(2 * SERVICES.length);
+    const texts = await Promise.all(own.map((name) => readFile(join(services.folder, name), 'utf8')));
+    const lines = texts.flatMap((text) => text.split('\n').filter((line) => line.startsWith('{')));
+    return lines.filter((line) => levels.includes((JSON.parse(line) as Line).level));
+  }
+
+  test('loses nothing and is nothing to warn about; nor is the start or the end', async () => {
+    const load = new Load(tenant.api, 3, 100);
+    const goesOn = async () => {
+      const before = load.acknowledged;
+      await eventually(() => expect(load.acknowledged).toBeGreaterThan(before + 20), { deadlineMs: 60_000 });
+    };
+    for (const service of SERVICES) {
+      for (const { process: replica } of services.system.services[service]) {
+        await goesOn();
+        await replica.stop();
+        await replica.run();
+      }
+    }
+    await goesOn();
+    await load.stop();
+    expect(load.unexpected).toEqual([]);
+    await eventually(
+      async () => {
+        const told = new Set([...hook.came.keys()]);
+        for (const { id } of load.shipments.values()) {
+          const { data } = await tenant.api.get(`/v1/events`, { params: { shipment_id: id, limit: 200 } });
+          const events = (data as { data: Shipment[] }).data;
+          expect(events.length).toBeGreaterThan(0);
+          expect(events.filter((event) => !told.has(event.id))).toEqual([]);
+        }
+      },
+      { deadlineMs: 60_000 },
+    );
+    await services.system.stop();
+    expect(services.deaths).toEqual([]);
+    expect(await linesAt('warn', 'error', 'fatal')).toEqual([]);
+  }, 300_000);
+}
