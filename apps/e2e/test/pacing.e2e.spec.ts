@@ -1,6 +1,6 @@
 import type { Shipment } from '@tracking/contracts';
 import type { Replica } from '@tracking/system';
-import { eventually } from '@tracking/testing';
+import { eventually, patient } from '@tracking/testing';
 import { MongoClient } from 'mongodb';
 import { HookServer, type Answer, type Arrival, type Behaviour, type Hook } from './receiver.ts';
 import { NO_ENGINES, measured, startServices, type Services } from './subject.ts';
@@ -39,7 +39,7 @@ function pacing() {
   beforeAll(async () => {
     services = await startServices(SETTINGS);
     mongo = new MongoClient(services.system.engines.mongoUrl);
-  }, 240_000);
+  }, patient(240_000));
   beforeEach(async () => {
     tenant = await newTenant(services);
     receiver = await HookServer.start();
@@ -53,7 +53,7 @@ function pacing() {
   afterAll(async () => {
     await services?.stop();
     await mongo?.close();
-  }, 120_000);
+  }, patient(120_000));
 
   const newEvents = async (count: number) => {
     for (let n = 0; n < count; n += 1) {
@@ -85,92 +85,100 @@ function pacing() {
     await process.run();
   };
 
-  test('what waited comes at once when it answers again, one more at a time with each success, whoever owns it', async () => {
-    const fields = { ...EVENTS, max_concurrency: MOST_AT_ONCE };
-    const hook = await receiver.enabled(tenant.api, '/recovering', fields);
-    hook.behave = () => 500;
-    await newEvents(WAITING);
-    await eventually(async () => {
-      await newEvents(1);
-      expect(await stored(hook)).toMatchObject({ failing_since: expect.any(String) });
-    }, PATIENT);
-    const every = (status: string) => Array<string>(shipments).fill(status);
-    await eventually(async () => expect(await statuses(hook)).toEqual(every('retrying')), PATIENT);
-
-    const gate = new Gate();
-    hook.behave = gate.behave;
-    /** Each success lets more come. */
-    const succeeds = async (times: number) => {
-      for (let time = 1; time <= times; time += 1) {
-        await eventually(
-          () => expect(gate.waiting.length).toBeGreaterThanOrEqual(Math.min(time, MOST_AT_ONCE)),
-          PATIENT,
-        );
-        gate.answer(204);
-      }
-    };
-    await newEvents(1);
-    await killAndRestart(await owner());
-    await succeeds(4);
-    await killAndRestart(await owner());
-    await succeeds(MOST_AT_ONCE + 1);
-    gate.open(204);
-
-    await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), PATIENT);
-    expect(hook.came.size).toBe(shipments);
-    const tooMany = gate.arrivals.filter(({ underWay, succeeded }) => underWay > PROBES + succeeded);
-    expect(tooMany).toEqual([]);
-    expect(hook.mostAtOnce).toBe(MOST_AT_ONCE);
-  }, 300_000);
-
-  test('nothing comes before the time that an endpoint told, whoever owns it', async () => {
-    const replies = [inSeconds, inSeconds, asDate, asDate];
-    const held = await Promise.all(
-      replies.map(async (reply, number) => {
-        const hook = await receiver.enabled(tenant.api, `/held-${number}`, { ...EVENTS, max_concurrency: 1 });
-        const gate = new Gate();
-        hook.behave = gate.behave;
-        return { hook, gate, reply };
-      }),
-    );
-    await newEvents(3);
-    await eventually(async () => {
-      for (const { hook, gate } of held) {
-        expect([gate.waiting.length, await statuses(hook)]).toEqual([1, ['pending', 'pending', 'pending']]);
-      }
-    }, PATIENT);
-    const busiest = await owner();
-    const told = held.map(({ hook, gate, reply }) => {
-      const { until, answer } = reply();
-      const live: Came[] = [];
-      const sandbox: Came[] = [];
-      hook.behave = ({ id, ...event }, _came, { at }) => {
-        (event.sandbox ? sandbox : live).push({ id, at });
-        return 204;
-      };
-      gate.answer(answer);
-      return { hook, until, live, sandbox };
-    });
-    await eventually(async () => {
-      for (const { hook } of told) expect(await stored(hook)).toMatchObject({ held_until: expect.any(String) });
-    }, PATIENT);
-    await killAndRestart(busiest);
-
-    // What a person asks for is not held: it comes from whoever owns the endpoint now, who knows what waits.
-    for (const { hook, sandbox, until } of told) {
+  test(
+    'what waited comes at once when it answers again, one more at a time with each success, whoever owns it',
+    async () => {
+      const fields = { ...EVENTS, max_concurrency: MOST_AT_ONCE };
+      const hook = await receiver.enabled(tenant.api, '/recovering', fields);
+      hook.behave = () => 500;
+      await newEvents(WAITING);
       await eventually(async () => {
-        const test = `/v1/webhook_endpoints/${hook.id}/test`;
-        expect((await tenant.api.post(test, { type: 'shipment.created' })).status).toBe(202);
+        await newEvents(1);
+        expect(await stored(hook)).toMatchObject({ failing_since: expect.any(String) });
       }, PATIENT);
-      await eventually(() => expect(sandbox.length).toBeGreaterThan(0), PATIENT);
-      expect(sandbox[0]?.at).toBeLessThan(until);
-    }
-    await newEvents(1);
-    for (const { live, until } of told) {
-      await eventually(() => expect(new Set(live.map(({ id }) => id)).size).toBe(shipments), PATIENT);
-      expect(live.filter(({ at }) => at < until)).toEqual([]);
-    }
-  }, 300_000);
+      const every = (status: string) => Array<string>(shipments).fill(status);
+      await eventually(async () => expect(await statuses(hook)).toEqual(every('retrying')), PATIENT);
+
+      const gate = new Gate();
+      hook.behave = gate.behave;
+      /** Each success lets more come. */
+      const succeeds = async (times: number) => {
+        for (let time = 1; time <= times; time += 1) {
+          await eventually(
+            () => expect(gate.waiting.length).toBeGreaterThanOrEqual(Math.min(time, MOST_AT_ONCE)),
+            PATIENT,
+          );
+          gate.answer(204);
+        }
+      };
+      await newEvents(1);
+      await killAndRestart(await owner());
+      await succeeds(4);
+      await killAndRestart(await owner());
+      await succeeds(MOST_AT_ONCE + 1);
+      gate.open(204);
+
+      await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), PATIENT);
+      expect(hook.came.size).toBe(shipments);
+      const tooMany = gate.arrivals.filter(({ underWay, succeeded }) => underWay > PROBES + succeeded);
+      expect(tooMany).toEqual([]);
+      expect(hook.mostAtOnce).toBe(MOST_AT_ONCE);
+    },
+    patient(300_000),
+  );
+
+  test(
+    'nothing comes before the time that an endpoint told, whoever owns it',
+    async () => {
+      const replies = [inSeconds, inSeconds, asDate, asDate];
+      const held = await Promise.all(
+        replies.map(async (reply, number) => {
+          const hook = await receiver.enabled(tenant.api, `/held-${number}`, { ...EVENTS, max_concurrency: 1 });
+          const gate = new Gate();
+          hook.behave = gate.behave;
+          return { hook, gate, reply };
+        }),
+      );
+      await newEvents(3);
+      await eventually(async () => {
+        for (const { hook, gate } of held) {
+          expect([gate.waiting.length, await statuses(hook)]).toEqual([1, ['pending', 'pending', 'pending']]);
+        }
+      }, PATIENT);
+      const busiest = await owner();
+      const told = held.map(({ hook, gate, reply }) => {
+        const { until, answer } = reply();
+        const live: Came[] = [];
+        const sandbox: Came[] = [];
+        hook.behave = ({ id, ...event }, _came, { at }) => {
+          (event.sandbox ? sandbox : live).push({ id, at });
+          return 204;
+        };
+        gate.answer(answer);
+        return { hook, until, live, sandbox };
+      });
+      await eventually(async () => {
+        for (const { hook } of told) expect(await stored(hook)).toMatchObject({ held_until: expect.any(String) });
+      }, PATIENT);
+      await killAndRestart(busiest);
+
+      // What a person asks for is not held: it comes from whoever owns the endpoint now, who knows what waits.
+      for (const { hook, sandbox, until } of told) {
+        await eventually(async () => {
+          const test = `/v1/webhook_endpoints/${hook.id}/test`;
+          expect((await tenant.api.post(test, { type: 'shipment.created' })).status).toBe(202);
+        }, PATIENT);
+        await eventually(() => expect(sandbox.length).toBeGreaterThan(0), PATIENT);
+        expect(sandbox[0]?.at).toBeLessThan(until);
+      }
+      await newEvents(1);
+      for (const { live, until } of told) {
+        await eventually(() => expect(new Set(live.map(({ id }) => id)).size).toBe(shipments), PATIENT);
+        expect(live.filter(({ at }) => at < until)).toEqual([]);
+      }
+    },
+    patient(300_000),
+  );
 }
 
 /** An event, and when it came, in epoch milliseconds. */

@@ -51,6 +51,13 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
   };
 }
 
+const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
+/** Why the event store cannot be killed; undefined where it can. */
+export const NOT_KILLED =
+  EVENTSTOREDB_URL !== undefined && EVENTSTOREDB_START === undefined
+    ? 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started'
+    : undefined;
+
 const enginesDir = resolve(ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
 /** Why the distributed system cannot be started on this machine; undefined where it can. */
 export const NO_ENGINES = whyNoEngines();
@@ -79,6 +86,8 @@ export async function startServices(settings: Readonly<Record<string, string>>):
   const system = await DistributedSystem.start({
     folder: path,
     enginesDir,
+    eventStoreDbUrl: EVENTSTOREDB_URL,
+    eventStoreDbStart: EVENTSTOREDB_START,
     replicas: 2,
     env: { ...RECEIVERS, ...settings },
     died: (name, code) => deaths.push(`${name} ended with ${code}`),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import type { EventBatch, EventStore, NewEvent, Position, StoredEvent } from '@tracking/ports';
+import { patient } from './patience.ts';
 
 export function newEvent(data: JsonObject = {}): NewEvent {
   return { id: randomUUID(), type: 'thing.happened.v1', data, metadata: { command_id: randomUUID() } };
@@ -37,7 +38,7 @@ export async function follow(
   between: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Followed> {
   const stop = new AbortController();
-  const deadline = setTimeout(() => stop.abort(), 20_000);
+  const deadline = setTimeout(() => stop.abort(), patient(20_000));
   const events: StoredEvent[] = [];
   const batches: EventBatch[] = [];
   const { prefixes: streamPrefixes, after, maxBatch = 500 } = options;

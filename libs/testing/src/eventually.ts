@@ -1,14 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
+import { patient } from './patience.ts';
 
 /**
  * Tries until `attempt` no longer throws, and answers what it answered: for what becomes true in its own time.
- * @throws what the last attempt threw, once `deadlineMs` have passed: 20,000 by default, for a busy machine is no failure
+ * @throws what the last attempt threw, once `deadlineMs`, times the patience of this run, have passed: 20,000 by default
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
   { deadlineMs = 20_000 }: { readonly deadlineMs?: number } = {},
 ): Promise<T> {
-  const deadline = performance.now() + deadlineMs;
+  const deadline = performance.now() + patient(deadlineMs);
   for (let pause = 1; ; pause = Math.min(2 * pause, 50)) {
     try {
       return await attempt();

@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, readFileSync, readdirSync, type WriteStream } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { patient } from './patience.ts';
 
 /** How a process under test is started. */
 export interface ProcessSpec {
@@ -10,13 +12,15 @@ export interface ProcessSpec {
   readonly env?: Readonly<Record<string, string>>;
   /** In a group of its own: Ctrl-C is for whoever stops everything in order. False by default. */
   readonly detached?: boolean;
-  /** What it prints once it can be used. */
-  readonly ready: RegExp;
+  /** What it prints once it can be used, or asks it whether it can. */
+  readonly ready: RegExp | (() => Promise<boolean>);
   /** Takes everything that it prints, over all its runs. */
   readonly logFile: string;
 }
 
-const READY_MS = 60_000;
+const READY_MS = patient(60_000);
+/** From one question whether it is ready to the next. */
+const ASK_EVERY_MS = 100;
 
 /**
  * Nothing that was started here outlives a process that exits. Under Jest, which passes that event on to nobody, a test
@@ -45,8 +49,8 @@ export class ManagedProcess {
     return this.child?.pid;
   }
 
-  /** Starts it; resolves when it is ready, with what said so. */
-  async run(): Promise<RegExpExecArray> {
+  /** Starts it; resolves when it is ready, with what it printed to say so and its groups. */
+  async run(): Promise<readonly string[]> {
     const { name, command, args, env, detached = false, ready } = this.spec;
     this.isWanted = true;
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached, ...(env && { env }) });
@@ -66,15 +70,24 @@ export class ManagedProcess {
         reject(new Error(`${name} ${how}:\n${said}`));
       };
       const late = setTimeout(() => fail(`was not ready within ${READY_MS} ms`), READY_MS);
-      const listen = (chunk: Buffer) => {
-        said = (said + chunk.toString()).slice(-4_000);
-        const match = ready.exec(said);
-        if (match === null) return;
+      const isReady = (how: readonly string[]) => {
         child.stdout.off('data', listen);
         child.stderr.off('data', listen);
         clearTimeout(late);
-        resolve(match);
+        resolve(how);
       };
+      const listen = (chunk: Buffer) => {
+        said = (said + chunk.toString()).slice(-4_000);
+        const match = ready instanceof RegExp ? ready.exec(said) : null;
+        if (match !== null) isReady(match);
+      };
+      const ask = async (question: () => Promise<boolean>) => {
+        while (this.child === child && child.exitCode === null && child.signalCode === null) {
+          if (await question()) return isReady([]);
+          await pause(ASK_EVERY_MS);
+        }
+      };
+      if (!(ready instanceof RegExp)) void ask(ready);
       child.stdout.on('data', listen);
       child.stderr.on('data', listen);
       child.once('error', () => {

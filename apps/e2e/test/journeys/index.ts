@@ -1,3 +1,4 @@
+import { patient } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
 import { demoJourney } from './demo.ts';
 import { operationJourneys } from './operation.ts';
@@ -20,8 +21,8 @@ export function journeys(start: () => Promise<Subject>): void {
   const subject = () => running;
   beforeAll(async () => {
     running = await start();
-  }, 180_000);
-  afterAll(() => running?.stop(), 60_000);
+  }, patient(180_000));
+  afterAll(() => running?.stop(), patient(60_000));
 
   quickStartJourney(subject);
   demoJourney(subject);

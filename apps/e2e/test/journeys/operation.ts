@@ -1,45 +1,49 @@
 import type { ReadModelStatus, Shipment } from '@tracking/contracts';
-import { eventually } from '@tracking/testing';
+import { eventually, patient } from '@tracking/testing';
 import axios from 'axios';
 import { cli, cliJson, type Subject } from '../subject.ts';
 import { after, all, newTenant } from '../tenant.ts';
 
 export function operationJourneys(subject: () => Subject): void {
   describe('operation', () => {
-    test('read models are made anew while writes go on, and hold them all', async () => {
-      const { api } = await newTenant(subject());
-      const names = async () => {
-        const { data } = await cliJson<{ data: ReadModelStatus[] }>(subject(), 'read-models', 'list');
-        return new Map(data.map(({ name, generation }) => [name, generation]));
-      };
-      const before = await names();
-      const acknowledged = new Map<string, number>();
-      let isRebuilding = true;
-      const write = async (worker: number) => {
-        let last;
-        for (let turn = 0; isRebuilding; turn += 1) {
-          last = await api.post<Shipment>('/v1/shipments', {
-            external_id: `W-${worker}-${turn % 5}`,
-            house_bill: `HB-${turn}`,
-          });
-          expect([200, 201]).toContain(last.status);
-          acknowledged.set(last.data.id, last.data.version);
-        }
-        return last;
-      };
-      const writing = Promise.all([0, 1, 2].map(write));
-      await cli(subject(), 'read-models', 'rebuild');
-      isRebuilding = false;
-      const lasts = await writing;
-      await eventually(
-        async () => {
-          const listed = await all<Shipment>(api, '/v1/shipments', {}, lasts[0] && after(lasts[0]));
-          expect(new Map(listed.map(({ id, version }) => [id, version]))).toEqual(acknowledged);
-        },
-        { deadlineMs: 60_000 },
-      );
-      for (const [name, generation] of await names()) expect(generation).toBeGreaterThan(before.get(name) ?? 0);
-    }, 180_000);
+    test(
+      'read models are made anew while writes go on, and hold them all',
+      async () => {
+        const { api } = await newTenant(subject());
+        const names = async () => {
+          const { data } = await cliJson<{ data: ReadModelStatus[] }>(subject(), 'read-models', 'list');
+          return new Map(data.map(({ name, generation }) => [name, generation]));
+        };
+        const before = await names();
+        const acknowledged = new Map<string, number>();
+        let isRebuilding = true;
+        const write = async (worker: number) => {
+          let last;
+          for (let turn = 0; isRebuilding; turn += 1) {
+            last = await api.post<Shipment>('/v1/shipments', {
+              external_id: `W-${worker}-${turn % 5}`,
+              house_bill: `HB-${turn}`,
+            });
+            expect([200, 201]).toContain(last.status);
+            acknowledged.set(last.data.id, last.data.version);
+          }
+          return last;
+        };
+        const writing = Promise.all([0, 1, 2].map(write));
+        await cli(subject(), 'read-models', 'rebuild');
+        isRebuilding = false;
+        const lasts = await writing;
+        await eventually(
+          async () => {
+            const listed = await all<Shipment>(api, '/v1/shipments', {}, lasts[0] && after(lasts[0]));
+            expect(new Map(listed.map(({ id, version }) => [id, version]))).toEqual(acknowledged);
+          },
+          { deadlineMs: 60_000 },
+        );
+        for (const [name, generation] of await names()) expect(generation).toBeGreaterThan(before.get(name) ?? 0);
+      },
+      patient(180_000),
+    );
 
     test('nothing is parked, and every process is ready and tells its metrics', async () => {
       expect(await cliJson(subject(), 'parked', 'list')).toEqual({ data: [] });

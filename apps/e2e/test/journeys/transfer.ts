@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
-import { eventually, tempFolder } from '@tracking/testing';
+import { eventually, tempFolder, patient } from '@tracking/testing';
 import { cli, cliJson, startStandalone, type Subject } from '../subject.ts';
 import { all, newKey, newTenant, type Tenant } from '../tenant.ts';
 
@@ -17,32 +17,36 @@ async function seen({ api }: Pick<Tenant, 'api'>) {
 }
 
 export function transferJourney(subject: () => Subject): void {
-  test('what standalone wrote, taken here, is answered the same', async () => {
-    const [here = ''] = subject().urls;
-    const folder = await tempFolder();
-    // Links are those of this system.
-    const source = await startStandalone({ BASE_URL: here, APP_URL: here });
-    try {
-      const tenant = await newTenant(source);
-      for (let n = 0; n < SHIPMENTS; n += 1) {
-        const created = await tenant.api.post<Shipment>('/v1/shipments', { external_id: `MOVE-${n}`, mode: 'ocean' });
-        expect(created.status).toBe(201);
-        for (const [day, code] of CODES.entries()) {
-          const milestone = { code, occurred_at: `2026-11-0${day + 1}T08:00:00Z`, location: 'CNSHA' };
-          expect((await tenant.api.post(`/v1/shipments/${created.data.id}/milestones`, milestone)).status).toBe(201);
+  test(
+    'what standalone wrote, taken here, is answered the same',
+    async () => {
+      const [here = ''] = subject().urls;
+      const folder = await tempFolder();
+      // Links are those of this system.
+      const source = await startStandalone({ BASE_URL: here, APP_URL: here });
+      try {
+        const tenant = await newTenant(source);
+        for (let n = 0; n < SHIPMENTS; n += 1) {
+          const created = await tenant.api.post<Shipment>('/v1/shipments', { external_id: `MOVE-${n}`, mode: 'ocean' });
+          expect(created.status).toBe(201);
+          for (const [day, code] of CODES.entries()) {
+            const milestone = { code, occurred_at: `2026-11-0${day + 1}T08:00:00Z`, location: 'CNSHA' };
+            expect((await tenant.api.post(`/v1/shipments/${created.data.id}/milestones`, milestone)).status).toBe(201);
+          }
         }
+        const written = await seen(tenant);
+        expect(written.shipments).toHaveLength(SHIPMENTS);
+        const file = join(folder.path, 'events.jsonl');
+        const exported = await cliJson<{ events: number }>(source, 'events', 'export', file);
+        await cli(subject(), 'events', 'import', file);
+        expect(await cliJson(subject(), 'events', 'import', file)).toEqual(exported);
+        const reader = await newKey(subject(), tenant.workspace, 'viewer');
+        await eventually(async () => expect(await seen(reader)).toEqual(written), { deadlineMs: 60_000 });
+      } finally {
+        await source.stop();
+        await folder.remove();
       }
-      const written = await seen(tenant);
-      expect(written.shipments).toHaveLength(SHIPMENTS);
-      const file = join(folder.path, 'events.jsonl');
-      const exported = await cliJson<{ events: number }>(source, 'events', 'export', file);
-      await cli(subject(), 'events', 'import', file);
-      expect(await cliJson(subject(), 'events', 'import', file)).toEqual(exported);
-      const reader = await newKey(subject(), tenant.workspace, 'viewer');
-      await eventually(async () => expect(await seen(reader)).toEqual(written), { deadlineMs: 60_000 });
-    } finally {
-      await source.stop();
-      await folder.remove();
-    }
-  }, 150_000);
+    },
+    patient(150_000),
+  );
 }

@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@tracking/contracts';
-import { eventually } from '@tracking/testing';
+import { eventually, patient } from '@tracking/testing';
 import { HookServer } from '../receiver.ts';
 import { cliJson, type Subject } from '../subject.ts';
 import { after, all, newTenant, type Tenant } from '../tenant.ts';
@@ -23,7 +23,7 @@ export function webhookJourneys(subject: () => Subject): void {
     beforeEach(async () => {
       tenant = await newTenant(subject());
       receiver = await HookServer.start();
-    }, 30_000);
+    }, patient(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
       await receiver.close();
@@ -46,84 +46,96 @@ export function webhookJourneys(subject: () => Subject): void {
       return (await tenant.api.get<Delivery>(`/v1/webhook_deliveries/${delivery?.id}`)).data;
     };
 
-    test('an endpoint is made, verified, tested, enabled, disabled, enabled again and deleted', async () => {
-      const { api } = tenant;
-      const witness = await receiver.enabled(api, '/witness');
-      const hook = await receiver.register(api, '/hook');
-      const tooEarly = await api.post(at(hook.id, 'enable'));
-      expect([tooEarly.status, tooEarly.data.error.code]).toEqual([409, 'endpoint_not_verified']);
-      const verified = await api.post(at(hook.id, 'verify'));
-      expect(verified.data).toMatchObject({ status: 'verified', last_verification: { ok: true } });
+    test(
+      'an endpoint is made, verified, tested, enabled, disabled, enabled again and deleted',
+      async () => {
+        const { api } = tenant;
+        const witness = await receiver.enabled(api, '/witness');
+        const hook = await receiver.register(api, '/hook');
+        const tooEarly = await api.post(at(hook.id, 'enable'));
+        expect([tooEarly.status, tooEarly.data.error.code]).toEqual([409, 'endpoint_not_verified']);
+        const verified = await api.post(at(hook.id, 'verify'));
+        expect(verified.data).toMatchObject({ status: 'verified', last_verification: { ok: true } });
 
-      const tested = await api.post<Delivery>(at(hook.id, 'test'), { type: 'milestone.recorded' });
-      expect([tested.status, tested.data.sandbox]).toEqual([202, true]);
-      const sandbox = tested.data.event_id;
-      await eventually(() => expect(hook.came.get(sandbox)).toBe(1), PATIENT);
-      expect(receiver.event(sandbox)).toMatchObject({ type: 'milestone.recorded', sandbox: true });
+        const tested = await api.post<Delivery>(at(hook.id, 'test'), { type: 'milestone.recorded' });
+        expect([tested.status, tested.data.sandbox]).toEqual([202, true]);
+        const sandbox = tested.data.event_id;
+        await eventually(() => expect(hook.came.get(sandbox)).toBe(1), PATIENT);
+        expect(receiver.event(sandbox)).toMatchObject({ type: 'milestone.recorded', sandbox: true });
 
-      const told = async (external_id: string) => {
-        const { id } = await event(external_id);
-        await eventually(() => expect(witness.came.get(id)).toBe(1), PATIENT);
-        return id;
-      };
-      const before = await told('BEFORE');
-      expect((await api.post(at(hook.id, 'enable'))).data.status).toBe('enabled');
-      const first = await told('FIRST');
-      await eventually(() => expect(hook.came.get(first)).toBe(1), PATIENT);
-      expect((await api.post(at(hook.id, 'disable'))).data).toMatchObject({
-        status: 'disabled',
-        disabled_reason: 'manual',
-      });
-      const meanwhile = await told('MEANWHILE');
-      expect((await api.post(at(hook.id, 'enable'))).data.status).toBe('enabled');
-      const second = await told('SECOND');
-      await eventually(() => expect(hook.came.get(second)).toBe(1), PATIENT);
-      expect([...hook.came.keys()].sort()).toEqual([sandbox, first, second].sort());
-      expect([await deliveries({ endpoint_id: hook.id, event_id: before }), hook.came.has(meanwhile)]).toEqual([
-        [],
-        false,
-      ]);
+        const told = async (external_id: string) => {
+          const { id } = await event(external_id);
+          await eventually(() => expect(witness.came.get(id)).toBe(1), PATIENT);
+          return id;
+        };
+        const before = await told('BEFORE');
+        expect((await api.post(at(hook.id, 'enable'))).data.status).toBe('enabled');
+        const first = await told('FIRST');
+        await eventually(() => expect(hook.came.get(first)).toBe(1), PATIENT);
+        expect((await api.post(at(hook.id, 'disable'))).data).toMatchObject({
+          status: 'disabled',
+          disabled_reason: 'manual',
+        });
+        const meanwhile = await told('MEANWHILE');
+        expect((await api.post(at(hook.id, 'enable'))).data.status).toBe('enabled');
+        const second = await told('SECOND');
+        await eventually(() => expect(hook.came.get(second)).toBe(1), PATIENT);
+        expect([...hook.came.keys()].sort()).toEqual([sandbox, first, second].sort());
+        expect([await deliveries({ endpoint_id: hook.id, event_id: before }), hook.came.has(meanwhile)]).toEqual([
+          [],
+          false,
+        ]);
 
-      expect((await api.delete(at(hook.id))).status).toBe(200);
-      expect((await api.get(at(hook.id))).status).toBe(404);
-      const afterwards = await told('AFTERWARDS');
-      expect(hook.came.has(afterwards)).toBe(false);
-      const log = await deliveries({ endpoint_id: hook.id });
-      expect(log.map(({ event_id }) => event_id).sort()).toEqual([sandbox, first, second].sort());
-    }, 180_000);
+        expect((await api.delete(at(hook.id))).status).toBe(200);
+        expect((await api.get(at(hook.id))).status).toBe(404);
+        const afterwards = await told('AFTERWARDS');
+        expect(hook.came.has(afterwards)).toBe(false);
+        const log = await deliveries({ endpoint_id: hook.id });
+        expect(log.map(({ event_id }) => event_id).sort()).toEqual([sandbox, first, second].sort());
+      },
+      patient(180_000),
+    );
 
-    test('what fails is tried again, and every attempt is told', async () => {
-      const hook = await receiver.enabled(tenant.api, '/hook');
-      hook.behave = (_event, came) => (came < 3 ? 500 : 204);
-      const { id } = await event('RETRIED');
-      await eventually(async () => {
-        const delivery = await only({ event_id: id });
-        expect(delivery).toMatchObject({ status: 'succeeded', attempts_count: 3 });
-        expect(delivery.attempts.map(({ status_code }) => status_code)).toEqual([500, 500, 204]);
-        expect(delivery.payload).toEqual(receiver.event(id));
-      }, PATIENT);
-      expect(hook.came.get(id)).toBe(3);
-    }, 90_000);
+    test(
+      'what fails is tried again, and every attempt is told',
+      async () => {
+        const hook = await receiver.enabled(tenant.api, '/hook');
+        hook.behave = (_event, came) => (came < 3 ? 500 : 204);
+        const { id } = await event('RETRIED');
+        await eventually(async () => {
+          const delivery = await only({ event_id: id });
+          expect(delivery).toMatchObject({ status: 'succeeded', attempts_count: 3 });
+          expect(delivery.attempts.map(({ status_code }) => status_code)).toEqual([500, 500, 204]);
+          expect(delivery.payload).toEqual(receiver.event(id));
+        }, PATIENT);
+        expect(hook.came.get(id)).toBe(3);
+      },
+      patient(90_000),
+    );
 
-    test('what keeps failing is a dead letter, which a client retries and an operator replays', async () => {
-      const hook = await receiver.enabled(tenant.api, '/hook');
-      hook.behave = () => 500;
-      const [one, two] = [await event('DEAD-1'), await event('DEAD-2')];
-      await eventually(async () => expect(await deliveries({ status: 'dead_lettered' })).toHaveLength(2), PATIENT);
-      hook.behave = () => 204;
-      const dead = await only({ event_id: one.id });
-      expect((await tenant.api.post(`/v1/webhook_deliveries/${dead.id}/retry`)).status).toBe(202);
-      await eventually(async () => expect((await only({ event_id: one.id })).status).toBe('succeeded'), PATIENT);
-      expect((await only({ event_id: one.id })).attempts.at(-1)).toMatchObject({ status_code: 204, manual: true });
+    test(
+      'what keeps failing is a dead letter, which a client retries and an operator replays',
+      async () => {
+        const hook = await receiver.enabled(tenant.api, '/hook');
+        hook.behave = () => 500;
+        const [one, two] = [await event('DEAD-1'), await event('DEAD-2')];
+        await eventually(async () => expect(await deliveries({ status: 'dead_lettered' })).toHaveLength(2), PATIENT);
+        hook.behave = () => 204;
+        const dead = await only({ event_id: one.id });
+        expect((await tenant.api.post(`/v1/webhook_deliveries/${dead.id}/retry`)).status).toBe(202);
+        await eventually(async () => expect((await only({ event_id: one.id })).status).toBe('succeeded'), PATIENT);
+        expect((await only({ event_id: one.id })).attempts.at(-1)).toMatchObject({ status_code: 204, manual: true });
 
-      const where = ['--workspace', tenant.workspace];
-      const { data } = await cliJson<{ data: Delivery[] }>(subject(), 'dead-letters', 'list', ...where);
-      expect(data.map(({ event_id }) => event_id)).toEqual([two.id]);
-      expect(await cliJson(subject(), 'dead-letters', 'replay', '--endpoint', hook.id, ...where)).toMatchObject({
-        done: 1,
-      });
-      await eventually(async () => expect((await only({ event_id: two.id })).status).toBe('succeeded'), PATIENT);
-      expect(await cliJson(subject(), 'dead-letters', 'list', ...where)).toMatchObject({ data: [] });
-    }, 180_000);
+        const where = ['--workspace', tenant.workspace];
+        const { data } = await cliJson<{ data: Delivery[] }>(subject(), 'dead-letters', 'list', ...where);
+        expect(data.map(({ event_id }) => event_id)).toEqual([two.id]);
+        expect(await cliJson(subject(), 'dead-letters', 'replay', '--endpoint', hook.id, ...where)).toMatchObject({
+          done: 1,
+        });
+        await eventually(async () => expect((await only({ event_id: two.id })).status).toBe('succeeded'), PATIENT);
+        expect(await cliJson(subject(), 'dead-letters', 'list', ...where)).toMatchObject({ data: [] });
+      },
+      patient(180_000),
+    );
   });
 }

@@ -33,6 +33,7 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
       });
     case 'consumer_too_slow':
       return trailing(status.ABORTED, 'Consumer too slow to handle event while live. Client resubscription required.');
+    case 'shutting_down':
     case 'bad_request':
       return trailing(status.UNKNOWN, 'Exception was thrown by handler.');
   }
@@ -55,6 +56,7 @@ function detailsOf(refusal: Refusal): readonly [name: string, message: { seriali
     case 'append_too_large':
       return ['MaximumAppendSizeExceeded', new sharedPb.MaximumAppendSizeExceeded().setMaxappendsize(refusal.limit)];
     case 'consumer_too_slow':
+    case 'shutting_down':
     case 'bad_request':
       return ['Unknown', new sharedPb.Unknown()];
   }

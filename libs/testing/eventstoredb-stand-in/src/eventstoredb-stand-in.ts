@@ -1,17 +1,20 @@
 import { join } from 'node:path';
 import { ManagedProcess, freePort, tempFolder, type TempFolder } from '@tracking/testing';
 import type { Faults } from './faults.ts';
+import { NodeProcess } from './node-process.ts';
 import { standInCommand, type StandInOptions } from './stand-in-command.ts';
 
-/** A stand-in node in a process of its own that can be killed, stopped and started again on its data. */
-export class EventStoreDbStandIn {
+/** A stand-in node, with switches for what goes wrong. */
+export class EventStoreDbStandIn extends NodeProcess {
   private control = '';
 
   private constructor(
-    private readonly process: ManagedProcess,
+    process: ManagedProcess,
     private readonly folder: TempFolder,
-    readonly url: string,
-  ) {}
+    url: string,
+  ) {
+    super(process, url);
+  }
 
   /** Not started yet; its data is in a temporary folder. */
   static async create(options: StandInOptions = {}): Promise<EventStoreDbStandIn> {
@@ -25,29 +28,9 @@ export class EventStoreDbStandIn {
     return new EventStoreDbStandIn(node, folder, `esdb://127.0.0.1:${port}?tls=false`);
   }
 
-  /** Starts it on its data; resolves when it is ready. */
-  async run(): Promise<void> {
+  override async run(): Promise<void> {
     const [, control = ''] = await this.process.run();
     this.control = control;
-  }
-
-  /** As a power cut does. */
-  kill(): Promise<void> {
-    return this.process.kill();
-  }
-
-  /** As an operator does: it serves on for a while, then drops its connections. */
-  stop(): Promise<void> {
-    return this.process.stop();
-  }
-
-  /** A hung node: leaves its connections open and answers nothing. */
-  pause(): void {
-    this.process.hold();
-  }
-
-  resume(): void {
-    this.process.wake();
   }
 
   /** Resolves when the process has ended by itself. */
@@ -61,8 +44,8 @@ export class EventStoreDbStandIn {
     if (!response.ok) throw new Error(`the stand-in answered ${response.status}`);
   }
 
-  async remove(): Promise<void> {
-    await this.kill();
+  override async remove(): Promise<void> {
+    await super.remove();
     await this.folder.remove();
   }
 }

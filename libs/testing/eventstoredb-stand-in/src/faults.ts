@@ -1,3 +1,5 @@
+import { Refused } from './refused.ts';
+
 /** What the stand-in is told to do wrong. Each is set by itself; what is not named stays as it is. */
 export interface Faults {
   /** While true it takes everything in and answers nothing. */
@@ -19,7 +21,7 @@ export class FaultSwitches {
   private appendsToLive = Infinity;
   private goOn: (() => void) | undefined;
   private gate: Promise<void> | undefined;
-  private readonly drops = new Set<() => void>();
+  private readonly subscriptions = new Set<(reason: Refused) => void>();
   private readonly cutConnections: () => void;
 
   constructor(cutConnections: () => void) {
@@ -35,7 +37,7 @@ export class FaultSwitches {
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
     this.appendsToLive = faults.dieAfterAppends ?? this.appendsToLive;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;
-    if (faults.dropSubscriptions === true) for (const drop of this.drops) drop();
+    if (faults.dropSubscriptions === true) this.endSubscriptions(new Refused({ kind: 'consumer_too_slow' }));
   }
 
   /** Before anything is answered. */
@@ -52,9 +54,13 @@ export class FaultSwitches {
     this.cutConnections();
   }
 
+  endSubscriptions(reason: Refused): void {
+    for (const end of this.subscriptions) end(reason);
+  }
+
   /** @returns call it when the subscription has ended */
-  onDrop(drop: () => void): () => void {
-    this.drops.add(drop);
-    return () => this.drops.delete(drop);
+  onEnd(end: (reason: Refused) => void): () => void {
+    this.subscriptions.add(end);
+    return () => this.subscriptions.delete(end);
   }
 }

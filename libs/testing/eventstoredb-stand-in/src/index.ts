@@ -5,4 +5,6 @@
  */
 export { EventStoreDbStandIn } from './eventstoredb-stand-in.ts';
 export type { Faults } from './faults.ts';
+export { NodeProcess } from './node-process.ts';
+export { startedNode, type NodeStart } from './started-node.ts';
 export { standInCommand, type StandInOptions, type StandInPlace } from './stand-in-command.ts';

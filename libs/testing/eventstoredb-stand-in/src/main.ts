@@ -17,7 +17,7 @@ const { values } = parseArgs({
     port: { type: 'string', default: '2113' },
     'control-port': { type: 'string', default: '0' },
     'no-batch-append': { type: 'boolean', default: false },
-    'stats-every': { type: 'string', default: '30000' },
+    'stats-every': { type: 'string', default: '0' },
     'live-buffer': { type: 'string', default: '1000' },
     linger: { type: 'string', default: '5000' },
   },

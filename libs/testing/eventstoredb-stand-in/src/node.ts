@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import serverFeaturesService from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -13,10 +14,14 @@ import { deleteCalls } from './deletes.ts';
 import { FaultSwitches } from './faults.ts';
 import { readCall } from './reads.ts';
 import { newEvent } from './records.ts';
+import { Refused } from './refused.ts';
 import { Streams } from './streams.ts';
 
 /** What a node takes is counted where it arrives; as it is stored here, bytes can be more. */
 const LIMITS = { appendBytes: 16 * 1_048_576 };
+
+/** Long enough for the ends of subscriptions to leave before their connections are dropped. */
+const FLUSH_MS = 100;
 
 /** As a node has it: events of this size may be read. */
 const MOST_BYTES = 17 * 1_024 * 1_024;
@@ -26,7 +31,7 @@ export interface NodeOptions {
   readonly port: number;
   /** Whether it offers the call `BatchAppend`, as a node of today does. */
   readonly batchAppend: boolean;
-  /** Milliseconds between the statistics that a node writes into its own log; the first at its start. */
+  /** Milliseconds between the statistics that it writes into its own log, the first at its start; 0: none. */
   readonly statsEvery: number;
   /** Events that a live subscription may fall behind while its client takes nothing. */
   readonly liveBuffer: number;
@@ -77,10 +82,12 @@ export class StandInNode {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Drops everybody, then closes the store. */
+  /** Drops everybody, as a node that was told to end: subscriptions fail, and not for want of a connection. */
   async stop(): Promise<void> {
     clearInterval(this.stats);
     this.listener.close();
+    this.faults.endSubscriptions(new Refused({ kind: 'shutting_down' }));
+    await pause(FLUSH_MS);
     this.cutConnections();
     this.grpc.forceShutdown();
     await this.engine.close();
@@ -98,8 +105,9 @@ export class StandInNode {
     });
   }
 
-  /** A node's log holds more than its clients wrote. */
+  /** A node's log may hold more than its clients wrote. */
   private async keepStats(streams: Streams, { port, statsEvery }: NodeOptions): Promise<void> {
+    if (statsEvery === 0) return;
     const write = async () => {
       const data = Buffer.from(JSON.stringify({ 'proc-mem': process.memoryUsage.rss() }));
       const event = newEvent(randomUUID(), '$statsCollected', 'application/json', data);

@@ -66,9 +66,9 @@ export function newEvent(
   };
 }
 
-/** Bytes of an event as a node counts them against the limit of an append. */
-export function sizeOf({ type, data, metadata }: NewEvent): number {
-  return String(data['bytes']).length + String(metadata['bytes']).length + 2 * type.length;
+/** Bytes of an event as a node counts them against the limit of an append: the data alone. */
+export function sizeOf({ data }: NewEvent): number {
+  return String(data['bytes']).length;
 }
 
 export function toReadResponse({ id, type, stream, revision, position, data, metadata }: StoredEvent): ReadResp {

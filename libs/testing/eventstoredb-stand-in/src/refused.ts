@@ -13,6 +13,7 @@ export type Refusal =
   | { readonly kind: 'stream_deleted'; readonly stream: string }
   | { readonly kind: 'append_too_large'; readonly limit: number }
   | { readonly kind: 'consumer_too_slow' }
+  | { readonly kind: 'shutting_down' }
   | { readonly kind: 'bad_request'; readonly message: string };
 
 export class Refused extends Error {

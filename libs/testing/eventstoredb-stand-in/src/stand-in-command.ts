@@ -6,7 +6,7 @@ const READY = /ready on .* control (\S+)/;
 export interface StandInOptions {
   /** Whether it offers the call `BatchAppend`, as a node of today does; true by default. */
   readonly batchAppend?: boolean;
-  /** Milliseconds between the statistics that a node writes into its own log; 30,000 by default. */
+  /** Milliseconds between the statistics that a node can be told to write into its own log; 0, none, by default. */
   readonly statsEvery?: number;
   /** Events that a live subscription may fall behind while its client takes nothing; 1,000 by default. */
   readonly liveBuffer?: number;

@@ -4,10 +4,12 @@ import type { EventStore, Position, StoredEvent } from '@tracking/ports';
 import type { FaultSwitches } from './faults.ts';
 import { checkpoint, confirmation, type Outlet } from './outlet.ts';
 import { fromLogPosition, toLogPosition, toReadResponse } from './records.ts';
-import { Refused } from './refused.ts';
 
 /** Events that a node looks at between two checkpoints where the client names no search window. */
 const DEFAULT_WINDOW = 32;
+
+/** Of the checkpoints among old events every so manieth has both its halves. */
+const WHOLE_CHECKPOINTS = 4;
 
 export interface SubscriptionLimits {
   /** So many events behind, with its client taking nothing, a subscription that was once live is dropped. */
@@ -30,22 +32,25 @@ export async function subscribe(
   outlet: Outlet,
 ): Promise<void> {
   const { after, streamPrefixes, matches } = await selectionOf(store, options);
-  const ended = faults.onDrop(() => outlet.fail(new Refused({ kind: 'consumer_too_slow' })));
+  const ended = faults.onEnd((reason) => outlet.fail(reason));
   const filter = options.getFilter();
   const asked = (filter?.getCheckpointintervalmultiplier() ?? 0) * (filter?.getMax() || DEFAULT_WINDOW);
   let isLive = false;
   let seen = after === undefined ? 0n : BigInt(`0x${after}`);
   let lastCheckpoint = seen;
+  let checkpoints = 0;
 
   async function isTooSlow(): Promise<boolean> {
     return isLive && BigInt(`0x${(await store.head()) ?? '0'}`) - seen > liveBuffer;
   }
 
-  /** All up to here was handed out. A node that reads old events leaves `prepare` at 0. */
+  /** All up to here was handed out. A node that reads old events leaves `prepare` at 0, mostly. */
   async function reached(position: bigint): Promise<void> {
     if (filter === undefined || position - lastCheckpoint < (faults.checkpointInterval ?? asked)) return;
     const commit = toLogPosition(position.toString(16));
-    await outlet.write(checkpoint(commit, isLive ? commit : '0'), isTooSlow);
+    checkpoints += 1;
+    const isWhole = isLive || checkpoints % WHOLE_CHECKPOINTS === 0;
+    await outlet.write(checkpoint(commit, isWhole ? commit : '0'), isTooSlow);
     lastCheckpoint = position;
   }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ManagedProcess, freePort, type ProcessSpec } from '@tracking/testing';
-import { standInCommand } from '@tracking/eventstoredb-stand-in';
+import { standInCommand, startedNode } from '@tracking/eventstoredb-stand-in';
 
 /** Where the engines are: some started here, others that run already. */
 export interface Engines {
@@ -22,6 +22,8 @@ export interface EnginesOptions {
   readonly enginesDir: string | undefined;
   /** Addresses of engines that run already. */
   readonly eventStoreDbUrl?: string | undefined;
+  /** Starts the node of `eventStoreDbUrl` on its data, in the foreground; without it that node runs already. */
+  readonly eventStoreDbStart?: string | undefined;
   readonly kafkaBrokers?: string | undefined;
   readonly mongoUrl?: string | undefined;
   readonly died?: (name: string, code: number | null) => void;
@@ -29,7 +31,7 @@ export interface EnginesOptions {
 
 /** Starts the engines that no address is given for: EventStoreDB's stand-in, and what the folder of engines holds. */
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
-  const { folder, eventStoreDbUrl, kafkaBrokers, mongoUrl, died } = options;
+  const { folder, eventStoreDbUrl, eventStoreDbStart, kafkaBrokers, mongoUrl, died } = options;
   const started: ManagedProcess[] = [];
   const start = async (isGiven: boolean, spec: (port: number, dataDir: string) => Omit<ProcessSpec, 'logFile'>) => {
     if (isGiven) return undefined;
@@ -44,10 +46,11 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
     return { engine, port };
   };
   const starting = [
-    start(eventStoreDbUrl !== undefined, (port, dataDir) => ({
-      name: 'eventstoredb-stand-in',
-      ...standInCommand({ folder: dataDir, port }),
-    })),
+    start(eventStoreDbUrl !== undefined && eventStoreDbStart === undefined, (port, dataDir) =>
+      eventStoreDbUrl !== undefined && eventStoreDbStart !== undefined
+        ? startedNode({ url: eventStoreDbUrl, command: eventStoreDbStart })
+        : { name: 'eventstoredb-stand-in', ...standInCommand({ folder: dataDir, port }) },
+    ),
     start(kafkaBrokers !== undefined, (port, dataDir) => ({
       name: 'kafka',
       command: program(options.enginesDir, 'kafka'),

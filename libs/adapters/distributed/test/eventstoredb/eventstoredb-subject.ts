@@ -1,31 +1,58 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { EventStoreDbStandIn, type StandInOptions } from '@tracking/eventstoredb-stand-in';
+import { EventStoreDbStandIn, NodeProcess, startedNode, type StandInOptions } from '@tracking/eventstoredb-stand-in';
 import { Unavailable } from '@tracking/ports';
-import { noMetrics, silentLogger, type Subject } from '@tracking/testing';
+import { ManagedProcess, noMetrics, silentLogger, type Subject } from '@tracking/testing';
 import {
   EventStoreDbEventStore,
   type EventStoreDbEventStoreOptions,
 } from '../../src/eventstoredb/eventstoredb-event-store.ts';
 
-const { EVENTSTOREDB_URL } = process.env;
+const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
 
 /** Which engine the tests run on, for their titles. */
 export const NODE = EVENTSTOREDB_URL === undefined ? 'EventStoreDB’s stand-in' : 'EventStoreDB';
+/** Whether the node's process is in the tests' hands. */
+export const CAN_BE_KILLED = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_START !== undefined;
+export const NOT_OURS = 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started';
+/** Whether the node can be told to fail in ways in which no process can be made to. */
+export const HAS_SWITCHES = EVENTSTOREDB_URL === undefined;
+export const NO_SWITCHES = 'needs the switches of the stand-in';
 
 export function openStore(url: string, options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
   return new EventStoreDbEventStore({ url, logger: silentLogger, metrics: noMetrics, ...options });
 }
 
-/** The stand-in, running, with what tests have opened on it. */
+/** The node of `EVENTSTOREDB_URL` in a process of its own, or a stand-in; not started yet. */
+export async function createNode(options: StandInOptions = {}): Promise<NodeProcess> {
+  if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.create(options);
+  if (EVENTSTOREDB_START === undefined) throw new Error(NOT_OURS);
+  const start = startedNode({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
+  const logFile = join(tmpdir(), `eventstoredb-${process.pid}.log`);
+  return new NodeProcess(new ManagedProcess({ ...start, logFile }), EVENTSTOREDB_URL);
+}
+
+/** A running node, with what tests have opened on it. */
 export class Stage {
   private readonly opened: EventStoreDbEventStore[] = [];
 
-  private constructor(readonly node: EventStoreDbStandIn) {}
+  private constructor(readonly node: NodeProcess) {}
 
+  /** @param options of the stand-in, where it is one */
   static async start(options: StandInOptions = {}): Promise<Stage> {
-    const node = await EventStoreDbStandIn.create(options);
+    return Stage.on(await createNode(options));
+  }
+
+  static async on(node: NodeProcess): Promise<Stage> {
     await node.run();
     return new Stage(node);
+  }
+
+  /** @throws Error where the node is no stand-in */
+  get standIn(): EventStoreDbStandIn {
+    if (this.node instanceof EventStoreDbStandIn) return this.node;
+    throw new Error(NO_SWITCHES);
   }
 
   open(options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
@@ -50,10 +77,10 @@ export class Stage {
   }
 }
 
-/** The adapter on the node at `EVENTSTOREDB_URL`, else on a stand-in of its own, which can be killed. */
+/** The adapter on a node of the tests' own, which can be killed; else on the one that runs at `EVENTSTOREDB_URL`. */
 export function eventStoreDbSubject(): Subject<EventStoreDbEventStore> & { url(): string } {
   const opened: EventStoreDbEventStore[] = [];
-  let node: EventStoreDbStandIn | undefined;
+  let node: NodeProcess | undefined;
 
   const url = () => node?.url ?? EVENTSTOREDB_URL ?? '';
 
@@ -66,8 +93,8 @@ export function eventStoreDbSubject(): Subject<EventStoreDbEventStore> & { url()
   const subject = {
     url,
     async open() {
-      if (EVENTSTOREDB_URL === undefined) {
-        node = await EventStoreDbStandIn.create();
+      if (CAN_BE_KILLED) {
+        node = await createNode();
         await node.run();
       }
       return openAgain();
@@ -82,7 +109,7 @@ export function eventStoreDbSubject(): Subject<EventStoreDbEventStore> & { url()
       await node?.remove();
     },
   };
-  if (EVENTSTOREDB_URL !== undefined) return subject;
+  if (!CAN_BE_KILLED) return subject;
   /** The node dies; the process lives on, with all that it has open. */
   const crash = async () => {
     await node?.kill();
