@@ -41,9 +41,10 @@ describe('container numbers', () => {
     expect(isContainerNumber(number, 'road')).toBe(false);
   });
 
-  it('a ULD passes where air is not ruled out', () => {
+  it('a ULD passes for air and multimodal, and where the mode is not known here; without one it is none', () => {
     expect(isContainerNumber('AKE12345LH', undefined)).toBe(true);
-    expect(isContainerNumber('AKE12345LH', null)).toBe(true);
+    expect(isContainerNumber('AKE12345LH', null)).toBe(false);
+    expect(isContainerNumber('ABC1234567', null)).toBe(false);
     expect(isContainerNumber('AKE12345LH', 'multimodal')).toBe(true);
   });
 

@@ -17,12 +17,12 @@ export function normaliseCode(text: string): string {
 }
 
 /**
- * ISO 6346, with the fourth letters of EN 13044 swap bodies; a ULD number too for air, and where air is not ruled out.
- * Takes a normalised number.
+ * ISO 6346, with the fourth letters of EN 13044 swap bodies; a ULD number too for air and multimodal. Without a mode it is
+ * none: a container number that lacks a letter has the form of one. Takes a normalised number.
  */
 export function isContainerNumber(number: string, mode: KnownMode): boolean {
   if (CONTAINER.test(number)) return true;
-  const mayFly = mode === 'air' || mode === 'multimodal' || mode == null;
+  const mayFly = mode === 'air' || mode === 'multimodal' || mode === undefined;
   return mayFly && UNIT_LOAD_DEVICE.test(number);
 }
 
