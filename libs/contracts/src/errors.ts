@@ -21,6 +21,7 @@ export const ERROR_CODES = {
   permission_denied: 'permission',
   not_found: 'not_found',
   already_delivered: 'conflict',
+  cancelled_by_milestone: 'conflict',
   workspace_exists: 'conflict',
   endpoint_not_verified: 'conflict',
   endpoint_not_enabled: 'conflict',

@@ -10,6 +10,7 @@ import { MilestonesController } from './milestones/milestones.controller.ts';
 import { OwnWrites } from './own-writes/own-writes.ts';
 import { Cursors } from './paging/cursors.ts';
 import { Sealer } from './server/seal.ts';
+import { CancellationController } from './shipments/cancellation.controller.ts';
 import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
 import { ShipmentReader } from './shipments/shipment-reader.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
@@ -31,6 +32,7 @@ export class HttpApiModule {
       module: HttpApiModule,
       controllers: [
         ShipmentsController,
+        CancellationController,
         MilestonesController,
         MilestoneCodesController,
         EventsController,

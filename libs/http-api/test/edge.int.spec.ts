@@ -22,6 +22,8 @@ const ROUTES = [
   ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'shipments:read'],
   ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones', 'shipments:read'],
   ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones', 'milestones:write'],
+  ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/cancel', 'shipments:write'],
+  ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/reopen', 'shipments:write'],
   ['GET', '/v1/milestone_codes', 'shipments:read'],
   ['GET', '/v1/events', 'shipments:read'],
   ['GET', '/v1/events/evt_a', 'shipments:read'],
@@ -288,6 +290,8 @@ describe('errors', () => {
         shipments: {
           upsert: () => Promise.reject(error),
           recordMilestone: () => Promise.reject(error),
+          cancel: () => Promise.reject(error),
+          reopen: () => Promise.reject(error),
           getShipment: (scope, id) => shipments.getShipment(scope, id),
         },
       }),
@@ -507,6 +511,8 @@ describe('closing', () => {
       override: ({ shipments }) => ({
         shipments: {
           recordMilestone: (command) => shipments.recordMilestone(command),
+          cancel: (command) => shipments.cancel(command),
+          reopen: (command) => shipments.reopen(command),
           getShipment: (scope, id) => shipments.getShipment(scope, id),
           upsert: async (command) => {
             stopped = closing.stop();

@@ -1,8 +1,10 @@
-import type { Milestone, Places } from '@tracking/contracts';
-import type { JsonObject } from '@tracking/contracts';
+import type { JsonObject, Milestone, Places } from '@tracking/contracts';
+import { DomainError } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import type {
+  CancelShipment,
   RecordMilestone,
+  ReopenShipment,
   ShipmentCommand,
   ShipmentEvent,
   ShipmentState,
@@ -59,6 +61,16 @@ class Handler {
 }
 
 const CONTAINERS = ['MSKU1234565', 'TEMU0000004', 'CSQU3054383'];
+const LEGS = ['CNNGB', 'NLRTM'].map((port) => ({
+  mode: null,
+  carrier_scac: null,
+  vessel: null,
+  voyage: null,
+  origin_port: port,
+  destination_port: port,
+  etd: null,
+  eta: '2026-07-15T00:00:00.000Z',
+}));
 const CODES = [
   'booking_confirmed',
   'gated_in',
@@ -92,9 +104,16 @@ function upsert(n: number, minute: number): UpsertShipment {
       destination_port: 'NLRTM',
       house_bill: one(['HB-1', 'HB-2', null]),
       container_numbers: CONTAINERS.slice(0, Math.floor(random() * 3) + 1),
-      eta: `2026-07-0${Math.floor(random() * 9) + 1}T00:00:00.000Z`,
+      eta: one([null, `2026-07-0${Math.floor(random() * 9) + 1}T00:00:00.000Z`]),
+      origin_port: one([null, 'CNSHA']),
+      legs: one([[], LEGS]),
     },
   };
+}
+
+function cancelOrReopen(n: number, minute: number): CancelShipment | ReopenShipment {
+  const type = one(['CancelShipment', 'ReopenShipment', 'ReopenShipment'] as const);
+  return { ...command(minute), type, shipment_id: `shp_${token(n)}` };
 }
 
 function record(n: number, minute: number, state: ShipmentState): RecordMilestone {
@@ -120,6 +139,11 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
   };
 }
 
+/** Not every shipment can be cancelled or reopened. */
+function refused(error: unknown): void {
+  if (!(error instanceof DomainError)) throw error;
+}
+
 describe('rows of what clients did', () => {
   let world: World;
   beforeEach(async () => {
@@ -130,10 +154,13 @@ describe('rows of what clients did', () => {
   it('are the shipments and timelines that the domain folds', async () => {
     const models = await world.start();
     const handler = new Handler(world);
-    for (let minute = 0; minute < 600; minute += 1) {
+    for (let minute = 0; minute < 800; minute += 1) {
       const n = Math.floor(random() * 5);
       const state = handler.states.get(n);
-      await handler.handle(n, state && random() < 0.85 ? record(n, minute, state) : upsert(n, minute));
+      const turn = random();
+      if (state === undefined || turn < 0.15) await handler.handle(n, upsert(n, minute));
+      else if (turn < 0.85) await handler.handle(n, record(n, minute, state));
+      else await handler.handle(n, cancelOrReopen(n, minute)).catch(refused);
     }
     await caughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;

@@ -47,6 +47,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   not_found: 'There is no such path, or no such resource in this workspace and environment.',
   workspace_exists: 'There is a workspace of that name already.',
   already_delivered: 'It is delivered already.',
+  cancelled_by_milestone: 'A milestone cancels the shipment; only what takes that one back reopens it.',
   endpoint_not_verified: 'The URL of the webhook endpoint has not answered a challenge yet: verify it first.',
   endpoint_not_enabled: 'Deliveries are sent to enabled webhook endpoints only: enable it first.',
   delivery_succeeded: 'The delivery succeeded already.',

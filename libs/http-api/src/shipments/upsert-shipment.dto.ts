@@ -101,7 +101,8 @@ export class UpsertShipmentDto extends JourneyDto {
   metadata?: Record<string, string> | null;
 
   @NestedList(LegDto, SHIPMENT_LIMITS.legs, {
-    description: 'The legs in order; without any, one leg from origin to destination.',
+    description:
+      'The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one.',
   })
   legs?: LegDto[] | null;
 }

@@ -14,6 +14,9 @@ const actual = milestone(1, 'a');
 const ANNOUNCED: readonly (readonly [type: string, data: object, announced: string | undefined])[] = [
   ['shipment.created.v1', { ...ACME, shipment: shipmentRecord(1), sent: {} }, 'shipment.created'],
   ['shipment.updated.v1', { fields: {}, sent: {}, last }, undefined],
+  ['shipment.ports_given.v1', { origin_port: null, destination_port: null }, undefined],
+  ['shipment.cancelled.v1', {}, undefined],
+  ['shipment.reopened.v1', {}, undefined],
   ['shipment.changed.v1', { changes: {} }, 'shipment.updated'],
   ['milestone.recorded.v1', { milestone: actual, supersedes: [], last }, 'milestone.recorded'],
   ['milestone.recorded.v1', { milestone: estimate, supersedes: [], last }, undefined],

@@ -1,13 +1,17 @@
 import type { Warning } from '@tracking/contracts';
 import type { Position, StoredEvent } from '@tracking/ports';
 import {
+  type CancellationAnswer,
+  type CancellationDecision,
   type DecideContext,
   type MilestoneDecision,
+  type RecordMilestone,
   type RecordMilestoneAnswer,
   type ShipmentCommand,
   type ShipmentEvent,
   type ShipmentState,
   type UpsertDecision,
+  type UpsertShipment,
   type UpsertShipmentAnswer,
   decide,
   findMilestone,
@@ -22,12 +26,15 @@ export interface Written<Answer> {
   readonly position: Position;
 }
 
-export type ShipmentAnswer = UpsertShipmentAnswer | RecordMilestoneAnswer;
-export type AnswerTo<Command extends ShipmentCommand> = Command extends { readonly type: 'UpsertShipment' }
+export type ShipmentAnswer = UpsertShipmentAnswer | RecordMilestoneAnswer | CancellationAnswer;
+export type AnswerTo<Command extends ShipmentCommand> = Command extends UpsertShipment
   ? UpsertShipmentAnswer
-  : RecordMilestoneAnswer;
+  : Command extends RecordMilestone
+    ? RecordMilestoneAnswer
+    : CancellationAnswer;
 type Told =
-  Pick<UpsertDecision, 'outcome' | 'warnings'> | Pick<MilestoneDecision, 'outcome' | 'milestoneId' | 'warnings'>;
+  | Pick<UpsertDecision | CancellationDecision, 'outcome' | 'warnings'>
+  | Pick<MilestoneDecision, 'outcome' | 'milestoneId' | 'warnings'>;
 
 /** The answer to a command, from what was decided and the shipment right after that. */
 export function answerFrom(told: Told, after: ShipmentState): ShipmentAnswer {
@@ -35,6 +42,8 @@ export function answerFrom(told: Told, after: ShipmentState): ShipmentAnswer {
   switch (told.outcome) {
     case 'created':
     case 'updated':
+    case 'cancelled':
+    case 'reopened':
     case 'unchanged':
       return { outcome: told.outcome, shipment: after.record, warnings };
     case 'recorded':
@@ -77,10 +86,17 @@ function toldBy(command: ShipmentCommand, events: readonly ShipmentEvent[], warn
     case 'RecordMilestone':
       for (const { type, data } of events) {
         if (type === 'milestone.recorded.v1') return { outcome: 'recorded', milestoneId: data.milestone.id, warnings };
-        if (type === 'milestone.corrected.v1')
-          return { outcome: 'corrected', milestoneId: data.milestone.id, warnings };
+        if (type === 'milestone.corrected.v1') {
+          const { milestone, previous } = data;
+          const outcome = milestone.revision === previous.revision ? 'existing' : 'corrected';
+          return { outcome, milestoneId: milestone.id, warnings };
+        }
       }
       throw new Error(`${command.id} was the id of another command`);
+    case 'CancelShipment':
+      return { outcome: 'cancelled', warnings };
+    case 'ReopenShipment':
+      return { outcome: 'reopened', warnings };
   }
 }
 

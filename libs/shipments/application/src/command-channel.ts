@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@tracking/contracts';
 import type { CommandChannel, CommandServer, EventStore } from '@tracking/ports';
-import type { RecordMilestone } from '@tracking/shipments-domain';
+import type { CancelShipment, RecordMilestone, ReopenShipment } from '@tracking/shipments-domain';
 import type { Scope } from './shipment-stream.ts';
 import type { FoundShipment, ShipmentsService } from './shipments-service.ts';
 
@@ -19,6 +19,8 @@ export function serveShipments(server: CommandServer, service: ShipmentsService)
   server.serve(SERVICE, {
     upsert: async (json) => answer(await service.upsert(request<Upsert>(json))),
     recordMilestone: async (json) => answer(await service.recordMilestone(request<RecordMilestone>(json))),
+    cancel: async (json) => answer(await service.cancel(request<CancelShipment>(json))),
+    reopen: async (json) => answer(await service.reopen(request<ReopenShipment>(json))),
     getShipment: async (json) => {
       const { scope, id } = request<GetShipment>(json);
       return answer(await service.getShipment(scope, id));
@@ -34,11 +36,14 @@ export function shipmentsClient(
   channel: CommandChannel,
   { deadlineMs }: { readonly deadlineMs: number },
 ): ShipmentsService {
-  const call = async <Answer>(method: keyof ShipmentsService, request: Upsert | RecordMilestone | GetShipment) =>
+  type Request = Upsert | RecordMilestone | CancelShipment | ReopenShipment | GetShipment;
+  const call = async <Answer>(method: keyof ShipmentsService, request: Request) =>
     (await channel.call(SERVICE, method, request as unknown as JsonObject, deadlineMs)) as unknown as Answer;
   return {
     upsert: (command) => call('upsert', command),
     recordMilestone: (command) => call('recordMilestone', command),
+    cancel: (command) => call('cancel', command),
+    reopen: (command) => call('reopen', command),
     getShipment: async ({ workspace_id, environment }, id) => {
       const found = await call<FoundShipment | null>('getShipment', { scope: { workspace_id, environment }, id });
       return found ?? undefined;

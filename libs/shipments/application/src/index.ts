@@ -18,6 +18,8 @@ export type { FoundShipment, ShipmentsService } from './shipments-service.ts';
 
 // Edges import features only: what they need of the domain.
 export {
+  type CancelShipment,
+  type CancellationAnswer,
   type CheckedMilestone,
   type CheckedShipment,
   type CommandContext,
@@ -25,6 +27,7 @@ export {
   type MilestoneInput,
   type RecordMilestone,
   type RecordMilestoneAnswer,
+  type ReopenShipment,
   type ShipmentInput,
   type UpsertShipment,
   type UpsertShipmentAnswer,

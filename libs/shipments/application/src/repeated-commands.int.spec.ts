@@ -1,4 +1,4 @@
-import { milestone, milestones, places, upsert } from '../test/builders.ts';
+import { cancel, milestone, milestones, places, reopen, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import { streamOf } from './ids.ts';
 import type { ShipmentsService } from './shipments-service.ts';
@@ -34,12 +34,22 @@ describe('a command that comes again', () => {
     const corrected = await shipments.recordMilestone(correct);
     const update = upsert({ external_id: 'PO-1', house_bill: 'HB-1', container_numbers: [] });
     const updated = await shipments.upsert(update);
+    await shipments.recordMilestone(milestone(id, { location: 'Hamburg' }));
+    const known = milestone(id, { location: 'Hamburg', external_id: 'M-2' });
+    const taken = await shipments.recordMilestone(known);
+    const [cancellation, reopening] = [cancel(id), reopen(id)];
+    const cancelled = await shipments.cancel(cancellation);
+    const reopened = await shipments.reopen(reopening);
     await shipments.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
-    expect([created, recorded, corrected, updated].map(({ answer }) => answer.outcome)).toEqual([
+    const first = [created, recorded, corrected, updated, taken, cancelled, reopened];
+    expect(first.map(({ answer }) => answer.outcome)).toEqual([
       'created',
       'recorded',
       'corrected',
       'updated',
+      'existing',
+      'cancelled',
+      'reopened',
     ]);
     expect(created.answer.warnings).not.toEqual([]);
     const before = await length(id);
@@ -49,6 +59,9 @@ describe('a command that comes again', () => {
     expect(await service.recordMilestone(record)).toEqual(recorded);
     expect(await service.recordMilestone(correct)).toEqual(corrected);
     expect(await service.upsert(update)).toEqual(updated);
+    expect(await service.recordMilestone(known)).toEqual(taken);
+    expect(await service.cancel(cancellation)).toEqual(cancelled);
+    expect(await service.reopen(reopening)).toEqual(reopened);
     expect(await length(id)).toBe(before);
   });
 

@@ -1,8 +1,11 @@
 import type { ShipmentRecord } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import type {
+  CancelShipment,
+  CancellationAnswer,
   RecordMilestone,
   RecordMilestoneAnswer,
+  ReopenShipment,
   UpsertShipment,
   UpsertShipmentAnswer,
 } from '@tracking/shipments-domain';
@@ -27,6 +30,12 @@ export interface ShipmentsService {
 
   /** @throws DomainError (`not_found` also for another scope's shipment), Unavailable, Busy */
   recordMilestone(command: RecordMilestone): Promise<Written<RecordMilestoneAnswer>>;
+
+  /** @throws DomainError (`already_delivered`; `not_found` also for another scope's shipment), Unavailable, Busy */
+  cancel(command: CancelShipment): Promise<Written<CancellationAnswer>>;
+
+  /** @throws DomainError (`cancelled_by_milestone`; `not_found` also for another scope's shipment), Unavailable, Busy */
+  reopen(command: ReopenShipment): Promise<Written<CancellationAnswer>>;
 
   /** The shipment from its stream: at least as new as every command answered before the call. @throws Unavailable */
   getShipment(scope: Scope, shipmentId: string): Promise<FoundShipment | undefined>;

@@ -4,7 +4,7 @@ import { DirectCommandChannel } from '@tracking/embedded';
 import { Busy } from '@tracking/ports';
 import { RecordedMetrics, silentLogger } from '@tracking/testing';
 import { v5 } from 'uuid';
-import { milestone, milestones, scope, upsert } from '../test/builders.ts';
+import { cancel, milestone, milestones, reopen, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import { serveShipments, shipmentsClient } from './command-channel.ts';
 import { streamOf } from './ids.ts';
@@ -62,6 +62,9 @@ describe('scopes', () => {
     for (const each of [shipments, replica(engine.store)]) {
       expect(await each.getShipment(foreign, id)).toBeUndefined();
       await expect(each.recordMilestone(command)).rejects.toMatchObject({ code: 'not_found' });
+      await expect(each.cancel({ ...cancel(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
+      await expect(each.reopen({ ...reopen(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
+      await expect(each.cancel(cancel('shp_none'))).rejects.toMatchObject({ code: 'not_found' });
     }
     const theirs = await shipments.upsert(upsert({ external_id: 'PO-1' }, foreign));
     expect(theirs.answer).toMatchObject({ outcome: 'created', shipment: { house_bill: null } });
@@ -184,6 +187,9 @@ describe('over a command channel', () => {
     const { id } = created.answer.shipment;
     const record = milestone(id);
     expect(await client.recordMilestone(record)).toEqual(await direct.recordMilestone(record));
+    const [cancellation, reopening] = [cancel(id), reopen(id)];
+    expect(await client.cancel(cancellation)).toEqual(await direct.cancel(cancellation));
+    expect(await client.reopen(reopening)).toEqual(await direct.reopen(reopening));
     expect(await client.getShipment(scope, id)).toEqual(await direct.getShipment(scope, id));
     expect(await client.getShipment({ ...scope, environment: 'test' }, id)).toBeUndefined();
     const wrong = milestone(id, { container_number: 'MSCU6639871', reason_code: 'none such' });

@@ -1,12 +1,16 @@
 import type { EventStore, Logger, Metrics } from '@tracking/ports';
 import type {
+  CancelShipment,
+  CancellationAnswer,
   DecideContext,
   RecordMilestone,
   RecordMilestoneAnswer,
+  ReopenShipment,
+  ShipmentCommand,
   UpsertShipment,
   UpsertShipmentAnswer,
 } from '@tracking/shipments-domain';
-import type { Written } from './answers.ts';
+import type { AnswerTo, Written } from './answers.ts';
 import { parseShipmentId, shipmentIdFor, streamOf } from './ids.ts';
 import { CommandMetrics } from './metrics.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
@@ -57,6 +61,19 @@ export class Shipments implements ShipmentsService {
   }
 
   recordMilestone(command: RecordMilestone): Promise<Written<RecordMilestoneAnswer>> {
+    return this.change(command);
+  }
+
+  cancel(command: CancelShipment): Promise<Written<CancellationAnswer>> {
+    return this.change(command);
+  }
+
+  reopen(command: ReopenShipment): Promise<Written<CancellationAnswer>> {
+    return this.change(command);
+  }
+
+  /** What is done to a shipment that must be there. */
+  private change<Command extends ShipmentCommand>(command: Command): Promise<Written<AnswerTo<Command>>> {
     return this.metrics.measure(command.type, () => {
       if (parseShipmentId(command.shipment_id) === undefined) throw noSuchShipment();
       return this.writer.write(command);

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Places } from '@tracking/contracts';
-import type { MilestoneInput, RecordMilestone, UpsertShipment } from '@tracking/shipments-domain';
+import type {
+  CancelShipment,
+  MilestoneInput,
+  RecordMilestone,
+  ReopenShipment,
+  UpsertShipment,
+} from '@tracking/shipments-domain';
 
 export type Upsert = Omit<UpsertShipment, 'shipment_id'>;
 
@@ -47,6 +53,14 @@ export function milestone(
     },
     ...changes,
   };
+}
+
+export function cancel(shipment_id: string): CancelShipment {
+  return { type: 'CancelShipment', ...context(), shipment_id };
+}
+
+export function reopen(shipment_id: string): ReopenShipment {
+  return { type: 'ReopenShipment', ...context(), shipment_id };
 }
 
 /** `count` milestones of one shipment that all differ. */

@@ -43,6 +43,9 @@ export function announcementOf({ type, data }: ShipmentEvent): Announcement | un
     case 'exception.resolved.v1':
       return { type: 'exception.resolved', exception: data.exception };
     case 'shipment.updated.v1':
+    case 'shipment.ports_given.v1':
+    case 'shipment.cancelled.v1':
+    case 'shipment.reopened.v1':
       return undefined;
   }
 }

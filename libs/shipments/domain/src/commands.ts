@@ -57,15 +57,33 @@ export interface RecordMilestone extends CommandContext {
   readonly milestone: MilestoneInput;
 }
 
-export type ShipmentCommand = UpsertShipment | RecordMilestone;
+/** Cancels a shipment, whatever its milestones say; possible before it is delivered. */
+export interface CancelShipment extends CommandContext {
+  readonly type: 'CancelShipment';
+  readonly shipment_id: string;
+}
+
+/** Takes the client's cancellation back. */
+export interface ReopenShipment extends CommandContext {
+  readonly type: 'ReopenShipment';
+  readonly shipment_id: string;
+}
+
+export type ShipmentCommand = UpsertShipment | RecordMilestone | CancelShipment | ReopenShipment;
 
 export interface UpsertShipmentAnswer {
   readonly outcome: 'created' | 'updated' | 'unchanged';
   readonly shipment: ShipmentRecord;
   readonly warnings: readonly Warning[];
 }
+export interface CancellationAnswer {
+  /** `unchanged`: it was so already. */
+  readonly outcome: 'cancelled' | 'reopened' | 'unchanged';
+  readonly shipment: ShipmentRecord;
+  readonly warnings: readonly Warning[];
+}
 export interface RecordMilestoneAnswer {
-  /** `existing`: a duplicate, nothing recorded. */
+  /** `existing`: a duplicate, nothing recorded; it may have taken the `external_id`. */
   readonly outcome: 'recorded' | 'corrected' | 'existing';
   readonly milestone: Milestone;
   readonly warnings: readonly Warning[];

@@ -1,6 +1,7 @@
 import { DomainError } from '@tracking/contracts';
-import type { RecordMilestone, ShipmentCommand, UpsertShipment } from './commands.ts';
-import type { DecideContext, Decision, MilestoneDecision, UpsertDecision } from './decision.ts';
+import { cancelShipment, reopenShipment } from './cancel-shipment.ts';
+import type { CancelShipment, RecordMilestone, ReopenShipment, ShipmentCommand, UpsertShipment } from './commands.ts';
+import type { CancellationDecision, DecideContext, Decision, MilestoneDecision, UpsertDecision } from './decision.ts';
 import { recordMilestone } from './record-milestone.ts';
 import type { ShipmentState } from './state.ts';
 import { createShipment, updateShipment } from './upsert-shipment.ts';
@@ -21,13 +22,23 @@ export function decide(
   state: ShipmentState | undefined,
   context: DecideContext,
 ): MilestoneDecision;
+export function decide(
+  command: CancelShipment | ReopenShipment,
+  state: ShipmentState | undefined,
+  context: DecideContext,
+): CancellationDecision;
 export function decide(command: ShipmentCommand, state: ShipmentState | undefined, context: DecideContext): Decision;
 export function decide(command: ShipmentCommand, state: ShipmentState | undefined, context: DecideContext): Decision {
+  if (command.type === 'UpsertShipment') {
+    return state === undefined ? createShipment(command, context) : updateShipment(command, state, context);
+  }
+  if (state === undefined) throw new DomainError('not_found', 'There is no such shipment.');
   switch (command.type) {
-    case 'UpsertShipment':
-      return state === undefined ? createShipment(command, context) : updateShipment(command, state, context);
     case 'RecordMilestone':
-      if (state === undefined) throw new DomainError('not_found', 'There is no such shipment.');
       return recordMilestone(command, state, context);
+    case 'CancelShipment':
+      return cancelShipment(command, state, context);
+    case 'ReopenShipment':
+      return reopenShipment(command, state, context);
   }
 }

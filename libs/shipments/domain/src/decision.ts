@@ -28,11 +28,15 @@ export interface UpsertDecision extends Decided {
   readonly outcome: 'created' | 'updated' | 'unchanged';
 }
 export interface MilestoneDecision extends Decided {
-  /** `existing`: a duplicate, nothing recorded. */
+  /** `existing`: a duplicate, nothing recorded; it may have taken the `external_id`. */
   readonly outcome: 'recorded' | 'corrected' | 'existing';
   readonly milestoneId: string;
 }
-export type Decision = UpsertDecision | MilestoneDecision;
+export interface CancellationDecision extends Decided {
+  /** `unchanged`: it was so already. */
+  readonly outcome: 'cancelled' | 'reopened' | 'unchanged';
+}
+export type Decision = UpsertDecision | MilestoneDecision | CancellationDecision;
 
 /**
  * Refuses a command if anything is wrong, with every faulty field at once. Under the code that they have in common where

@@ -1,4 +1,4 @@
-import type { Container, LastMilestone, Places, ShipmentRecord } from '@tracking/contracts';
+import type { Container, LastMilestone, Places, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import { same } from './changes.ts';
 import { hasValidCheckDigit } from './references.ts';
 import { routeOf } from './route.ts';
@@ -14,6 +14,8 @@ export interface Basis {
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
   readonly timeline: readonly TimelineEntry[];
+  /** Revision of the event by which the client cancelled it; null unless that stands. */
+  readonly cancelled: number | null;
   /** Of the command's first event. */
   readonly revision: number;
 }
@@ -25,27 +27,42 @@ export interface Scope {
   readonly standing: Standing;
 }
 
+/** What cancels a shipment. */
+export interface Cancellation {
+  /** Revision of the first event that does. */
+  readonly since: number;
+  /** Null where the client alone does. */
+  readonly milestone: TimelineEntry | null;
+}
+
 export interface Derived {
   readonly record: ShipmentRecord;
+  /** Undefined while nothing cancels it. */
+  readonly cancellation: Cancellation | undefined;
   readonly scopes: readonly Scope[];
   readonly seen: Survey;
 }
 
 /** The shipment with all derived fields as its milestones make them, in whatever order these came. */
 export function derive(basis: Basis, places: Places): Derived {
-  const { record, schedule, timeline, revision } = basis;
+  const { record, schedule, timeline, cancelled, revision } = basis;
   const seen = survey(timeline, routeOf(record, schedule.legs.value, places), record.container_numbers);
   const scopes = scopesOf(seen, record.container_numbers);
   const times = timesOf(seen, schedule, record, revision);
+  const { status, milestone } = overall(scopes.map(({ standing }) => standing));
+  const cancellation = cancellationOf(seen, cancelled, status, record);
+  const setter = cancellation === undefined ? milestone : cancellation.milestone;
   return {
     record: {
       ...record,
-      ...statusOf(seen, scopes, record),
+      status: cancellation === undefined ? status : 'cancelled',
+      status_milestone_id: setter?.milestone.id ?? null,
       ...times,
       original_eta: record.original_eta ?? times.eta,
       containers: containersOf(record, scopes),
       last_milestone: lastMilestone(seen.last),
     },
+    cancellation,
     scopes,
     seen,
   };
@@ -63,19 +80,26 @@ function scopesOf({ unnamed, named }: Survey, containers: readonly string[]): re
 }
 
 /**
- * A cancellation holds until it is taken back, whatever arrives later; one that finds the shipment delivered has no effect.
+ * The client's cancellation holds until it reopens the shipment; that of a milestone until it is taken back, whatever
+ * arrives later, but one that finds the shipment delivered has no effect.
+ * @param status what the other milestones make of it
  */
-function statusOf(
-  seen: Survey,
-  scopes: readonly Scope[],
+function cancellationOf(
+  { cancellations }: Survey,
+  cancelled: number | null,
+  status: ShipmentStatus,
   before: ShipmentRecord,
-): Pick<ShipmentRecord, 'status' | 'status_milestone_id'> {
-  const { status, milestone } = overall(scopes.map(({ standing }) => standing));
-  const cancellation = seen.cancellations[0];
-  if (cancellation !== undefined && (before.status === 'cancelled' || RANK[status] < RANK.delivered)) {
-    return { status: 'cancelled', status_milestone_id: cancellation.milestone.id };
-  }
-  return { status, status_milestone_id: milestone?.milestone.id ?? null };
+): Cancellation | undefined {
+  const revisions = cancelled === null ? [] : [cancelled];
+  const held = isCancelledByMilestone(before) || RANK[status] < RANK.delivered;
+  const [first] = held ? cancellations : [];
+  if (first !== undefined) revisions.push(...cancellations.map(({ recorded }) => recorded));
+  return revisions.length === 0 ? undefined : { since: Math.min(...revisions), milestone: first ?? null };
+}
+
+/** Whether a milestone cancels it, whatever the client does besides. */
+export function isCancelledByMilestone({ status, status_milestone_id }: ShipmentRecord): boolean {
+  return status === 'cancelled' && status_milestone_id !== null;
 }
 
 function containersOf(before: ShipmentRecord, scopes: readonly Scope[]): readonly Container[] {

@@ -29,6 +29,9 @@ export interface EventMetadata {
 /** Fields that both clients and estimates move; those that were set. */
 export type ScheduleFields = Partial<Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>>;
 
+/** Ports as the client gave them itself. One that it left out is that of its legs, where it has any. */
+export type GivenPorts = Pick<ShipmentFields, 'origin_port' | 'destination_port'>;
+
 /** What the last upsert that named them sent for the fields that estimates move, so that a nightly resend is no change. */
 export interface LastSent {
   readonly etd: Timestamp | null;
@@ -91,6 +94,27 @@ export interface ShipmentUpdated {
   };
 }
 
+/**
+ * Which ports the client gave itself, where that is not to be told from the shipment: those of its legs follow the legs.
+ * Announces nothing.
+ */
+export interface ShipmentPortsGiven {
+  readonly type: 'shipment.ports_given.v1';
+  readonly data: GivenPorts;
+}
+
+/** The client cancelled the shipment. Announces nothing: what comes of it stands in the `shipment.changed.v1` behind it. */
+export interface ShipmentCancelled {
+  readonly type: 'shipment.cancelled.v1';
+  readonly data: Readonly<Record<string, never>>;
+}
+
+/** The client took its cancellation back. Announces nothing, as above. */
+export interface ShipmentReopened {
+  readonly type: 'shipment.reopened.v1';
+  readonly data: Readonly<Record<string, never>>;
+}
+
 /** Every client-visible difference of one command, set or derived. Announced as `shipment.updated`. */
 export interface ShipmentChanged {
   readonly type: 'shipment.changed.v1';
@@ -109,9 +133,9 @@ export interface MilestoneRecorded {
 }
 
 /**
- * A milestone sent again under its `external_id` with other content. Announced as `milestone.recorded` when it made an
- * actual one of an estimate; otherwise a correction of an actual one stands in the changes of the `shipment.changed.v1`
- * that follows.
+ * A milestone sent again under its `external_id` with other content: its revision grows. Announced as `milestone.recorded`
+ * when it made an actual one of an estimate; otherwise a correction of an actual one stands in the changes of the
+ * `shipment.changed.v1` that follows. Where the revision stays it only took the `external_id` under which it came again.
  */
 export interface MilestoneCorrected {
   readonly type: 'milestone.corrected.v1';
@@ -161,6 +185,9 @@ export interface ExceptionResolved {
 export type ShipmentEventBody =
   | ShipmentCreated
   | ShipmentUpdated
+  | ShipmentPortsGiven
+  | ShipmentCancelled
+  | ShipmentReopened
   | ShipmentChanged
   | MilestoneRecorded
   | MilestoneCorrected

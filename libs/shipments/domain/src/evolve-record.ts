@@ -17,6 +17,10 @@ export function evolveRecord(record: ShipmentRecord | undefined, event: Shipment
     case 'milestone.recorded.v1':
     case 'milestone.corrected.v1':
       return { ...applyLast(record, event.data.last), ...stamp };
+    case 'shipment.ports_given.v1':
+    case 'shipment.cancelled.v1':
+    case 'shipment.reopened.v1':
+      return { ...record, ...stamp };
     case 'exception.opened.v1':
     case 'exception.resolved.v1':
       return { ...record, open_exceptions_count: event.data.open_exceptions_count, ...stamp };

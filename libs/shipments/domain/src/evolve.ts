@@ -48,6 +48,15 @@ function apply(before: Draft | undefined, event: ShipmentEvent): Draft {
       draft.schedule = setSchedule(draft.schedule, event.data.fields, event.revision);
       draft.sent = event.data.sent;
       break;
+    case 'shipment.ports_given.v1':
+      draft.ports = event.data;
+      break;
+    case 'shipment.cancelled.v1':
+      draft.cancelled = event.revision;
+      break;
+    case 'shipment.reopened.v1':
+      draft.cancelled = null;
+      break;
     case 'milestone.recorded.v1':
     case 'milestone.corrected.v1':
       putMilestone(draft.timeline, milestoneChanges(event), event.revision);
@@ -77,6 +86,8 @@ function created(record: ShipmentRecord, event: ShipmentEvent): Draft {
     record,
     schedule: scheduleOf(sent, event.revision),
     sent,
+    ports: null,
+    cancelled: null,
     timeline: [],
     exceptions: [],
     commands: [],

@@ -11,7 +11,7 @@ export { type CheckedMilestone, checkMilestone } from './check-milestone.ts';
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 export type * from './commands.ts';
 export { decide } from './decide.ts';
-export type { DecideContext, Decision, MilestoneDecision, UpsertDecision } from './decision.ts';
+export type { CancellationDecision, DecideContext, Decision, MilestoneDecision, UpsertDecision } from './decision.ts';
 export type * from './events.ts';
 export { evolve, fold } from './evolve.ts';
 export { evolveRecord, weightOfRecord } from './evolve-record.ts';

@@ -31,6 +31,9 @@ export function milestoneChanges(event: ShipmentEvent): MilestoneChanges | undef
     }
     case 'shipment.created.v1':
     case 'shipment.updated.v1':
+    case 'shipment.ports_given.v1':
+    case 'shipment.cancelled.v1':
+    case 'shipment.reopened.v1':
     case 'shipment.changed.v1':
     case 'exception.opened.v1':
     case 'exception.resolved.v1':

@@ -1,10 +1,10 @@
-import { MILESTONE_CATALOG, type ShipmentRecord } from '@tracking/contracts';
+import { DomainError, MILESTONE_CATALOG, type ShipmentRecord } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { A, B, C, SHIPMENT_ID, Story, contextFor, day, places, stamp } from '../test/story.ts';
 import { changesBetween } from './changes.ts';
 import type { MilestoneInput } from './commands.ts';
 import { derive } from './derive.ts';
-import { decide, evolve, evolveRecord, fold } from './index.ts';
+import { type ShipmentEventBody, decide, evolve, evolveRecord, fold } from './index.ts';
 
 interface Post {
   readonly code: string;
@@ -28,24 +28,25 @@ const postOf = (classifiers: MilestoneInput['classifier'][], names: readonly str
     }),
   });
 
+const LEGS = [
+  ['CNSHA', 'SGSIN'],
+  ['SGSIN', 'USLAX'],
+].map(([origin = '', destination = '']) => ({
+  mode: null,
+  carrier_scac: null,
+  vessel: null,
+  voyage: null,
+  origin_port: origin,
+  destination_port: destination,
+  etd: null,
+  eta: null,
+}));
 const ROUTES = [
   { mode: 'ocean' as const, origin_port: 'CNSHA', destination_port: 'USLAX' },
   { mode: 'road' as const },
   {
     mode: 'multimodal' as const,
-    legs: [
-      ['CNSHA', 'SGSIN'],
-      ['SGSIN', 'USLAX'],
-    ].map(([origin = '', destination = '']) => ({
-      mode: null,
-      carrier_scac: null,
-      vessel: null,
-      voyage: null,
-      origin_port: origin,
-      destination_port: destination,
-      etd: null,
-      eta: null,
-    })),
+    legs: LEGS,
   },
 ];
 const fieldsOf = fc
@@ -152,7 +153,99 @@ describe('status, times, containers and open exceptions', () => {
   });
 });
 
+/** A story in which the client cancels and reopens in between; a refusal leaves no trace. */
+type Act = Post | 'cancel' | 'reopen';
+function acted(fields: Parameters<Story['upsert']>[0], acts: readonly Act[]): Story {
+  const story = told(fields, []);
+  for (const act of acts) {
+    if (act === 'cancel') attempt(() => story.cancel());
+    else if (act === 'reopen') attempt(() => story.reopen());
+    else story.post(act.code, act.occurred_at, act.rest);
+  }
+  return story;
+}
+
+/** Undefined when it is refused for what the shipment is. */
+function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof DomainError && /already_delivered|cancelled_by_milestone/.test(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const withActs = (posts: fc.Arbitrary<readonly Post[]>, ...acts: Act[]) =>
+  posts.chain((some) =>
+    fc
+      .array(fc.nat(some.length), { minLength: acts.length, maxLength: acts.length })
+      .map((places) => ({ some, all: inserted(some, acts, places) })),
+  );
+
+/** Each act at its place, in their order where they share one. */
+function inserted(posts: readonly Post[], acts: readonly Act[], places: readonly number[]): readonly Act[] {
+  const sorted = places.toSorted((a, b) => a - b);
+  return [...posts, undefined].flatMap((post, index) => [
+    ...acts.filter((_, n) => sorted[n] === index),
+    ...(post === undefined ? [] : [post]),
+  ]);
+}
+
+describe('cancelling and reopening by the client', () => {
+  const posts = inTwoOrders.map(([one]) => one);
+
+  it('leaves no trace in what is derived, wherever among the milestones it happens', () => {
+    fc.assert(
+      fc.property(fieldsOf, withActs(posts, 'cancel', 'reopen', 'cancel', 'reopen'), (fields, { some, all }) => {
+        expect(outcome(acted(fields, all))).toEqual(outcome(told(fields, some)));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('cancelled, it is so whatever arrives and whenever; only movements after it are wrong, and containers go on', () => {
+    const undelivered = orderProof.filter((code) => !/delivered|stripped|returned/.test(code));
+    const some = fc.array(postOf(['actual'], undelivered), { maxLength: 10 });
+    fc.assert(
+      fc.property(fieldsOf, withActs(some, 'cancel'), (fields, { some, all }) => {
+        const story = acted(fields, all);
+        expect(story.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
+        expect(new Set(story.open)).toEqual(new Set(story.open.length === 0 ? [] : ['movement_after_cancel']));
+        const { status: _status, setAt: _setAt, open: _open, ...rest } = outcome(story) as Record<string, unknown>;
+        expect(outcome(told(fields, some))).toMatchObject(rest);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('together with a milestone that cancels it comes to the same, whichever is first', () => {
+    const undelivered = orderProof.filter((code) => !/delivered|stripped|returned|booking_confirmed/.test(code));
+    const some = fc.array(postOf(['actual'], undelivered), { maxLength: 8 });
+    const cancellation: Post = { code: 'booking_cancelled', occurred_at: day(5), rest: {} };
+    fc.assert(
+      fc.property(
+        fieldsOf,
+        withActs(some, 'cancel', cancellation),
+        withActs(some, cancellation, 'cancel'),
+        (fields, a, b) => {
+          for (const { all } of [a, b]) {
+            const story = acted(fields, all);
+            expect(story.record.status).toBe('cancelled');
+            expect(nameOf(story, story.record.status_milestone_id)).toContain('booking_cancelled');
+            story.post('booking_confirmed', day(6));
+            expect(story.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
+            story.reopen();
+            expect(story.record.status).not.toBe('cancelled');
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
 type Step =
+  | { readonly kind: 'cancel' | 'reopen' }
   | { readonly kind: 'post'; readonly post: Post; readonly external_id: string | null }
   | { readonly kind: 'upsert'; readonly fields: Parameters<Story['upsert']>[0] };
 
@@ -165,6 +258,7 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
       external_id: fc.constantFrom(null, null, 'EV-1', 'EV-2'),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('cancel' as const, 'reopen' as const) }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -178,6 +272,11 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
           load_type: fc.constantFrom('lcl' as const, null),
           destination_port: fc.constantFrom('USLAX', 'SGSIN', null),
           house_bill: fc.constantFrom('HB', null),
+          legs: fc.constantFrom(
+            [],
+            LEGS,
+            LEGS.map((leg) => ({ ...leg, eta: day(9) })),
+          ),
         },
         { requiredKeys: [] },
       ),
@@ -185,10 +284,20 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-const take = (story: Story, step: Step) =>
-  step.kind === 'upsert'
-    ? story.upsert(step.fields)
-    : story.post(step.post.code, step.post.occurred_at, { ...step.post.rest, external_id: step.external_id });
+/** Answers the events; none for what is refused. */
+function take(story: Story, step: Step): readonly ShipmentEventBody[] {
+  switch (step.kind) {
+    case 'upsert':
+      return story.upsert(step.fields).events;
+    case 'post': {
+      const { code, occurred_at, rest } = step.post;
+      return story.post(code, occurred_at, { ...rest, external_id: step.external_id }).events;
+    }
+    case 'cancel':
+    case 'reopen':
+      return attempt(() => (step.kind === 'cancel' ? story.cancel() : story.reopen()))?.events ?? [];
+  }
+}
 
 /** What stands in an answer, without what every event moves. */
 const shown = ({ version: _v, updated_at: _u, open_exceptions_count: _o, ...rest }: ShipmentRecord) => rest;
@@ -224,7 +333,7 @@ describe('events', () => {
         const story = told(fields, []);
         for (const step of many) {
           const before = story.record;
-          const { events } = take(story, step);
+          const events = take(story, step);
           const announced = events.filter(({ type }) => type === 'shipment.changed.v1');
           expect(announced.length).toBeLessThanOrEqual(1);
           const [changed] = announced;
@@ -247,8 +356,9 @@ describe('events', () => {
           shipment_id: SHIPMENT_ID,
           ...(last.kind === 'upsert'
             ? ({ type: 'UpsertShipment', fields: last.fields } as const)
-            : ({ type: 'UpsertShipment', fields: { house_bill: 'HB-2' } } as const)),
+            : ({ type: last.kind === 'cancel' ? 'CancelShipment' : 'ReopenShipment' } as const)),
         };
+        fc.pre(attempt(() => decide(command, story.state, contextFor(command.id))) !== undefined);
         const first = decide(command, story.state, contextFor(command.id));
         expect(decide(command, story.state, contextFor(command.id))).toEqual(first);
         let { state } = story;

@@ -1,6 +1,6 @@
 import type { Milestone } from '@tracking/contracts';
 import { A, B, C, Story, dataOf, day, milestoneInput, refusal, shipment, types, voyage } from '../test/story.ts';
-import type { Decision } from './index.ts';
+import { type Decision, type ShipmentEvent, announcementOf } from './index.ts';
 
 const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
 
@@ -205,6 +205,57 @@ describe('duplicates', () => {
     const second = story.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
     expect(second).toMatchObject({ outcome: 'existing', events: [], milestoneId: first.milestoneId });
     expect(second.milestone.revision).toBe(1);
+  });
+
+  it.each([
+    ['with an external_id as one without', null, 'EV-1', 'existing'],
+    ['without one as one with', 'EV-1', null, 'existing'],
+    ['both without', null, null, 'existing'],
+    ['under another external_id it is another milestone', 'EV-1', 'EV-2', 'recorded'],
+  ] as const)('of the same content: %s', (_, first, second, outcome) => {
+    const story = voyage({ container_numbers: [A] });
+    const before = story.post('vessel_arrived', day(20), { ...arrival, external_id: first }).milestone;
+    const again = story.post('vessel_arrived', day(20), { ...arrival, external_id: second, note: 'again' });
+    expect(again.outcome).toBe(outcome);
+    expect(again.milestoneId === before.id).toBe(outcome === 'existing');
+    expect(story.state?.timeline).toHaveLength(outcome === 'existing' ? 1 : 2);
+  });
+
+  it('one without an external_id takes it, which is no correction and is announced to nobody', () => {
+    const story = voyage();
+    const first = story.post('vessel_arrived', day(20)).milestone;
+    const again = story.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'again' });
+    expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
+    expect(types(again)).toEqual(['milestone.corrected.v1']);
+    expect(again.events.map((event) => announcementOf({ ...event, revision: 0 } as ShipmentEvent))).toEqual([
+      undefined,
+    ]);
+    expect(story.post('vessel_arrived', day(20), { external_id: 'EV-1' })).toMatchObject({ events: [] });
+    expect(story.post('vessel_arrived', day(21), { external_id: 'EV-1' })).toMatchObject({
+      outcome: 'corrected',
+      milestoneId: first.id,
+      milestone: { revision: 2 },
+    });
+    expect(story.post('vessel_arrived', day(21), { external_id: 'EV-2' }).outcome).toBe('recorded');
+  });
+
+  it('of several of the same content the one that may be it', () => {
+    const story = voyage();
+    story.post('vessel_arrived', day(20), { external_id: 'EV-1' });
+    story.post('vessel_arrived', day(20), { external_id: 'EV-2' });
+    expect(story.post('vessel_arrived', day(20), { external_id: 'EV-3' }).outcome).toBe('recorded');
+    expect(story.post('vessel_arrived', day(20)).outcome).toBe('existing');
+    expect(story.state?.timeline).toHaveLength(3);
+  });
+
+  it('a superseded estimate takes it and stays superseded', () => {
+    const story = voyage();
+    const first = story.estimate('vessel_arrived', day(20)).milestone;
+    story.estimate('vessel_arrived', day(22));
+    const again = story.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    expect(again).toMatchObject({ outcome: 'existing', milestoneId: first.id });
+    expect(again.milestone.superseded_at).not.toBeNull();
+    expect(story.record.eta).toBe(day(22));
   });
 
   it('the external_id goes before the content', () => {

@@ -14,7 +14,7 @@ import { type Derived, derive } from './derive.ts';
 import type { Changes, ShipmentEventBody } from './events.ts';
 import { reconcile } from './exceptions/reconcile.ts';
 import type { ShipmentState } from './state.ts';
-import { findDuplicate, putMilestone, restoredBy, supersededBy } from './timeline.ts';
+import { findDuplicate, isSameStatement, putMilestone, restoredBy, supersededBy } from './timeline.ts';
 
 /** Records a milestone, corrects the one that has its `external_id`, or finds that it is known already. */
 export function recordMilestone(
@@ -33,7 +33,7 @@ export function recordMilestone(
     return {
       outcome: 'existing',
       milestoneId: duplicate.milestone.id,
-      events: [],
+      events: taking(input.external_id, duplicate.milestone),
       warnings: [...warnings, ...whileCancelled(before, before)],
       nextCheckAt: null,
     };
@@ -47,7 +47,7 @@ export function recordMilestone(
   const timeline = state.timeline.slice();
   const revision = before.version;
   putMilestone(timeline, { milestone, isNew: previous === undefined, superseded, restored, at: command.at }, revision);
-  const derived = derive({ record: before, schedule: state.schedule, timeline, revision }, context.places);
+  const derived = derive({ ...state, timeline, revision }, context.places);
 
   const last = lastBetween(before, derived.record);
   const events: ShipmentEventBody[] = [
@@ -83,9 +83,21 @@ function recorded(command: RecordMilestone, input: MilestoneInput, context: Deci
   };
 }
 
-/** It stays the milestone that it was, when and by whom it was recorded included; as the newest word it is current again. */
+/**
+ * It stays the milestone that it was, when and by whom it was recorded included. One that says something new is the
+ * current one again.
+ */
 function corrected(previous: Milestone, input: MilestoneInput): Milestone {
-  return { ...previous, ...catalogued(input), superseded_at: null, revision: previous.revision + 1 };
+  const superseded_at = isSameStatement(previous, input) ? previous.superseded_at : null;
+  return { ...previous, ...catalogued(input), superseded_at, revision: previous.revision + 1 };
+}
+
+/** A milestone that came without an `external_id`, and now again with one, is known by that from now on. */
+function taking(external_id: string | null, previous: Milestone): readonly ShipmentEventBody[] {
+  if (external_id === null || previous.external_id !== null) return [];
+  const milestone = { ...previous, external_id };
+  const data = { milestone, previous, supersedes: [], restores: [], last: { containers: [] } };
+  return [{ type: 'milestone.corrected.v1', data }];
 }
 
 function catalogued(input: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {

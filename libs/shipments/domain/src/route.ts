@@ -1,4 +1,5 @@
 import type { LegFields, LoadType, Mode, Places } from '@tracking/contracts';
+import type { GivenPorts } from './events.ts';
 import { countryOf } from './references.ts';
 
 /** Where a shipment goes and how: what the meaning of its milestones depends on. */
@@ -26,10 +27,17 @@ interface RoutedFields {
   readonly destination_port: string | null;
 }
 
+/** The ports of a shipment: those given, else where its legs begin and end. */
+export function portsOf(given: GivenPorts, legs: readonly LegFields[]): GivenPorts {
+  return {
+    origin_port: given.origin_port ?? legs[0]?.origin_port ?? null,
+    destination_port: given.destination_port ?? legs.at(-1)?.destination_port ?? null,
+  };
+}
+
 /** @param legs as the client set them */
 export function routeOf(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
-  const origin = shipment.origin_port ?? legs[0]?.origin_port ?? null;
-  const destination = shipment.destination_port ?? legs.at(-1)?.destination_port ?? null;
+  const { origin_port: origin, destination_port: destination } = portsOf(shipment, legs);
   const ends = new Set([destination, legs.at(-1)?.destination_port ?? null]);
   const via = new Set(legs.slice(0, -1).map((leg) => leg.destination_port));
   via.delete(null);

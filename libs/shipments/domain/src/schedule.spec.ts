@@ -1,5 +1,6 @@
 import type { LegFields, ShipmentFields } from '@tracking/contracts';
-import { A, B, C, day, shipment, voyage } from '../test/story.ts';
+import { A, B, C, dataOf, day, shipment, types, voyage } from '../test/story.ts';
+import { evolve } from './index.ts';
 
 const leg = (fields: Partial<LegFields>): LegFields => ({
   mode: null,
@@ -363,11 +364,94 @@ describe('nothing moves eta after ata', () => {
     expect(story.record.legs[1]).toMatchObject({ eta: day(20), ata: day(21) });
   });
 
-  it('but what the client sends is stored', () => {
+  it('nor does an upsert, which is remembered all the same', () => {
     const story = voyage({ eta: day(20) });
+    story.post('vessel_arrived', day(21), { external_id: 'EV-1' });
+    expect(types(story.upsert({ eta: day(22) }))).toEqual(['shipment.updated.v1']);
+    expect(story.record.eta).toBe(day(20));
+    expect(story.upsert({ eta: day(22) }).outcome).toBe('unchanged');
+    story.post('vessel_departed', day(21), { external_id: 'EV-1' });
+    expect(story.record).toMatchObject({ ata: null, eta: day(22) });
+  });
+
+  it('the first one ever is no exception', () => {
+    const story = voyage();
     story.post('vessel_arrived', day(21));
     story.upsert({ eta: day(22) });
-    expect(story.record.eta).toBe(day(22));
+    expect(story.record).toMatchObject({ eta: null, original_eta: null });
+  });
+
+  it('nor do legs', () => {
+    const story = voyage({ legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
+    story.post('vessel_arrived', day(21), { location: 'USLAX' });
+    story.upsert({ legs: [leg({ destination_port: 'USLAX', eta: day(22) })] });
+    expect(story.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
+  });
+
+  it('etd is the client’s to set also after the departure', () => {
+    const story = voyage({ etd: day(1) });
+    story.post('vessel_departed', day(2));
+    story.upsert({ etd: day(3) });
+    expect(story.record.etd).toBe(day(3));
+    story.estimate('vessel_departed', day(4));
+    expect(story.record.etd).toBe(day(3));
+  });
+});
+
+describe('upserts, legs and estimates are statements of eta: the newest that stands wins', () => {
+  const ends = (eta: string) => [leg({ origin_port: 'CNSHA', destination_port: 'USLAX', eta })];
+  const upsert = { eta: day(20) };
+  const legs = { legs: ends(day(21)) };
+
+  it.each([
+    ['an upsert, then an estimate', [upsert, day(22)], day(22)],
+    ['an estimate, then an upsert', [day(22), upsert], day(20)],
+    ['legs, then an estimate', [legs, day(22)], day(22)],
+    ['an estimate, then legs', [day(22), legs], day(21)],
+    ['an upsert, then legs: given itself it is not that of the legs', [upsert, legs], day(20)],
+    ['legs, then an upsert', [legs, upsert], day(20)],
+    ['an upsert, an estimate, then legs', [upsert, day(22), legs], day(22)],
+    ['legs, an estimate, then an upsert', [legs, day(22), upsert], day(20)],
+    [
+      'an upsert with null is a statement too: what came before no longer counts',
+      [upsert, day(22), { eta: null }],
+      null,
+    ],
+    ['with legs it is theirs then', [upsert, legs, { eta: null }], day(21)],
+    ['as estimates moved it', [upsert, legs, day(22), { eta: null }], day(22)],
+    ['a resend of what was sent last states nothing', [upsert, day(22), upsert], day(22)],
+    ['nor does one of legs', [legs, day(22), legs], day(22)],
+    ['legs without an eta say nothing of it', [day(22), { legs: [leg({ destination_port: 'USLAX' })] }], day(22)],
+    ['legs taken away take theirs along', [legs, { legs: [] }], null],
+  ])('%s', (_, steps, eta) => {
+    const story = voyage();
+    for (const step of steps) {
+      if (typeof step === 'string') story.estimate('vessel_arrived', step, { location: 'USLAX' });
+      else story.upsert(step);
+    }
+    expect(story.record.eta).toBe(eta);
+    story.post('gated_in', day(1));
+    expect(story.record.eta).toBe(eta);
+  });
+
+  it('a correction that leaves its time alone is no new statement', () => {
+    const story = voyage();
+    story.estimate('vessel_arrived', day(22), { external_id: 'EV-1' });
+    story.upsert({ eta: day(20) });
+    expect(story.estimate('vessel_arrived', day(22), { external_id: 'EV-1', note: 'late' }).outcome).toBe('corrected');
+    expect(story.record.eta).toBe(day(20));
+    story.estimate('vessel_arrived', day(23), { external_id: 'EV-1' });
+    expect(story.record.eta).toBe(day(23));
+  });
+
+  it('nor does it make a superseded one the current one', () => {
+    const story = voyage();
+    story.estimate('vessel_arrived', day(22), { external_id: 'EV-1' });
+    story.estimate('vessel_arrived', day(24), { external_id: 'EV-2' });
+    const { milestone, events } = story.estimate('vessel_arrived', day(22), { external_id: 'EV-1', note: 'late' });
+    expect(milestone).toMatchObject({ revision: 2, note: 'late', superseded_at: expect.any(String) });
+    expect(events).toMatchObject([{ type: 'milestone.corrected.v1', data: { supersedes: [], restores: [] } }]);
+    expect(story.record.eta).toBe(day(24));
   });
 });
 
@@ -438,6 +522,110 @@ describe('legs set by the client', () => {
     const story = inland({ eta: day(30) });
     story.upsert({ legs: [] });
     expect(story.record.legs).toMatchObject([{ origin_port: 'CNSHA', destination_port: 'USCHI', eta: day(30) }]);
+  });
+
+  const ends = (fields: Partial<LegFields> = {}) => [
+    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(1), eta: day(5), ...fields }),
+    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) }),
+  ];
+
+  it('give the shipment the ports and times that it does not have itself', () => {
+    const story = shipment({ legs: ends() });
+    expect(story.record).toMatchObject({
+      origin_port: 'CNSHA',
+      etd: day(1),
+      destination_port: 'USLAX',
+      eta: day(20),
+      original_eta: day(20),
+    });
+    const own = { origin_port: 'CNNGB', etd: day(2), destination_port: 'USCHI', eta: day(22) };
+    const given = shipment({ legs: ends(), ...own });
+    expect(given.record).toMatchObject({ ...own, original_eta: day(22) });
+    const some = shipment({ legs: ends(), origin_port: 'CNNGB', eta: day(22) });
+    expect(some.record).toMatchObject({ origin_port: 'CNNGB', etd: day(1), destination_port: 'USLAX', eta: day(22) });
+  });
+
+  it('do so on an existing shipment, as one change', () => {
+    const story = shipment();
+    const decision = story.upsert({ legs: ends() });
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+      origin_port: { from: null, to: 'CNSHA' },
+      destination_port: { from: null, to: 'USLAX' },
+      etd: { from: null, to: day(1) },
+      eta: { from: null, to: day(20) },
+      original_eta: { from: null, to: day(20) },
+    });
+    expect(story.upsert({ legs: ends() })).toMatchObject({ outcome: 'unchanged', events: [] });
+  });
+
+  it('move them along; those given themselves stay', () => {
+    const story = shipment({ legs: ends(), origin_port: 'CNSHA' });
+    story.upsert({ legs: [leg({ origin_port: 'CNNGB', destination_port: 'USNYC', etd: day(3), eta: day(25) })] });
+    expect(story.record).toMatchObject({
+      origin_port: 'CNSHA',
+      destination_port: 'USNYC',
+      etd: day(3),
+      eta: day(25),
+      original_eta: day(20),
+    });
+    story.upsert({ legs: [] });
+    expect(story.record).toMatchObject({ origin_port: 'CNSHA', destination_port: null, etd: null, eta: null });
+  });
+
+  it('given later what the legs say already, it is given: remembered, and not announced', () => {
+    const story = shipment({ legs: ends() });
+    const decision = story.upsert({ destination_port: 'USLAX', origin_port: 'CNSHA' });
+    expect(types(decision)).toEqual(['shipment.ports_given.v1']);
+    story.upsert({ legs: [leg({ origin_port: 'CNNGB', destination_port: 'USNYC' })] });
+    expect(story.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
+    story.upsert({ origin_port: null });
+    expect(story.record).toMatchObject({ origin_port: 'CNNGB', destination_port: 'USLAX' });
+  });
+
+  it('a departure and an arrival estimated at their ends move both the leg and the shipment', () => {
+    const story = shipment({ legs: ends() });
+    story.estimate('vessel_departed', day(2), { location: 'CNSHA' });
+    story.estimate('vessel_arrived', day(6), { location: 'SGSIN' });
+    story.estimate('vessel_arrived', day(22), { location: 'USLAX' });
+    expect(story.record).toMatchObject({ etd: day(2), eta: day(22), original_eta: day(20) });
+    expect(story.record.legs.map(({ etd, eta }) => [etd, eta])).toEqual([
+      [day(2), day(6)],
+      [day(7), day(22)],
+    ]);
+  });
+
+  it('after the departure they move its etd as the client’s own would', () => {
+    const story = shipment({ legs: ends() });
+    story.post('vessel_departed', day(2), { location: 'CNSHA' });
+    story.estimate('vessel_departed', day(4), { location: 'CNSHA' });
+    expect(story.record.etd).toBe(day(1));
+    story.upsert({ legs: ends({ etd: day(3) }) });
+    expect(story.record.etd).toBe(day(3));
+    story.post('in_transit_checkpoint', day(4));
+    expect(story.record.etd).toBe(day(3));
+  });
+
+  it('warn when the shipment arrives before it departs', () => {
+    const story = shipment();
+    const crossed = [leg({ etd: day(9) }), leg({ eta: day(8) })];
+    expect(story.upsert({ legs: crossed }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
+  });
+
+  it('of a shipment from before ports followed legs count from the next upsert on', () => {
+    const story = shipment({ house_bill: 'HB', legs: ends() });
+    const [created] = story.events;
+    if (created?.type !== 'shipment.created.v1') throw new Error('no creation');
+    const { shipment: record } = created.data;
+    const before = { ...record, origin_port: null, destination_port: null };
+    const old = { ...created, data: { ...created.data, shipment: before } };
+    story.events.splice(0, story.events.length, old);
+    story.state = evolve(undefined, old);
+    story.post('gated_in', day(1));
+    expect(story.record.origin_port).toBeNull();
+    story.upsert({ house_bill: 'HB' });
+    expect(story.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
+    story.upsert({ legs: [leg({ origin_port: 'CNNGB' })] });
+    expect(story.record).toMatchObject({ origin_port: 'CNNGB', destination_port: null });
   });
 
   it('give the shipment its ends where it names none itself', () => {

@@ -7,9 +7,10 @@ import type { Survey } from './survey.ts';
 export type Times = Pick<ShipmentRecord, 'etd' | 'eta' | 'atd' | 'ata' | 'legs'>;
 
 /**
- * Estimated and actual times of the shipment and of its legs.
+ * Estimated and actual times of the shipment and of its legs. What the client sets and what estimates say are statements:
+ * the newest that stands wins. Where the client gives the shipment no time itself, it is that of its first or last leg.
  * @param before the shipment before the command: what an actual time froze stays as it was
- * @param revision of the command's first event: what was set by it always holds
+ * @param revision of the command's first event: what the client sets by it moves also a departure that has happened
  */
 export function timesOf(seen: Survey, schedule: Schedule, before: ShipmentRecord, revision: number): Times {
   const { route } = seen;
@@ -21,49 +22,47 @@ export function timesOf(seen: Survey, schedule: Schedule, before: ShipmentRecord
     seen.estimates.filter((entry) => isEstimatedArrival(entry, route)),
     (entry) => isEnd(entry, route, route.ends),
   );
-  /** Nothing but the client moves what has happened. */
-  const settle = <T>(set: ClientSet<T>, happened: boolean, present: T, estimated: () => T): T => {
-    if (set.written === revision) return set.value;
-    return happened ? present : estimated();
-  };
-  const etd = settle(schedule.etd, atd !== null, before.etd, () =>
-    newest(
-      departures.filter((entry) => isEnd(entry, route, route.starts)),
-      schedule.etd,
-      containers,
-    ),
-  );
-  const eta = settle(schedule.eta, ata !== null, before.eta, () =>
-    newest(
-      arrivals.filter((entry) => isEnd(entry, route, route.ends)),
-      schedule.eta,
-      containers,
-    ),
-  );
-  if (schedule.legs.value.length === 0) {
-    return { etd, eta, atd, ata, legs: route.legs.map((leg) => ({ ...leg, etd, eta, atd, ata })) };
-  }
-  const written = schedule.legs.written;
-  const legs = route.legs.map((leg, index): Leg => {
-    const ends = { first: index === 0, last: index === route.legs.length - 1 };
+  const { value: sent, written } = schedule.legs;
+  const legs = sent.map((leg, index): Leg => {
+    const ends = { first: index === 0, last: index === sent.length - 1 };
     const actual = legActuals(seen, leg, ends, { atd, ata });
     const present = before.legs[index] ?? leg;
     const leaving = (entry: TimelineEntry) =>
       at(leg.origin_port)(entry) || (ends.first && isEnd(entry, route, route.starts));
     const reaching = (entry: TimelineEntry) =>
       at(leg.destination_port)(entry) || (ends.last && isEnd(entry, route, route.ends));
+    const etd = newest(departures.filter(leaving), { value: leg.etd, written }, containers);
+    const eta = newest(arrivals.filter(reaching), { value: leg.eta, written }, containers);
     return {
       ...leg,
-      etd: settle({ value: leg.etd, written }, actual.atd !== null, present.etd, () =>
-        newest(departures.filter(leaving), { value: leg.etd, written }, containers),
-      ),
-      eta: settle({ value: leg.eta, written }, actual.ata !== null, present.eta, () =>
-        newest(arrivals.filter(reaching), { value: leg.eta, written }, containers),
-      ),
+      etd: actual.atd !== null && written !== revision ? present.etd : etd,
+      eta: actual.ata !== null && written !== revision ? present.eta : eta,
       ...actual,
     };
   });
-  return { etd, eta, atd, ata, legs };
+  /** Expected at an end of the journey, and the event by which the client last said something of it. */
+  const expected = (
+    own: ClientSet<Timestamp | null>,
+    ofLeg: { readonly sent: Timestamp | null | undefined; readonly now: Timestamp | null | undefined },
+    estimates: readonly TimelineEntry[],
+  ): ClientSet<Timestamp | null> =>
+    own.value === null && ofLeg.sent != null
+      ? { value: ofLeg.now ?? null, written: Math.max(own.written, written) }
+      : { value: newest(estimates, own, containers), written: own.written };
+  const departure = expected(
+    schedule.etd,
+    { sent: sent[0]?.etd, now: legs[0]?.etd },
+    departures.filter((entry) => isEnd(entry, route, route.starts)),
+  );
+  const arrival = expected(
+    schedule.eta,
+    { sent: sent.at(-1)?.eta, now: legs.at(-1)?.eta },
+    arrivals.filter((entry) => isEnd(entry, route, route.ends)),
+  );
+  const etd = atd !== null && departure.written !== revision ? before.etd : departure.value;
+  const eta = ata !== null ? before.eta : arrival.value;
+  const whole = route.legs.map((leg) => ({ ...leg, etd, eta, atd, ata }));
+  return { etd, eta, atd, ata, legs: sent.length > 0 ? legs : whole };
 }
 
 function timeOf(entry: TimelineEntry | undefined): Timestamp | null {

@@ -108,7 +108,7 @@ function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
 /** The latest time of a kind; before all others if there is none. */
 export function latest(
   summaries: readonly Summary[],
-  kind: 'departed' | 'railDeparted' | 'unavailable' | 'cleared',
+  kind: 'departed' | 'railDeparted' | 'unavailable' | 'exportCleared' | 'importCleared',
 ): Timestamp {
   let time = NEVER;
   for (const summary of summaries) if (summary[kind] > time) time = summary[kind];

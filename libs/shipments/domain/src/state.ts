@@ -1,12 +1,12 @@
 import type { Environment, LegFields, Milestone, ShipmentRecord, Timestamp } from '@tracking/contracts';
-import type { LastSent, ScheduleFields, ShipmentException } from './events.ts';
+import type { GivenPorts, LastSent, ScheduleFields, ShipmentException } from './events.ts';
 
 /** A milestone on the timeline, and when it came: what is newest goes by that, not by `occurred_at`. */
 export interface TimelineEntry {
   readonly milestone: Milestone;
-  /** Revision of the event that recorded it. */
+  /** Revision of the event that recorded it: as an actual one, where it was an estimate before. */
   readonly recorded: number;
-  /** Revision of the event that gave it its present content. */
+  /** Revision of the event since which it says what it says: a correction of its note alone states no time anew. */
   readonly written: number;
 }
 
@@ -51,6 +51,10 @@ export interface ShipmentState {
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
   readonly sent: LastSent;
+  /** Null where they are those of the record. */
+  readonly ports: GivenPorts | null;
+  /** Revision of the event by which the client cancelled it; null unless that stands. */
+  readonly cancelled: number | null;
   /** By occurred_at, catalog sequence, recorded_at, id; retracted and superseded ones included. */
   readonly timeline: readonly TimelineEntry[];
   /** All there ever were, in the order they were opened. */

@@ -1,5 +1,5 @@
 import { MILESTONE_CATALOG } from '@tracking/contracts';
-import { A, B, C, day, shipment, voyage } from '../test/story.ts';
+import { A, B, C, Story, dataOf, day, refusal, shipment, types, voyage } from '../test/story.ts';
 
 const codeOf = (story: ReturnType<typeof shipment>, id: string | null) =>
   story.state?.timeline.find(({ milestone }) => milestone.id === id)?.milestone.code;
@@ -437,6 +437,117 @@ describe('picked_up', () => {
     story.post('picked_up', day(2));
     story.upsert({ mode: 'road' });
     expect(story.record).toMatchObject({ status: 'in_transit', atd: day(2) });
+  });
+});
+
+describe('cancelling by the client', () => {
+  it('is possible before delivered, sets no status_milestone_id, and repeated changes nothing', () => {
+    const story = voyage({ container_numbers: [A] });
+    story.post('gated_out', day(20));
+    const decision = story.cancel();
+    expect(decision).toMatchObject({ outcome: 'cancelled', warnings: [] });
+    expect(types(decision)).toEqual(['shipment.cancelled.v1', 'shipment.changed.v1']);
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toEqual({
+      status: { from: 'out_for_delivery', to: 'cancelled' },
+      status_milestone_id: { from: expect.stringMatching(/^mst_/), to: null },
+    });
+    expect(story.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
+    expect(story.cancel()).toMatchObject({ outcome: 'unchanged', events: [], warnings: [] });
+  });
+
+  it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('not after %s', (code) => {
+    const story = voyage();
+    story.post(code, day(20));
+    expect(refusal(() => story.cancel()).code).toBe('already_delivered');
+  });
+
+  it('reopened, the shipment is what its milestones make of it, those from meanwhile too', () => {
+    const story = voyage();
+    story.cancel();
+    story.post('vessel_departed', day(2));
+    expect(story.record.status).toBe('cancelled');
+    const decision = story.reopen();
+    expect(types(decision).slice(0, 2)).toEqual(['shipment.reopened.v1', 'shipment.changed.v1']);
+    expect(decision).toMatchObject({ outcome: 'reopened', warnings: [] });
+    expect(story.record.status).toBe('in_transit');
+    expect(setter(story)).toBe('vessel_departed');
+    expect(story.reopen()).toMatchObject({ outcome: 'unchanged', events: [] });
+  });
+
+  it('a pending one is pending again', () => {
+    const story = voyage();
+    story.cancel();
+    story.reopen();
+    expect(story.record).toMatchObject({ status: 'pending', status_milestone_id: null });
+    story.cancel();
+    expect(story.record.status).toBe('cancelled');
+  });
+
+  it('one that was never cancelled is reopened without an event, a delivered one too', () => {
+    const story = voyage();
+    expect(story.reopen()).toMatchObject({ outcome: 'unchanged', events: [] });
+    story.post('delivered', day(20));
+    story.post('booking_cancelled', day(21));
+    expect(story.reopen()).toMatchObject({ outcome: 'unchanged', events: [] });
+  });
+
+  it('while a milestone cancels it, reopening is refused', () => {
+    const story = voyage();
+    const { milestone } = story.post('booking_cancelled', day(3));
+    const error = refusal(() => story.reopen());
+    expect(error.code).toBe('cancelled_by_milestone');
+    expect(error.message).toContain(milestone.id);
+  });
+
+  it.each(['first', 'last'])(
+    'with a milestone that does so as well, the client being %s, each is taken back alone',
+    (n) => {
+      const story = voyage();
+      if (n === 'first') story.cancel();
+      const { milestone } = story.post('booking_cancelled', day(3));
+      if (n === 'last') expect(story.cancel().outcome).toBe('cancelled');
+      expect(story.record).toMatchObject({ status: 'cancelled', status_milestone_id: milestone.id });
+      expect(refusal(() => story.reopen()).code).toBe('cancelled_by_milestone');
+      story.post('booking_confirmed', day(4));
+      expect(story.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
+      story.reopen();
+      expect(story.record.status).toBe('booked');
+    },
+  );
+
+  it('milestones arriving later leave the status alone, a delivery too; cancelling again is no conflict', () => {
+    const story = voyage({ container_numbers: [A] });
+    story.cancel();
+    const decision = story.post('delivered', day(20));
+    expect(decision).toMatchObject({ outcome: 'recorded', warnings: [{ code: 'shipment_cancelled' }] });
+    expect(story.record).toMatchObject({ status: 'cancelled', containers: [{ status: 'delivered' }] });
+    expect(story.cancel()).toMatchObject({ outcome: 'unchanged', warnings: [] });
+    expect(story.upsert({ house_bill: 'HB' }).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
+    story.reopen();
+    expect(story.record.status).toBe('delivered');
+    expect(refusal(() => story.cancel()).code).toBe('already_delivered');
+  });
+
+  it('a booking_cancelled that comes after the delivery has no effect when reopened', () => {
+    const story = voyage();
+    story.cancel();
+    story.post('delivered', day(20));
+    story.post('booking_cancelled', day(21));
+    story.reopen();
+    expect(story.record.status).toBe('delivered');
+    expect(story.open).toEqual(['milestone_conflict']);
+  });
+
+  it('containers keep their status', () => {
+    const story = voyage({ container_numbers: [A, B] });
+    story.post('discharged', day(20), { container_number: A });
+    story.cancel();
+    expect(story.record.containers.map(({ status }) => status)).toEqual(['arrived', 'pending']);
+  });
+
+  it('there is nothing to cancel or reopen without a shipment', () => {
+    expect(refusal(() => new Story().cancel()).code).toBe('not_found');
+    expect(refusal(() => new Story().reopen()).code).toBe('not_found');
   });
 });
 

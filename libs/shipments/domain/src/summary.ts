@@ -65,13 +65,17 @@ export class Summary {
   departed = NEVER;
   railDeparted = NEVER;
   unavailable = NEVER;
-  cleared = NEVER;
+  exportCleared = NEVER;
+  /** By import customs, or what cannot happen without them. */
+  importCleared = NEVER;
   hold: TimelineEntry | undefined;
   attempted: TimelineEntry | undefined;
   movement: TimelineEntry | undefined;
   last: TimelineEntry | undefined;
   /** The earliest of their kind. */
   firstDeparted: TimelineEntry | undefined;
+  /** Whatever happens to goods after they departed. */
+  underWay: TimelineEntry | undefined;
   delivered: TimelineEntry | undefined;
   emptyReturned: TimelineEntry | undefined;
   ended: TimelineEntry | undefined;
@@ -88,8 +92,8 @@ export class Summary {
     if (DEPARTED.has(code)) {
       this.departed = occurred_at;
       if (code === 'rail_departed') this.railDeparted = occurred_at;
-      this.firstDeparted ??= entry;
     }
+    if (isDeparture(code, route.mode)) this.firstDeparted ??= entry;
     if (isMovement(sequence) && sequence <= 140) this.movement = entry;
     this.addStep(entry, code, route);
     this.addStatus(entry, status, route);
@@ -103,14 +107,12 @@ export class Summary {
         this.hold = entry;
         break;
       case 'export_customs_cleared':
+        this.exportCleared = occurred_at;
+        break;
       case 'import_customs_cleared':
-      // Feeds skip steps: what moved on was cleared. Statements that move nothing tell nothing of customs.
-      case 'available_for_pickup':
-      case 'out_for_delivery':
-        this.cleared = occurred_at;
+        this.importCleared = occurred_at;
         break;
       case 'gated_out':
-        this.cleared = occurred_at;
         this.gatedOut.push(entry);
         break;
       case 'unavailable_for_pickup':
@@ -139,6 +141,9 @@ export class Summary {
   private addStatus(entry: TimelineEntry, status: ShipmentStatus | null, route: Route): void {
     const { code, location } = entry.milestone;
     if (status === null || status === 'cancelled') return;
+    if (RANK[status] >= RANK.in_transit) this.underWay ??= entry;
+    // Feeds skip steps: nobody hands out what customs hold.
+    if (RANK[status] >= RANK.available_for_pickup) this.importCleared = entry.milestone.occurred_at;
     if (status === 'arrived') {
       if (code !== 'unavailable_for_pickup' && isOnTheWay(route, location)) this.fix('in_transit', entry);
       else this.arrived.push(entry);

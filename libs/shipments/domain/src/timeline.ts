@@ -7,7 +7,7 @@ import { type TimelineEntry, compareMilestones } from './state.ts';
 export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {
   const { milestone, superseded, restored, at } = changes;
   const place = changes.isNew ? -1 : timeline.findIndex((entry) => entry.milestone.id === milestone.id);
-  const recorded = timeline[place]?.recorded ?? revision;
+  const previous = timeline[place];
   if (place >= 0) timeline.splice(place, 1);
   for (const [ids, superseded_at] of [
     [superseded, at],
@@ -19,7 +19,12 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
       if (entry !== undefined) timeline[other] = { ...entry, milestone: { ...entry.milestone, superseded_at } };
     }
   }
-  insert(timeline, { milestone, recorded, written: revision });
+  const becameActual = milestone.classifier === 'actual' && previous?.milestone.classifier !== 'actual';
+  insert(timeline, {
+    milestone,
+    recorded: previous === undefined || becameActual ? revision : previous.recorded,
+    written: previous !== undefined && isSameStatement(previous.milestone, milestone) ? previous.written : revision,
+  });
 }
 
 /** Nearly all milestones come in the order they happened: looked for from the end. */
@@ -51,8 +56,9 @@ export interface Duplicate {
 
 /**
  * The milestone that a new one repeats: with its `external_id`, else with the same code, time, container, location and
- * source. An estimate that became an actual one at the same time is no repetition. An estimate that was superseded since
- * is one when a feed sends it again, since feeds resend all they know; a person who comes back to it means it.
+ * source, unless both have an `external_id`: then their sender tells them apart. An estimate that became an actual one at
+ * the same time is no repetition. An estimate that was superseded since is one when a feed sends it again, since feeds
+ * resend all they know; a person who comes back to it means it.
  */
 export function findDuplicate(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
   const { external_id, occurred_at } = input;
@@ -69,19 +75,18 @@ function isKnownAs(milestone: Milestone, external_id: string): boolean {
   return milestone.external_id === external_id && milestone.retracted_at === null;
 }
 
-/** Takes a milestone of the same time. */
 function isRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
   return (
     milestone.retracted_at === null &&
-    milestone.classifier === input.classifier &&
+    (milestone.external_id === null || input.external_id === null) &&
     (milestone.superseded_at === null || input.source !== 'manual') &&
-    isSameSeries(milestone, input)
+    isSameStatement(milestone, input)
   );
 }
 
 /** Ids of the current estimates that a new one replaces: those for its code, container, location and source. */
 export function supersededBy(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
-  if (milestone.classifier !== 'estimated') return [];
+  if (milestone.classifier !== 'estimated' || milestone.superseded_at !== null) return [];
   return timeline
     .filter((entry) => isCurrentEstimate(entry) && isSameSeries(entry.milestone, milestone))
     .map((entry) => entry.milestone.id)
@@ -111,6 +116,12 @@ function isCurrentEstimate({ milestone }: TimelineEntry): boolean {
 }
 
 type Series = Pick<Milestone, 'code' | 'container_number' | 'location' | 'source'>;
+type Statement = Series & Pick<Milestone, 'classifier' | 'occurred_at'>;
+
+/** Whether both say that the same happened, or will, at the same time: what else they tell is beside that. */
+export function isSameStatement(a: Statement, b: Statement): boolean {
+  return a.classifier === b.classifier && a.occurred_at === b.occurred_at && isSameSeries(a, b);
+}
 
 function isSameSeries(a: Series, b: Series): boolean {
   return (

@@ -8,6 +8,9 @@ type Upcaster = (data: JsonObject) => { readonly type: string; readonly data: Js
 const NEWEST: Readonly<Record<ShipmentEventType, true>> = {
   'shipment.created.v1': true,
   'shipment.updated.v1': true,
+  'shipment.ports_given.v1': true,
+  'shipment.cancelled.v1': true,
+  'shipment.reopened.v1': true,
   'shipment.changed.v1': true,
   'milestone.recorded.v1': true,
   'milestone.corrected.v1': true,

@@ -4,8 +4,9 @@ import { type CheckedShipment, checkShipmentFields, etaBeforeEtd } from './check
 import type { UpsertShipment } from './commands.ts';
 import { type DecideContext, type UpsertDecision, refuseIfAny, whileCancelled } from './decision.ts';
 import { derive } from './derive.ts';
-import type { LastSent, ScheduleFields, ShipmentEventBody } from './events.ts';
+import type { GivenPorts, LastSent, ScheduleFields, ShipmentEventBody, ShipmentPortsGiven } from './events.ts';
 import { reconcile } from './exceptions/reconcile.ts';
+import { portsOf } from './route.ts';
 import { type ShipmentState, scheduleOf, setSchedule } from './state.ts';
 
 const NO_FIELDS: ShipmentFields = {
@@ -38,6 +39,7 @@ export function createShipment(command: UpsertShipment, context: DecideContext):
   const record: ShipmentRecord = {
     id: command.shipment_id,
     ...fields,
+    ...portsOf(fields, legs),
     status: 'pending',
     status_milestone_id: null,
     legs: [],
@@ -52,10 +54,12 @@ export function createShipment(command: UpsertShipment, context: DecideContext):
     updated_at: command.at,
     version: 1,
   };
-  const derived = derive({ record, schedule: scheduleOf(sent, 0), timeline: [], revision: 0 }, context.places);
+  const basis = { record, schedule: scheduleOf(sent, 0), timeline: [], cancelled: null, revision: 0 };
+  const derived = derive(basis, context.places);
   const { workspace_id, environment } = command;
   const events: ShipmentEventBody[] = [
     { type: 'shipment.created.v1', data: { workspace_id, environment, shipment: derived.record, sent } },
+    ...portsGiven(null, fields, derived.record),
     ...reconcile(undefined, derived, [], command.at, context.newId),
   ];
   const warnings = warningsOf(checked, derived.record);
@@ -71,25 +75,28 @@ export function updateShipment(command: UpsertShipment, state: ShipmentState, co
   const mode = command.fields.mode === undefined ? before.mode : command.fields.mode;
   const checked = checkFields(command, mode, context.places);
   const { etd: _etd, eta: _eta, legs: _legs, ...plain } = checked.fields;
-  const record: ShipmentRecord = { ...before, ...plain };
+  const fields = newlySent(state.sent, checked.fields);
+  const revision = before.version;
+  const schedule = setSchedule(state.schedule, fields, revision);
+  const given = { ...(state.ports ?? before), ...plain };
+  const record: ShipmentRecord = { ...before, ...plain, ...portsOf(given, schedule.legs.value) };
   refuseIfAny([
     ...checked.errors,
     ...movedExternalId(before, record),
     ...missingReference({ ...record, external_id: before.external_id }),
   ]);
 
-  const fields = newlySent(state.sent, checked.fields);
-  const revision = before.version;
-  const schedule = setSchedule(state.schedule, fields, revision);
-  const derived = derive({ record, schedule, timeline: state.timeline, revision }, context.places);
+  const { timeline, cancelled } = state;
+  const derived = derive({ record, schedule, timeline, cancelled, revision }, context.places);
   const last = lastBetween(before, derived.record);
   const changes = changesBetween(before, derived.record);
   const events: ShipmentEventBody[] = [];
   if (Object.keys(fields).length > 0 || !movesNothing(last)) {
     events.push({ type: 'shipment.updated.v1', data: { fields, sent: { ...state.sent, ...fields }, last } });
   }
+  events.push(...portsGiven(state.ports, given, derived.record));
   if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
-  events.push(...reconcile(state, derived, state.timeline, command.at, context.newId));
+  events.push(...reconcile(state, derived, timeline, command.at, context.newId));
   const warnings = [...warningsOf(checked, derived.record), ...whileCancelled(before, derived.record)];
   return { outcome: events.length === 0 ? 'unchanged' : 'updated', events, warnings, nextCheckAt: null };
 }
@@ -111,6 +118,14 @@ function newlySent(sent: LastSent, { etd, eta, legs }: ScheduleFields): Schedule
   };
 }
 
+/** Remembers which ports were given, where that is not what is known or seen of them. */
+function portsGiven(known: GivenPorts | null, given: GivenPorts, answered: GivenPorts): readonly ShipmentPortsGiven[] {
+  const { origin_port, destination_port } = given;
+  const assumed = known ?? answered;
+  if (assumed.origin_port === origin_port && assumed.destination_port === destination_port) return [];
+  return [{ type: 'shipment.ports_given.v1', data: { origin_port, destination_port } }];
+}
+
 /** It names the shipment for the client's system: it neither changes nor is set later. */
 function movedExternalId(before: ShipmentRecord, after: ShipmentRecord): readonly FieldError[] {
   if (after.external_id === before.external_id) return [];
@@ -129,6 +144,7 @@ function missingReference(
 /** `eta` before `etd` as they are now, not only as sent. */
 function warningsOf({ fields, warnings }: CheckedShipment, { etd, eta }: ShipmentRecord): readonly Warning[] {
   const others = warnings.filter(({ param }) => param !== 'eta');
-  const order = fields.etd === undefined && fields.eta === undefined ? undefined : etaBeforeEtd('eta', etd, eta);
+  const isSet = fields.etd !== undefined || fields.eta !== undefined || fields.legs !== undefined;
+  const order = isSet ? etaBeforeEtd('eta', etd, eta) : undefined;
   return order === undefined ? others : [...others, order];
 }

@@ -9,11 +9,15 @@ import type {
 } from '@tracking/contracts';
 import { DomainError } from '@tracking/contracts';
 import type {
+  CancelShipment,
+  CancellationDecision,
   DecideContext,
   Decision,
   MilestoneDecision,
   MilestoneInput,
   RecordMilestone,
+  ReopenShipment,
+  ShipmentCommand,
   ShipmentEvent,
   ShipmentEventBody,
   ShipmentEventType,
@@ -95,9 +99,18 @@ export class Story {
     return this.post(code, when, { classifier: 'estimated', source: 'carrier', ...rest });
   }
 
+  cancel(): CancellationDecision {
+    return this.run({ ...this.context(), type: 'CancelShipment', shipment_id: SHIPMENT_ID });
+  }
+
+  reopen(): CancellationDecision {
+    return this.run({ ...this.context(), type: 'ReopenShipment', shipment_id: SHIPMENT_ID });
+  }
+
+  run(command: CancelShipment | ReopenShipment): CancellationDecision;
   run(command: UpsertShipment): UpsertDecision;
   run(command: RecordMilestone): MilestoneDecision;
-  run(command: UpsertShipment | RecordMilestone): Decision {
+  run(command: ShipmentCommand): Decision {
     const decision = decide(command, this.state, contextFor(command.id));
     for (const event of stamp(command, decision.events, this.events.length)) {
       this.events.push(event);
@@ -180,7 +193,7 @@ export function contextFor(commandId: string): DecideContext {
 }
 
 export function stamp(
-  command: UpsertShipment | RecordMilestone,
+  command: ShipmentCommand,
   events: readonly ShipmentEventBody[],
   revision: number,
 ): ShipmentEvent[] {

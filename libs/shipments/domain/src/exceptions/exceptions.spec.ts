@@ -62,13 +62,26 @@ describe('opening and resolving', () => {
     expect(new Set(story.state?.exceptions.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('a milestone that names none counts for each container; without containers once for the shipment', () => {
+  it.each([
+    ['customs_hold', 'customs_hold'],
+    ['delivery_attempted', 'delivery_failed'],
+  ])('%s: for the container that the milestone names, else one for the shipment', (code, type) => {
+    for (const story of [voyage(), loaded()]) {
+      story.post(code, day(20));
+      expect(story.exceptions).toEqual([`${type} open`]);
+    }
     const story = loaded();
-    story.post('customs_hold', day(20));
-    expect(story.exceptions).toEqual([`customs_hold ${A} open`, `customs_hold ${B} open`]);
-    const bare = voyage();
-    bare.post('customs_hold', day(20));
-    expect(bare.exceptions).toEqual(['customs_hold open']);
+    story.post(code, day(20), box(A));
+    story.post(code, day(20));
+    story.post(code, day(20), box(B));
+    expect(story.exceptions).toEqual([`${type} ${A} open`, `${type} open`, `${type} ${B} open`]);
+  });
+
+  it('of a container rule a milestone that names none counts for each container', () => {
+    const story = loaded();
+    story.post('delivered', day(20));
+    story.post('discharged', day(23));
+    expect(story.exceptions).toEqual([`milestone_conflict ${A} open`, `milestone_conflict ${B} open`]);
   });
 
   it('resolves when the milestone is corrected', () => {
@@ -186,9 +199,129 @@ describe('customs_hold', () => {
 
   it('the clearance of one container does not resolve the other’s', () => {
     const story = loaded();
-    story.post('customs_hold', day(20));
+    story.post('customs_hold', day(20), box(A));
+    story.post('customs_hold', day(20), box(B));
     story.post('import_customs_cleared', day(21), box(A));
     expect(story.exceptions).toEqual([`customs_hold ${A} resolved auto_cleared`, `customs_hold ${B} open`]);
+  });
+
+  it('the shipment’s resolves once every container is cleared', () => {
+    const story = loaded();
+    story.post('customs_hold', day(20));
+    story.post('import_customs_cleared', day(21), box(A));
+    expect(story.exceptions).toEqual(['customs_hold open']);
+    story.post('gated_out', day(22), box(B));
+    expect(story.exceptions).toEqual(['customs_hold resolved auto_cleared']);
+  });
+
+  it('a clearance that names none clears the container too', () => {
+    const story = loaded();
+    story.post('customs_hold', day(20), box(A));
+    story.post('import_customs_cleared', day(20));
+    expect(story.open).toEqual([]);
+  });
+
+  describe('before the first departure', () => {
+    const held = (fields: Parameters<typeof voyage>[0] = {}) => {
+      const story = voyage(fields);
+      story.post('customs_hold', day(3));
+      return story;
+    };
+
+    it.each(['booking_confirmed', 'gated_in', 'loaded_on_vessel', 'rail_loaded'])('%s clears nothing', (code) => {
+      const story = held();
+      story.post(code, day(4));
+      expect(story.open).toEqual(['customs_hold']);
+    });
+
+    it.each([
+      'export_customs_cleared',
+      'vessel_departed',
+      'rail_departed',
+      'transshipment_departed',
+      'transshipment_arrived',
+      'vessel_arrived',
+      'import_customs_cleared',
+    ])('%s clears it', (code) => {
+      const story = held();
+      story.post(code, day(4));
+      expect(story.exceptions).toEqual(['customs_hold resolved auto_cleared']);
+    });
+
+    it.each([
+      ['road', []],
+      ['courier', []],
+      ['ocean', ['customs_hold']],
+    ] as const)('a pick-up by %s leaves %j open', (mode, open) => {
+      const story = held({ mode });
+      story.post('picked_up', day(4));
+      expect(story.open).toEqual(open);
+    });
+
+    it('the ship sailing on is no departure', () => {
+      const story = held();
+      story.post('vessel_departed', day(4), { location: 'USLAX' });
+      expect(story.open).toEqual(['customs_hold']);
+    });
+
+    it('of the container itself: one that another one names is not its own', () => {
+      const story = voyage({ container_numbers: [A, B] });
+      story.post('customs_hold', day(3), box(A));
+      story.post('vessel_departed', day(4), box(B));
+      expect(story.open).toEqual(['customs_hold']);
+      story.post('vessel_departed', day(5), box(A));
+      expect(story.open).toEqual([]);
+    });
+  });
+
+  describe('after the first departure', () => {
+    const held = (fields: Parameters<typeof voyage>[0] = {}) => {
+      const story = voyage(fields);
+      story.post('vessel_departed', day(2));
+      story.post('customs_hold', day(20));
+      return story;
+    };
+
+    it.each(['export_customs_cleared', 'rail_departed', 'transshipment_departed', 'rail_unloaded', 'gated_in'])(
+      '%s does not clear it',
+      (code) => {
+        const story = held();
+        story.post(code, day(21));
+        expect(story.open).toEqual(['customs_hold']);
+      },
+    );
+
+    it.each(['import_customs_cleared', 'available_for_pickup', 'gated_out', 'out_for_delivery', 'delivered'])(
+      '%s does',
+      (code) => {
+        const story = held();
+        story.post(code, day(20));
+        expect(story.exceptions).toEqual(['customs_hold resolved auto_cleared']);
+      },
+    );
+
+    it('whichever arrives first', () => {
+      const story = voyage();
+      story.post('customs_hold', day(20));
+      story.post('export_customs_cleared', day(21));
+      expect(story.open).toEqual([]);
+      story.post('vessel_departed', day(2));
+      expect(story.open).toEqual(['customs_hold']);
+    });
+
+    it('an arrival tells of a departure that no feed reported', () => {
+      const story = voyage();
+      story.post('vessel_arrived', day(19));
+      story.post('customs_hold', day(20));
+      story.post('export_customs_cleared', day(21));
+      expect(story.open).toEqual(['customs_hold']);
+    });
+
+    it('the gate-out of a consolidated container shows nothing of customs', () => {
+      const story = held({ load_type: 'lcl' });
+      story.post('gated_out', day(21));
+      expect(story.open).toEqual(['customs_hold']);
+    });
   });
 
   it.each(['estimated', 'planned'] as const)('one that is %s opens none', (classifier) => {
@@ -218,11 +351,15 @@ describe('delivery_failed', () => {
     expect(story.open).toEqual([]);
   });
 
-  it('does not open for a container that is delivered', () => {
+  it('does not open for a container that is delivered; the shipment’s resolves with the last one', () => {
     const story = loaded();
     story.post('delivered', day(20), box(A));
     story.post('delivery_attempted', day(19));
-    expect(story.exceptions).toEqual([`delivery_failed ${B} open`]);
+    expect(story.exceptions).toEqual(['delivery_failed open']);
+    story.post('delivery_attempted', day(19), box(A));
+    expect(story.exceptions).toEqual(['delivery_failed open']);
+    story.post('delivered', day(21), box(B));
+    expect(story.exceptions).toEqual(['delivery_failed resolved auto_cleared']);
   });
 });
 
@@ -324,7 +461,7 @@ describe('cancelling', () => {
     story.post('booking_cancelled', day(21));
     expect(story.exceptions).toEqual([
       `invalid_container_number ${WRONG_DIGIT} resolved shipment_cancelled`,
-      `customs_hold ${WRONG_DIGIT} resolved shipment_cancelled`,
+      'customs_hold resolved shipment_cancelled',
     ]);
     expect(story.record.open_exceptions_count).toBe(0);
   });
@@ -336,6 +473,26 @@ describe('cancelling', () => {
     story.post('delivery_attempted', day(4));
     story.upsert({ container_numbers: [WRONG_DIGIT] });
     expect(story.exceptions).toEqual(['movement_after_cancel open']);
+  });
+
+  it('the client’s does so too, and reopened what is still wrong opens again', () => {
+    const story = voyage();
+    story.post('customs_hold', day(4));
+    story.post('delivery_attempted', day(4));
+    expect(types(story.cancel())).toEqual([
+      'shipment.cancelled.v1',
+      'shipment.changed.v1',
+      'exception.resolved.v1',
+      'exception.resolved.v1',
+    ]);
+    story.post('import_customs_cleared', day(5));
+    story.reopen();
+    expect(story.exceptions).toEqual([
+      'customs_hold resolved shipment_cancelled',
+      'delivery_failed resolved shipment_cancelled',
+      'delivery_failed open',
+    ]);
+    expect(story.record.open_exceptions_count).toBe(1);
   });
 
   it('taken back, what is still wrong opens again', () => {
@@ -420,6 +577,51 @@ describe('movement_after_cancel', () => {
     story.upsert({ container_numbers: [B] });
     story.upsert({ house_bill: 'HB' });
     expect(story.exceptions).toEqual([`movement_after_cancel ${A} resolved auto_cleared`]);
+  });
+
+  it('opens after the client cancelled, and resolves by reopening', () => {
+    const story = loaded();
+    story.post('vessel_departed', day(2));
+    story.cancel();
+    story.post('vessel_departed', day(2));
+    story.post('in_transit_checkpoint', day(4));
+    expect(story.exceptions).toEqual(['movement_after_cancel open']);
+    const decision = story.reopen();
+    expect(types(decision)).toContain('exception.resolved.v1');
+    expect(story.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
+  });
+
+  it('opens by an estimate from before that became an actual one', () => {
+    const story = cancelled();
+    story.estimate('discharged', day(20), { external_id: 'EV-1' });
+    const alike = loaded();
+    alike.estimate('discharged', day(20), { external_id: 'EV-1' });
+    alike.cancel();
+    for (const each of [story, alike]) {
+      each.post('discharged', day(21), { external_id: 'EV-1', source: 'carrier' });
+      expect(each.exceptions).toEqual(['movement_after_cancel open']);
+    }
+  });
+
+  it('not by the note of a movement from before', () => {
+    const story = loaded();
+    story.post('vessel_departed', day(2), { external_id: 'EV-1' });
+    story.cancel();
+    story.post('vessel_departed', day(2), { external_id: 'EV-1', note: 'late' });
+    expect(story.exceptions).toEqual([]);
+  });
+
+  it('counts from the first cancellation that stands', () => {
+    const story = loaded();
+    story.post('booking_cancelled', day(3));
+    story.post('discharged', day(20));
+    story.cancel();
+    expect(story.open).toEqual(['movement_after_cancel']);
+    story.post('booking_confirmed', day(4));
+    expect(story.record.status).toBe('cancelled');
+    expect(story.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
+    story.post('gated_out', day(21));
+    expect(story.open).toEqual(['movement_after_cancel']);
   });
 
   it('stays open when the cancellation itself is corrected', () => {

@@ -26,10 +26,15 @@ export interface Rule {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Rules that need neither a clock nor documents. A rule for containers runs for each; without any, once. */
+/** Rules that need neither a clock nor documents. */
 export const RULES: readonly Rule[] = [
-  { type: 'customs_hold', severity: 'high', title: 'Customs hold', find: forEachScope(customsHold) },
-  { type: 'delivery_failed', severity: 'medium', title: 'Delivery failed', find: forEachScope(deliveryFailed) },
+  { type: 'customs_hold', severity: 'high', title: 'Customs hold', find: forEachNamed('hold', customsHold) },
+  {
+    type: 'delivery_failed',
+    severity: 'medium',
+    title: 'Delivery failed',
+    find: forEachNamed('attempted', deliveryFailed),
+  },
   { type: 'milestone_conflict', severity: 'low', title: 'Milestones contradict each other', find: milestoneConflict },
   {
     type: 'movement_after_cancel',
@@ -46,6 +51,7 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
+/** A rule for containers runs for each; without any, once. */
 type ScopeRule = (scope: Scope) => Omit<Finding, 'container_number'> | undefined;
 
 function forEachScope(rule: ScopeRule): Rule['find'] {
@@ -57,24 +63,44 @@ function forEachScope(rule: ScopeRule): Rule['find'] {
 }
 
 /**
- * A hold or inspection without a clearance, or what cannot happen without one, dated at or after it. One before the first
- * departure was an export hold: that departure ended it.
+ * For each container that milestones of a kind name; those that name none are the shipment's, and count as long as they do
+ * for any container.
  */
-function customsHold({ summaries, standing }: Scope): ReturnType<ScopeRule> {
-  const hold = summaries.map((summary) => summary.hold).reduce(later, undefined);
-  if (hold === undefined || isDelivered(standing)) return undefined;
-  const held = hold.milestone.occurred_at;
-  const departed = summaries.map((summary) => summary.firstDeparted).reduce(earlier, undefined);
-  if (latest(summaries, 'cleared') >= held || (departed !== undefined && departed.milestone.occurred_at >= held)) {
-    return undefined;
-  }
-  return { milestone: hold, detail: `${hold.milestone.label} since ${held}.` };
+function forEachNamed(kind: 'hold' | 'attempted', rule: NamedRule): Rule['find'] {
+  return ({ scopes, seen }) => {
+    const find = (milestone: TimelineEntry | undefined, among: readonly Scope[]): readonly Finding[] => {
+      if (milestone === undefined) return [];
+      const detail = among.map((scope) => rule(milestone, scope)).find((wrong) => wrong !== undefined);
+      return detail === undefined
+        ? []
+        : [{ container_number: milestone.milestone.container_number, milestone, detail }];
+    };
+    const named = scopes.flatMap((scope) => find(seen.named.get(scope.container_number ?? '')?.[kind], [scope]));
+    return [...find(seen.unnamed[kind], scopes), ...named];
+  };
 }
 
-function deliveryFailed({ summaries, standing }: Scope): ReturnType<ScopeRule> {
-  const attempted = summaries.map((summary) => summary.attempted).reduce(later, undefined);
-  if (attempted === undefined || isDelivered(standing)) return undefined;
-  return { milestone: attempted, detail: `Delivery attempted at ${attempted.milestone.occurred_at}.` };
+/** What is wrong, for people; undefined when nothing is. */
+type NamedRule = (entry: TimelineEntry, scope: Scope) => string | undefined;
+
+/**
+ * A hold or inspection without the clearance of its kind dated at or after it: before the first departure that of export,
+ * which a departure shows too, after it that of import. Feeds skip steps: without a departure whatever happened after it
+ * tells of one, the clearance of import too.
+ */
+function customsHold({ milestone }: TimelineEntry, { summaries, standing }: Scope): string | undefined {
+  const held = milestone.occurred_at;
+  const departed =
+    summaries.map(({ firstDeparted }) => firstDeparted).reduce(earlier, undefined) ??
+    summaries.map(({ underWay }) => underWay).reduce(earlier, undefined);
+  const cleared = latest(summaries, 'importCleared') >= held;
+  const hasLeft =
+    departed === undefined ? latest(summaries, 'exportCleared') >= held : held <= departed.milestone.occurred_at;
+  return cleared || hasLeft || isDelivered(standing) ? undefined : `${milestone.label} since ${held}.`;
+}
+
+function deliveryFailed({ milestone }: TimelineEntry, { standing }: Scope): string | undefined {
+  return isDelivered(standing) ? undefined : `Delivery attempted at ${milestone.occurred_at}.`;
 }
 
 function isDelivered({ status }: Standing): boolean {
@@ -100,13 +126,16 @@ function milestoneConflict(derived: Derived, timeline: readonly TimelineEntry[])
 }
 
 /** For the container that the movement names, or for the shipment. Goes by when milestones came, not by their dates. */
-function movementAfterCancel({ seen, record }: Derived, timeline: readonly TimelineEntry[]): readonly Finding[] {
-  const cancelled = Math.min(...seen.cancellations.map(({ recorded }) => recorded));
+function movementAfterCancel(
+  { seen, record, cancellation }: Derived,
+  timeline: readonly TimelineEntry[],
+): readonly Finding[] {
+  if (cancellation === undefined) return [];
   const found = new Map<string | null, TimelineEntry>();
   const present = new Set<string | null>([null, ...record.container_numbers]);
   for (const entry of timeline) {
     const { classifier, container_number, retracted_at, sequence } = entry.milestone;
-    if (entry.recorded < cancelled || classifier !== 'actual' || retracted_at !== null) continue;
+    if (entry.recorded < cancellation.since || classifier !== 'actual' || retracted_at !== null) continue;
     if (!isMovement(sequence) || isSailingOn(entry, seen.route) || !present.has(container_number)) continue;
     const other = found.get(container_number);
     if (other === undefined || entry.recorded < other.recorded) found.set(container_number, entry);

@@ -1,0 +1,89 @@
+import { Controller, HttpCode, Inject, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { Shipment, Warning } from '@tracking/contracts';
+import { parseShipmentId, shipmentResource } from '@tracking/shipments';
+import type { CancelShipment, ReopenShipment } from '@tracking/shipments';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DEPENDENCIES } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
+import { Requires, refusal } from '../docs/requires.ts';
+import { notFound } from '../errors/request-error.ts';
+import { OwnWrites } from '../own-writes/own-writes.ts';
+import { commandContext } from '../server/request.ts';
+import { PossibleDuplicates } from './possible-duplicates.ts';
+import { shipmentEtag } from './shipment-answer.ts';
+import { ShipmentWrittenResource } from './shipment.resource.ts';
+
+type Written = Awaited<ReturnType<HttpApiDependencies['shipments']['cancel']>>;
+type ShipmentWritten = Shipment & { readonly warnings: readonly Warning[] };
+
+/** What cancelling and reopening have in common. */
+const Changes = (summary: string, operationId: string): MethodDecorator =>
+  applyDecorators(
+    HttpCode(200),
+    Requires('shipments:write'),
+    ApiOperation({ summary, operationId }),
+    ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
+    ApiResponse({
+      status: 200,
+      description: 'The shipment, also where it was so already.',
+      type: ShipmentWrittenResource,
+    }),
+    refusal(404, 'No such shipment in this workspace and environment.'),
+  );
+
+@ApiTags('Shipments')
+@Controller('v1/shipments/:id')
+export class CancellationController {
+  constructor(
+    @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
+    @Inject(OwnWrites) private readonly ownWrites: OwnWrites,
+    @Inject(PossibleDuplicates) private readonly duplicates: PossibleDuplicates,
+  ) {}
+
+  @Post('cancel')
+  @Changes('Cancel a shipment', 'cancelShipment')
+  @refusal(409, 'It is delivered already.')
+  async cancel(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+  ): Promise<ShipmentWritten> {
+    const command: CancelShipment = { type: 'CancelShipment', ...this.context(request, id) };
+    return this.answer(request, reply, await this.dependencies.shipments.cancel(command));
+  }
+
+  @Post('reopen')
+  @Changes('Take the cancellation of a shipment back', 'reopenShipment')
+  @refusal(409, 'A milestone cancels the shipment.')
+  async reopen(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') id: string,
+  ): Promise<ShipmentWritten> {
+    const command: ReopenShipment = { type: 'ReopenShipment', ...this.context(request, id) };
+    const [written] = await Promise.all([
+      this.dependencies.shipments.reopen(command),
+      this.duplicates.prepare(request),
+    ]);
+    const answered = await this.answer(request, reply, written);
+    const duplicates = await this.duplicates.warnings(request, written.answer.shipment);
+    return { ...answered, warnings: [...answered.warnings, ...duplicates] };
+  }
+
+  private context(request: FastifyRequest, id: string): Omit<CancelShipment, 'type'> {
+    const shipment_id = parseShipmentId(id);
+    if (shipment_id === undefined) throw notFound('shipment');
+    return { ...commandContext(request, this.dependencies.clock), shipment_id };
+  }
+
+  private async answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { answer: { shipment, warnings }, position }: Written,
+  ): Promise<ShipmentWritten> {
+    await this.ownWrites.wrote(request, reply, position);
+    reply.header('ETag', shipmentEtag(shipment));
+    return { ...shipmentResource(shipment, this.dependencies.settings.appUrl), warnings };
+  }
+}
