@@ -100,6 +100,49 @@ export function shipmentJourneys(subject: () => Subject): void {
       expect(await all(api, '/v1/events', { after: one?.id, type: 'milestone.recorded' })).toEqual(events.slice(1));
     });
 
+    test('a shipment is cancelled and reopened, however often that is sent and whichever gateway gets it', async () => {
+      const { api } = tenant;
+      const created = await api.post<Shipment>('/v1/shipments', {
+        external_id: 'CANCEL-1',
+        legs: [
+          { origin_port: 'CNSHA', destination_port: 'SGSIN', etd: '2026-03-01T00:00:00Z' },
+          { origin_port: 'SGSIN', destination_port: 'NLRTM', eta: '2026-03-20T00:00:00Z' },
+        ],
+      });
+      expect(created.data).toMatchObject({
+        origin_port: 'CNSHA',
+        destination_port: 'NLRTM',
+        eta: '2026-03-20T00:00:00.000Z',
+      });
+      const path = `/v1/shipments/${created.data.id}`;
+      const send = (act: string) => Promise.all(Array.from({ length: 10 }, () => api.post<Shipment>(`${path}/${act}`)));
+      const cancelled = await send('cancel');
+      expect(cancelled.map(({ status, data }) => [status, data.status])).toEqual(
+        cancelled.map(() => [200, 'cancelled']),
+      );
+      const moved = await api.post(`${path}/milestones`, {
+        code: 'vessel_departed',
+        occurred_at: '2026-03-02T00:00:00Z',
+      });
+      expect(moved.data.warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
+      const reopened = await send('reopen');
+      expect(reopened.map(({ status, data }) => [status, data.status])).toEqual(
+        reopened.map(() => [200, 'in_transit']),
+      );
+      const [last] = reopened;
+      if (last === undefined) throw new Error('no answer');
+      const events = await all<EventEnvelope>(api, '/v1/events', { shipment_id: created.data.id }, after(last));
+      const statuses = events.map(
+        ({ data }) => (data['changes'] as { status?: { to: string } } | undefined)?.status?.to,
+      );
+      expect(statuses.filter((status) => status !== undefined)).toEqual(['cancelled', 'in_transit']);
+      const exceptions = events.filter(({ type }) => type.startsWith('exception.'));
+      expect(exceptions.map(({ type }) => type)).toEqual(['exception.opened', 'exception.resolved']);
+      await api.post(`${path}/milestones`, { code: 'delivered', occurred_at: '2026-03-25T00:00:00Z' });
+      const late = await api.post(`${path}/cancel`);
+      expect([late.status, late.data.error.code]).toEqual([409, 'already_delivered']);
+    });
+
     test('other workspaces and the other environment see nothing of it', async () => {
       const { api, workspace } = tenant;
       const created = await api.post<Shipment>('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
