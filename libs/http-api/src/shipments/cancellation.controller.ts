@@ -82,6 +82,7 @@ export class CancellationController {
     reply: FastifyReply,
     { answer: { shipment, warnings }, position }: Written,
   ): Promise<ShipmentWritten> {
+    request.about = { shipment_id: shipment.id };
     await this.ownWrites.wrote(request, reply, position);
     reply.header('ETag', shipmentEtag(shipment));
     return { ...shipmentResource(shipment, this.dependencies.settings.appUrl), warnings };
