@@ -14,7 +14,7 @@ describe('the fields of an endpoint', () => {
 
   test('are taken over as given, headers in lower case and types once', () => {
     const input = {
-      url: ' https://example.com/hook ',
+      url: 'https://example.com/hook',
       event_types: ['*', 'milestone.retracted', '*'],
       description: 'Ours',
       api_version: '2026-11-01',
@@ -58,6 +58,10 @@ describe('the fields of an endpoint', () => {
   test.each<[JsonObject, string]>([
     [{ url: 5 }, 'url invalid_type'],
     [{ url: null }, 'url invalid_type'],
+    [{ url: ' https://example.com/hook' }, 'url invalid_value'],
+    [{ url: 'https://example.com/hook\n' }, 'url invalid_value'],
+    [{ url: 'https://exam\tple.com/hook' }, 'url invalid_value'],
+    [{ url: 'https://example.com/a hook' }, 'url invalid_value'],
     [{ url: `https://example.com/${'a'.repeat(1_000)}` }, 'url too_long'],
     [{ event_types: '*' }, 'event_types invalid_type'],
     [{ event_types: [] }, 'event_types required'],

@@ -75,13 +75,15 @@ export function checkEndpointFields(
   return { fields, errors };
 }
 
-function checkUrl(value: JsonValue, refuses: (url: string) => string | undefined, fail: Fail): string | undefined {
-  if (typeof value !== 'string') return void fail('url', 'invalid_type', 'url must be a string.');
-  const url = value.trim();
+function checkUrl(url: JsonValue, refuses: (url: string) => string | undefined, fail: Fail): string | undefined {
+  if (typeof url !== 'string') return void fail('url', 'invalid_type', 'url must be a string.');
   if (url.length > MAX_URL_LENGTH) {
     return void fail('url', 'too_long', `url must not be longer than ${MAX_URL_LENGTH} characters.`);
   }
   if (!isSound(url)) return void fail('url', 'invalid_value', `url ${UNSOUND}`);
+  // What parses URLs would leave out some of it, and encode the rest: another URL than the one that is shown.
+  if (/\s/.test(url))
+    return void fail('url', 'invalid_value', 'url must not hold white space, nor begin or end with it.');
   const reason = refuses(url);
   return reason === undefined ? url : void fail('url', 'invalid_value', reason);
 }
