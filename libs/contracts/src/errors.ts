@@ -8,6 +8,7 @@ export type ErrorType =
  */
 export const ERROR_CODES = {
   validation_failed: 'invalid_request',
+  unknown_parameter: 'invalid_request',
   malformed_json: 'invalid_request',
   body_too_large: 'invalid_request',
   unsupported_media_type: 'invalid_request',
@@ -16,6 +17,10 @@ export const ERROR_CODES = {
   reference_required: 'invalid_request',
   limit_exceeded: 'invalid_request',
   invalid_consistency_token: 'invalid_request',
+  method_not_allowed: 'invalid_request',
+  request_timeout: 'invalid_request',
+  expectation_failed: 'invalid_request',
+  headers_too_large: 'invalid_request',
   missing_api_key: 'authentication',
   invalid_api_key: 'authentication',
   permission_denied: 'permission',
@@ -43,6 +48,8 @@ export type FieldErrorCode =
   | 'too_long'
   | 'too_many'
   | 'unknown_field'
+  | 'read_only_field'
+  | 'unknown_parameter'
   | 'invalid_container_number'
   | 'invalid_scac'
   | 'invalid_port'
@@ -70,6 +77,8 @@ export interface Warning {
   readonly message: string;
 }
 export type WarningCode =
+  | 'unknown_field'
+  | 'read_only_field'
   | 'invalid_container_number'
   | 'unknown_port'
   | 'eta_before_etd'

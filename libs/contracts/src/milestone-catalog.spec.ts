@@ -1,4 +1,4 @@
-import { MILESTONE_CATALOG, REASON_CODES, findMilestoneCode } from './milestone-catalog.ts';
+import { MILESTONE_CATALOG, REASON_CODES, findMilestoneCode, foreignMilestoneCodes } from './milestone-catalog.ts';
 import { MODES } from './shipment.ts';
 
 describe('milestone catalog', () => {
@@ -52,6 +52,28 @@ describe('milestone catalog', () => {
 
   it('knows nothing else', () => {
     for (const code of ['', 'toString', '__proto__', 'DELIVERED']) expect(findMilestoneCode(code)).toBeUndefined();
+  });
+});
+
+describe('codes of other standards', () => {
+  it.each([
+    ['BKG CONF', { DCSA: ['booking_confirmed'] }],
+    ['GTIN', { DCSA: ['gated_in', 'empty_returned'] }],
+    ['gtin laden', { DCSA: ['gated_in'] }],
+    ['DEPA', { DCSA: ['vessel_departed', 'rail_departed', 'transshipment_departed'] }],
+    ['OA', { 'X12 315': ['gated_out'] }],
+    ['vd', { 'X12 315': ['vessel_departed', 'transshipment_departed'] }],
+    ['X4', { 'X12 214': ['flight_arrived', 'arrived_at_destination'] }],
+    ['AF', { 'X12 315': ['picked_up'], 'X12 214': ['picked_up'] }],
+    ['99', { 'UN/ECE Recommendation 24': ['gated_out'] }],
+    ['', {}],
+    ['G', {}],
+    ['vessel_departed', {}],
+    ['__proto__', {}],
+  ])('%s', (text, meant) => {
+    expect(Object.fromEntries(foreignMilestoneCodes(text).map(({ standard, codes }) => [standard, codes]))).toEqual(
+      meant,
+    );
   });
 });
 

@@ -119,6 +119,36 @@ export function findMilestoneCode(code: string): MilestoneCode | undefined {
   return BY_CODE.get(code);
 }
 
+/** Codes of the catalog that a code of another standard can mean. */
+export interface ForeignMilestoneCode {
+  /** Whose code it is. */
+  readonly standard: string;
+  readonly codes: readonly string[];
+}
+
+const STANDARDS = [
+  ['DCSA', 'dcsa'],
+  ['X12 315', 'x12_315'],
+  ['X12 214', 'x12_214'],
+  ['UN/ECE Recommendation 24', 'rec24'],
+] as const satisfies readonly (readonly [string, keyof MilestoneCode])[];
+
+/**
+ * What a code of DCSA, X12 or UN/ECE Recommendation 24 means here, whatever its case, by each standard that knows it. A
+ * DCSA event code alone, as `GTIN`, means what it does with any indicator.
+ */
+export function foreignMilestoneCodes(text: string): readonly ForeignMilestoneCode[] {
+  const wanted = text.trim().toUpperCase().split(/\s+/).join(' ');
+  if (wanted === '') return [];
+  return STANDARDS.flatMap(([standard, column]) => {
+    const found = MILESTONE_CATALOG.filter((entry) => {
+      const foreign = entry[column]?.toUpperCase();
+      return foreign === wanted || foreign?.startsWith(`${wanted} `);
+    });
+    return found.length === 0 ? [] : [{ standard, codes: found.map(({ code }) => code) }];
+  });
+}
+
 /** Why a milestone happened or was posted, by who or what is behind it (SMDG delay codes, condensed). */
 export const REASON_CODES = [
   // manual

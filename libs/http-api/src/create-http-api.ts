@@ -5,15 +5,15 @@ import type { HttpApiDependencies } from './dependencies.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
 import { ErrorFilter } from './errors/error-filter.ts';
-import { notFound } from './errors/request-error.ts';
 import { HttpApiModule } from './http-api.module.ts';
 import { Admission } from './server/admission.ts';
-import { createFastifyAdapter, refuseWithoutHost } from './server/fastify-adapter.ts';
+import { createFastifyAdapter } from './server/fastify-adapter.ts';
 import { nestLogger } from './server/nest-logger.ts';
 import { Observation } from './server/observation.ts';
-import { during, traceparentOf } from './server/request.ts';
+import { during } from './server/request.ts';
 import { responseHeaders } from './server/response-headers.ts';
 import { Routes } from './server/routes.ts';
+import { readParameters } from './validation/parameters.ts';
 
 /**
  * The public API as an application that does not listen yet: `await app.listen(port, host)`. `app.close()` stops
@@ -21,28 +21,23 @@ import { Routes } from './server/routes.ts';
  */
 export async function createHttpApi(dependencies: HttpApiDependencies): Promise<NestFastifyApplication> {
   const { logger, metrics, settings } = dependencies;
-  const headers = responseHeaders(settings.baseUrl);
   const routes = new Routes();
   const errors = new ErrorFilter({
     logger,
     docsUrl: `${settings.baseUrl}/docs`,
     refine: (error, request) => routes.refine(error, request),
   });
-  const adapter = createFastifyAdapter(settings.trustedProxies, (request, reply) => {
-    reply.headers(headers).header('Request-Id', request.id);
-    errors.answer(notFound('path'), request, reply);
-  });
+  const { trustedProxies } = settings;
+  const adapter = createFastifyAdapter({ errors, trustedProxies, headers: responseHeaders(settings.baseUrl) });
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
 
-  fastify.addHook('onRequest', (request, reply, done) => {
-    reply.headers(headers).header('Request-Id', request.id);
-    request.traceparent = traceparentOf(request);
-    refuseWithoutHost(request);
-    done();
-  });
   const admission = new Admission(dependencies.authenticate, dependencies.quota, settings.rateLimitPerMinute);
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    readParameters(request);
+    done();
+  });
   // After the body was read: what reads it runs in no request's context.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   const observation = new Observation(logger, metrics);

@@ -16,7 +16,7 @@ import { ShipmentReader } from './shipments/shipment-reader.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
 import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.ts';
 import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.ts';
-import { WEBHOOKS } from './webhooks/webhooks.ts';
+import { WEBHOOKS, WebhookWrites } from './webhooks/webhooks.ts';
 
 /** The routes of the public API. Every provider is a singleton; what belongs to a request is on the request. */
 @Module({})
@@ -48,6 +48,7 @@ export class HttpApiModule {
         { provide: Cursors, useValue: new Cursors(sealer) },
         ShipmentReader,
         PossibleDuplicates,
+        WebhookWrites,
       ],
     };
   }

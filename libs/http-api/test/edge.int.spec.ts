@@ -59,23 +59,43 @@ describe('authentication', () => {
       `Bearer ${revoked.slice(0, -1)}x`,
       `Bearer ${revoked}x`,
       'Bearer sk_live_nonsense',
+      `Bearer ${'x'.repeat(7_000)}`,
+      'bearer x',
+    ];
+    await expectOneAnswer(wrong, 'The API key is not valid.');
+  });
+
+  it('tells how a key is sent where it is not sent so, whether or not there is such a key', async () => {
+    const malformed = [
+      key,
+      `${key.slice(0, -1)}x`,
+      'sk_live_nonsense',
       'Bearer',
       'Bearer ',
+      `Bearer: ${key}`,
+      `Token ${key}`,
+      `Bearer ${key} ${key}`,
       `Basic ${Buffer.from('a:b').toString('base64')}`,
-      revoked,
-      `Bearer ${'x'.repeat(7_000)}`,
       "Bearer ' or 1=1",
     ];
+    await expectOneAnswer(malformed, /Authorization: Bearer <API_KEY>/);
+  });
+
+  async function expectOneAnswer(headers: readonly string[], message: string | RegExp): Promise<void> {
     const answers = await Promise.all(
-      wrong.map((authorization) => api.call('GET', '/v1/shipments', { headers: { authorization } })),
+      headers.map((authorization) => api.call('GET', '/v1/shipments', { headers: { authorization } })),
     );
-    const bodies = answers.map(({ status, headers, body }) => {
+    const bodies = answers.map(({ status, headers: sent, body }) => {
       const { request_id: _, ...error } = body['error'] as JsonObject;
-      return JSON.stringify([status, headers.get('www-authenticate'), headers.get('x-ratelimit-limit'), error]);
+      return JSON.stringify([status, sent.get('www-authenticate'), sent.get('x-ratelimit-limit'), error]);
     });
     expect(new Set(bodies).size).toBe(1);
-    expect(answers[0]?.body['error']).toMatchObject({ code: 'invalid_api_key' });
-  });
+    expect([answers[0]?.status, answers[0]?.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(answers[0]?.body['error']).toMatchObject({
+      code: 'invalid_api_key',
+      message: expect.stringMatching(message),
+    });
+  }
 
   it('reads the body of nobody it does not know', async () => {
     const answer = await api.call('POST', '/v1/shipments', { raw: '{broken' });
@@ -108,6 +128,52 @@ describe('permissions', () => {
       code: 'permission_denied',
       message: expect.stringContaining(permission),
     });
+  });
+});
+
+describe('query parameters', () => {
+  it.each([
+    ...ROUTES.map(([method, path]) => [method, path] as const),
+    ['GET', '/health/live'],
+    ['GET', '/health/ready'],
+  ] as const)('%s %s refuses those that it does not have', async (method, path) => {
+    const admin = await api.key('admin');
+    const answer = await api.call(method, `${path}?stauts=in_transit&limit`, { key: admin });
+    expect(answer.status).toBe(400);
+    const error = answer.body['error'] as { details: JsonObject[] };
+    expect(error).toMatchObject({ type: 'invalid_request', param: 'stauts' });
+    expect(error.details[0]).toEqual({
+      param: 'stauts',
+      code: 'unknown_parameter',
+      message: expect.stringMatching(/^Is not a parameter of this operation: it has /),
+    });
+  });
+
+  it('are told to strangers only once they have a key', async () => {
+    expect((await api.call('GET', '/v1/shipments?stauts=x')).status).toBe(401);
+    expect((await api.call('GET', '/nowhere?stauts=x', { key })).status).toBe(404);
+  });
+
+  it('that are unknown are named with all that are faulty, or are the code of the answer', async () => {
+    const both = await api.call('GET', '/v1/shipments?stauts=x&limit=0', { key });
+    expect(both.body['error']).toMatchObject({
+      code: 'validation_failed',
+      details: [
+        { param: 'stauts', code: 'unknown_parameter' },
+        { param: 'limit', code: 'invalid_value' },
+      ],
+    });
+    const alone = await api.call('GET', '/v1/shipments?Status=x', { key });
+    expect(alone.body['error']).toMatchObject({
+      code: 'unknown_parameter',
+      message: 'Status: Is not a parameter of this operation: it has limit, cursor, status, external_id.',
+    });
+  });
+
+  it('of pages and their files are nobody’s business', async () => {
+    for (const path of ['/docs?tab=1', '/openapi.json?v=2', '/docs/assets/swagger-ui.css?v=2']) {
+      expect((await api.call('GET', path)).status).toBe(200);
+    }
   });
 });
 
@@ -185,7 +251,7 @@ describe('errors', () => {
       error: {
         type: 'invalid_request',
         code: 'validation_failed',
-        message: '2 fields are not valid.',
+        message: '2 fields are not valid: mode, etd.',
         param: 'mode',
         details: [
           { param: 'mode', code: 'invalid_type', message: expect.any(String) },
@@ -236,34 +302,81 @@ describe('errors', () => {
   it.each([
     ['DELETE', '/v1/shipments', 'GET, HEAD, POST'],
     ['PUT', '/v1/shipments/shp_x', 'GET, HEAD'],
+    ['PURGE', '/v1/shipments', 'GET, HEAD, POST'],
+    ['GET', '/v1/webhook_endpoints/whe_x/verify', 'POST'],
+    ['HEAD', '/v1/webhook_endpoints/whe_x/verify', 'POST'],
+    ['POST', '/v1/webhook_endpoints/whe_x', 'DELETE, GET, HEAD, PATCH'],
+    ['DELETE', '/v1/shipments?unknown=1', 'GET, HEAD, POST'],
+    ['POST', '/health/live', 'GET, HEAD'],
     ['PATCH', '/v1/milestone_codes', 'GET, HEAD'],
     ['OPTIONS', '/v1/shipments', 'GET, HEAD, POST'],
     ['POST', '/openapi.json', 'GET, HEAD'],
-  ])('%s %s: 404 that tells what is possible', async (method, path, allowed) => {
+  ])('%s %s: 405 that tells what is possible', async (method, path, allowed) => {
     const answer = await api.call(method, path, { key });
-    expect(answer.status).toBe(404);
-    expect(answer.headers.get('allow')?.split(', ').sort().join(', ')).toBe(allowed);
-    expect(answer.body['error']).toMatchObject({ type: 'not_found', code: 'not_found' });
-  });
-
-  it('answers what is not HTTP, and closes', async () => {
-    const port = Number(new URL(api.url).port);
-    for (const [text, status] of [
-      ['NONSENSE\r\n\r\n', '400'],
-      ['GET /health/live HTTP/1.1\r\nConnection: close\r\n\r\n', '400'],
-      [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`, '431'],
-    ] as const) {
-      const answer = await new Promise<string>((resolve, reject) => {
-        let received = '';
-        const socket = connect(port, '127.0.0.1', () => socket.write(text));
-        socket.setEncoding('utf8').on('data', (part) => (received += part));
-        socket.on('close', () => resolve(received)).on('error', reject);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe(allowed);
+    expect(answer.headers.get('request-id')).toMatch(/^req_/);
+    if (method === 'HEAD') expect(answer.text).toBe('');
+    else {
+      expect(answer.body['error']).toMatchObject({
+        type: 'invalid_request',
+        code: 'method_not_allowed',
+        message: expect.stringContaining(allowed),
       });
-      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-      expect(answer).toMatch(/\r\nRequest-Id: req_/i);
-      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { type: 'invalid_request' } });
     }
   });
+
+  const end = 'Connection: close\r\n\r\n';
+  const get = `GET /health/live HTTP/1.1\r\n`;
+  it.each([
+    ['nonsense', 'NONSENSE\r\n\r\n', 400, 'validation_failed'],
+    ['a method that nobody knows', `FETCH / HTTP/1.1\r\nHost: x\r\n${end}`, 400, 'validation_failed'],
+    ['a connection to elsewhere', `CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`, 405, 'method_not_allowed'],
+    ['endless headers', `${get}Host: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`, 431, 'headers_too_large'],
+    ['two lengths', `${get}Host: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, 'validation_failed'],
+    ['no Host', get + end, 400, 'validation_failed'],
+    ['two Hosts', `${get}Host: a.example\r\nHost: b.example\r\n${end}`, 400, 'validation_failed'],
+    ['the same Host twice', `${get}Host: a.example\r\nhost: a.example\r\n${end}`, 400, 'validation_failed'],
+    ['two Hosts in HTTP/1.0', `GET /health/live HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n`, 400, 'validation_failed'],
+    ['a Host with a path', `${get}Host: a.example/x\r\n${end}`, 400, 'validation_failed'],
+    ['a Host with a blank', `${get}Host: a b\r\n${end}`, 400, 'validation_failed'],
+    ['two Hosts in one', `${get}Host: a.example, b.example\r\n${end}`, 400, 'validation_failed'],
+    ['a Host with a user', `${get}Host: me@a.example\r\n${end}`, 400, 'validation_failed'],
+    ['a Host with a port that is none', `${get}Host: a.example:x\r\n${end}`, 400, 'validation_failed'],
+    ['a Host that is no address', `${get}Host: [::zz]\r\n${end}`, 400, 'validation_failed'],
+    ['an expectation that nobody knows', `${get}Host: x\r\nExpect: miracles\r\n${end}`, 417, 'expectation_failed'],
+  ])('answers %s in the error form', async (_what, text, status, code) => {
+    const answer = await raw(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const id = /\r\nRequest-Id: (req_[0-9a-f]{32})\r\n/i.exec(answer)?.[1];
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      error: { type: 'invalid_request', code, message: expect.any(String), request_id: id },
+    });
+  });
+
+  it.each([
+    ['a Host with a port', `${get}Host: a.example:3000\r\n${end}`],
+    ['an address of IPv6', `${get}Host: [::1]:3000\r\n${end}`],
+    ['an empty Host', `${get}Host:\r\n${end}`],
+    ['HTTP/1.0 without a Host', 'GET /health/live HTTP/1.0\r\n\r\n'],
+    ['HTTP/1.0 with an expectation', 'GET /health/live HTTP/1.0\r\nExpect: miracles\r\n\r\n'],
+    ['an upgrade that is not done here', `${get}Host: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n`],
+    ['a URL in the place of a path', `GET http://a.example/health/live HTTP/1.1\r\nHost: a.example\r\n${end}`],
+  ])('answers %s', async (_what, text) => {
+    const answer = await raw(text);
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(answer).toMatch(/\r\nRequest-Id: req_/i);
+  });
+
+  /** What the server answers to bytes, until it closes. */
+  function raw(text: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let received = '';
+      const socket = connect(Number(new URL(api.url).port), '127.0.0.1', () => socket.write(text));
+      socket.setEncoding('utf8').on('data', (part) => (received += part));
+      socket.on('close', () => resolve(received)).on('error', reject);
+    });
+  }
 
   it('says nothing of an unexpected error, and logs it', async () => {
     const broken = await startApi({
@@ -305,6 +418,38 @@ describe('errors', () => {
       expect(answer.body['error']).toMatchObject({ type: 'internal', code });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
       expect(answer.headers.get('consistency-token')).toBeNull();
+    } finally {
+      await broken.stop();
+    }
+  });
+
+  it('speak of a write only where one may have happened', async () => {
+    const lost = () => Promise.reject(new Unavailable('event store', 'gone'));
+    let keysAreLost = false;
+    const broken = await startApi({
+      override: ({ authenticate }) => ({
+        authenticate: (text) =>
+          keysAreLost ? Promise.reject(new Unavailable('document store', 'gone')) : authenticate(text),
+        shipments: { upsert: lost, recordMilestone: lost, getShipment: lost },
+      }),
+    });
+    try {
+      const operator = await broken.key('operator');
+      const message = async (method: string, path: string, json?: unknown) => {
+        const answer = await broken.call(method, path, { key: operator, ...(json !== undefined && { json }) });
+        expect(answer.status).toBe(503);
+        return (answer.body['error'] as JsonObject)['message'];
+      };
+      const json = { external_id: 'A' };
+      expect(await message('POST', '/v1/shipments', json)).toContain('Whether the write took effect is not known');
+      expect(await message('GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa')).toBe(
+        'The event store does not answer; try again.',
+      );
+      keysAreLost = true;
+      expect(await message('POST', '/v1/shipments', json)).toBe(
+        'The document store does not answer. Nothing was done; try again.',
+      );
+      expect(await message('GET', '/v1/shipments')).toBe('The document store does not answer; try again.');
     } finally {
       await broken.stop();
     }
@@ -373,8 +518,25 @@ describe('documentation', () => {
     for (const [method, path] of ROUTES) {
       const operation = paths[path.replace(/(shp|evt|whe|dlv)_a+/, '{id}')]?.[method.toLowerCase()];
       expect(operation?.security).toEqual([{ bearer: [] }]);
-      const possible = ['401', '403', '429', '500', '503'];
+      const possible = ['400', '401', '403', '429', '500', '503'];
       expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(possible));
+    }
+    const schemas = (body['components'] as { schemas: Record<string, { required?: string[] }> }).schemas;
+    for (const operations of Object.values(paths)) {
+      for (const [method, { security, responses }] of Object.entries(operations)) {
+        if (!security) continue;
+        for (const [status, response] of Object.entries(responses)) {
+          const { headers, content } = response as { headers: JsonObject; content?: JsonObject };
+          expect(Object.keys(headers)).toContain('Request-Id');
+          if (method === 'get' || Number(status) >= 300) continue;
+          expect(Object.keys(headers)).toContain('Consistency-Token');
+          const name = /schemas\/(\w+)/.exec(JSON.stringify(content))?.[1] ?? '';
+          expect({ name, required: schemas[name]?.required }).toEqual({
+            name,
+            required: expect.arrayContaining(['warnings']),
+          });
+        }
+      }
     }
     expect(Object.keys(paths['/health/ready']?.['get']?.responses ?? {})).toEqual(['200', '503']);
     expect(Object.values(paths).flatMap(Object.keys)).toHaveLength(ROUTES.length + OPEN_ROUTES);
@@ -399,7 +561,7 @@ describe('observation', () => {
       method: 'GET',
       route: '/v1/shipments/:id',
       path: '/v1/shipments/shp_x',
-      status: 404,
+      status: 400,
       client: '127.0.0.1',
       key_id: expect.stringMatching(/^key_/),
       duration_ms: expect.any(Number),
@@ -407,7 +569,7 @@ describe('observation', () => {
     const logged = JSON.stringify(api.lines);
     expect(logged).not.toContain('SECRET');
     expect(logged).not.toContain(key);
-    const series = 'method="GET",route="/v1/shipments/:id",status="404"';
+    const series = 'method="GET",route="/v1/shipments/:id",status="400"';
     expect(api.counts.get(`http_requests_total{${series}}`)).toBeGreaterThan(0);
     expect(api.counts.get(`http_request_duration_seconds_count{${series}}`)).toBeGreaterThan(0);
   });

@@ -53,6 +53,39 @@ describe('POST /v1/shipments/{id}/milestones', () => {
     expect(shipment.body).toMatchObject({ status: 'in_transit', atd: '2026-01-05T02:00:00.000Z' });
   });
 
+  it('names fields that it ignored, and takes codes in any case', async () => {
+    const answer = await record({
+      code: 'Vessel_Departed',
+      occurred_at: '2026-01-05T10:00:00+08:00',
+      source: 'Manual',
+      classifier: 'ACTUAL',
+      reason_code: 'Backfill',
+      sequence: 1,
+      carrier: 'MAEU',
+    });
+    expect([answer.status, answer.body]).toEqual([
+      201,
+      expect.objectContaining({
+        code: 'vessel_departed',
+        source: 'manual',
+        classifier: 'actual',
+        reason_code: 'backfill',
+        warnings: [
+          { code: 'read_only_field', param: 'sequence', message: expect.any(String) },
+          { code: 'unknown_field', param: 'carrier', message: expect.any(String) },
+        ],
+      }),
+    ]);
+  });
+
+  it.each(['DEPA', 'VD', 'GTIN', 'X4'])('answers %s of another standard with the code that is meant', async (code) => {
+    const answer = await record({ code, occurred_at: '2026-01-05T10:00:00Z' });
+    expect([answer.status, answer.body['error']]).toEqual([
+      400,
+      expect.objectContaining({ param: 'code', message: expect.stringMatching(`Here ${code} is [a-z_]+`) }),
+    ]);
+  });
+
   it('answers every field that the description of the resource names, and no other', async () => {
     const answer = await record({ code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z' });
     const document = (await api.call('GET', '/openapi.json')).body;

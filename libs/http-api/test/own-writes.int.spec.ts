@@ -51,6 +51,28 @@ describe('with projections that are down', () => {
     },
   );
 
+  it('gives no write a token that tells less than what its client knew', async () => {
+    const another = await api.key('developer');
+    const json = { url: 'https://tms.example.com/', event_types: ['*'] };
+    const list = (headers: Readonly<Record<string, string>>) =>
+      api.call('GET', '/v1/shipments', { key: other, headers });
+    const register = async (headers: Readonly<Record<string, string>>) => {
+      const answer = await api.call('POST', '/v1/webhook_endpoints', { key: another, json, headers });
+      return { 'consistency-token': answer.headers.get('consistency-token') ?? '' };
+    };
+    expect((await list(await register({ 'consistency-token': written }))).status).toBe(503);
+    // Nothing in the event store is known of a client that wrote nothing to it.
+    expect((await list(await register({}))).status).toBe(200);
+    expect((await list(await register({ 'consistency-token': 'garbage' }))).status).toBe(200);
+
+    const unchanged = await api.call('POST', '/v1/shipments', { key: other, json: { external_id: 'A' } });
+    expect(unchanged.status).toBe(200);
+    const later = await api.call('POST', '/v1/shipments', { key: other, json: { external_id: 'C' } });
+    const again = await api.call('POST', '/v1/shipments', { key: other, json: { external_id: 'A' } });
+    const tokens = [later, again].map(({ headers }) => headers.get('consistency-token'));
+    expect(tokens[1]).toBe(tokens[0]);
+  });
+
   it('does not let a possible duplicate hold up a write', async () => {
     const json = { external_id: 'B', house_bill: 'HB' };
     const answer = await api.call('POST', '/v1/shipments', { key: writer, json });

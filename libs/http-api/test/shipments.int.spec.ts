@@ -43,7 +43,6 @@ describe('POST /v1/shipments', () => {
       shipper: { name: 'Acme', external_id: 'C-1' },
       references: [{ type: 'po', value: '1' }],
       metadata: { cost_centre: '4711' },
-      unknown: { ignored: true },
     });
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({
@@ -65,6 +64,29 @@ describe('POST /v1/shipments', () => {
     expect(answer.headers.get('location')).toBe(`https://api.example/v1/shipments/${String(answer.body['id'])}`);
     expect(answer.headers.get('consistency-token')).toMatch(/^[\w-]{20,}$/);
     expect((await get(`/v1/shipments/${String(answer.body['id'])}`)).body).toEqual(withoutWarnings(answer.body));
+  });
+
+  it('names fields that it ignored, those that cannot be set apart, and refuses them where the client wants that', async () => {
+    const fields = { external_id: 'IGNORED-1', legs: [{ atd: '2026-01-01T00:00:00Z', flag: 'NL' }] };
+    const sent = { ...fields, status: 'delivered', colour: 'red', ETA: '2026-01-01T00:00:00Z' };
+    const answer = await post(sent);
+    expect([answer.status, answer.body['status']]).toEqual([201, 'pending']);
+    const unknown = [
+      ['read_only_field', 'legs[0].atd'],
+      ['unknown_field', 'legs[0].flag'],
+      ['read_only_field', 'status'],
+      ['unknown_field', 'colour'],
+      ['unknown_field', 'ETA'],
+    ].map(([code, param]) => ({ code, param, message: expect.any(String) }));
+    expect(answer.body['warnings']).toEqual(unknown);
+
+    const json = { ...sent, external_id: 'IGNORED-2' };
+    const strict = await api.call('POST', '/v1/shipments', { key, json, headers: { prefer: 'handling=strict' } });
+    expect([strict.status, strict.body['error']]).toEqual([400, expect.objectContaining({ details: unknown })]);
+    const lenient = await post(withoutWarnings(answer.body));
+    const own = (lenient.body['warnings'] as JsonObject[]).filter(({ code }) => code === 'read_only_field');
+    expect(own.map(({ param }) => param)).toEqual(expect.arrayContaining(['id', 'status', 'version', 'url']));
+    expect(lenient.body['warnings']).toEqual(own);
   });
 
   it('answers every field that the description of the resource names, and no other', async () => {
@@ -287,16 +309,6 @@ describe('GET /v1/shipments', () => {
     expect(details.map(({ param }) => param).sort()).toEqual(['cursor', 'external_id', 'limit', 'status']);
     expect(details.find(({ param }) => param === 'status')?.message).toContain('in_transit');
     expect(details.find(({ param }) => param === 'limit')?.message).toContain('1 to 200');
-  });
-
-  it('ignores parameters that it does not know, but for strict handling', async () => {
-    expect((await list('?colour=red')).status).toBe(200);
-    const strict = await api.call('GET', '/v1/shipments?colour=red', {
-      key: paged,
-      headers: { prefer: 'handling=strict' },
-    });
-    expect(strict.status).toBe(400);
-    expect(strict.body['error']).toMatchObject({ param: 'colour', details: [{ code: 'unknown_field' }] });
   });
 });
 

@@ -93,7 +93,11 @@ describe('webhook deliveries', () => {
     const event_id = await publish();
     const { id } = await delivery(event_id, endpoint, { status: 'retrying', attempts_count: 1 });
     const retried = await post(id, 'retry');
-    expect([retried.status, retried.body]).toEqual([202, expect.objectContaining({ id, status: 'retrying' })]);
+    expect([retried.status, retried.body]).toEqual([
+      202,
+      expect.objectContaining({ id, status: 'retrying', warnings: [] }),
+    ]);
+    expect(retried.headers.get('consistency-token')).toMatch(/^[\w-]{20,}$/);
     const after = await delivery(event_id, endpoint, { status: 'retrying', attempts_count: 2 });
     expect(after['last_error']).toEqual({ code: expect.any(String), message: expect.any(String) });
     expect((await get(id)).body['attempts']).toEqual([
@@ -117,8 +121,9 @@ describe('webhook deliveries', () => {
       const discarded = await post(id, 'discard');
       expect([discarded.status, discarded.body]).toEqual([
         200,
-        expect.objectContaining({ id, status: 'discarded', next_attempt_at: null }),
+        expect.objectContaining({ id, status: 'discarded', next_attempt_at: null, warnings: [] }),
       ]);
+      expect(discarded.headers.get('consistency-token')).toMatch(/^[\w-]{20,}$/);
     }
     await failing.close();
   });

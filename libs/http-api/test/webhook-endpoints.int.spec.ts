@@ -40,7 +40,8 @@ const faults = ({ body }: Answer): string[] =>
 describe('POST /v1/webhook_endpoints', () => {
   it('answers the endpoint with its secret, which no other answer holds', async () => {
     const { status, headers, body } = await create({ description: 'TMS', headers: { 'X-Token': 'hidden-value' } });
-    const { secret, ...endpoint } = body;
+    const { secret, warnings, ...endpoint } = body;
+    expect(warnings).toEqual([]);
     expect([status, headers.get('location')]).toEqual([201, `https://api.example${ENDPOINTS}/${String(body['id'])}`]);
     expect(secret).toMatch(/^whsec_[\w-]{43}$/);
     expect(endpoint).toEqual({
@@ -135,9 +136,16 @@ describe('POST /v1/webhook_endpoints', () => {
     expect(answer.text).not.toContain('me:secret');
   });
 
-  it('refuses unknown fields where the client wants that', async () => {
+  it('names fields that it ignores, and refuses them where the client wants that', async () => {
     const json = { url: receiver.url, event_types: ['*'], colour: 'red' };
-    expect((await create({ colour: 'red' })).status).toBe(201);
+    const created = await create({ colour: 'red', secret: 'mine' });
+    expect([created.status, created.body['warnings']]).toEqual([
+      201,
+      [
+        { code: 'unknown_field', param: 'colour', message: expect.any(String) },
+        { code: 'read_only_field', param: 'secret', message: expect.any(String) },
+      ],
+    ]);
     const strict = await api.call('POST', ENDPOINTS, { key, json, headers: { prefer: 'handling=strict' } });
     expect([strict.status, faults(strict)]).toEqual([400, ['colour unknown_field']]);
   });
@@ -202,10 +210,39 @@ describe('a webhook endpoint', () => {
     ]);
 
     const deleted = await api.call('DELETE', `${ENDPOINTS}/${String(created['id'])}`, { key });
-    expect([deleted.status, deleted.body]).toEqual([200, { id: created['id'], deleted: true }]);
+    expect([deleted.status, deleted.body]).toEqual([200, { id: created['id'], deleted: true, warnings: [] }]);
     for (const gone of [await get(created), await patch(created, {}), await post(created, 'verify')]) {
       expect([gone.status, gone.body['error']]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
     }
+  });
+
+  it('answers every write with warnings and a token that reads take, wherever they are asked', async () => {
+    const writer = await api.key('developer', 'live', 'fresh');
+    const ask = (method: string, path: string, json?: unknown, headers = {}) =>
+      api.call(method, ENDPOINTS + path, { key: writer, headers, ...(json !== undefined && { json }) });
+    const body = { url: receiver.url, event_types: ['Shipment.Created'] };
+    const created = await ask('POST', '', body);
+    expect(created.body['event_types']).toEqual(['shipment.created']);
+    const path = `/${String(created.body['id'])}`;
+    const ignored = [{ code: 'unknown_field', param: 'why', message: expect.any(String) }];
+    const writes: readonly (readonly [Answer, unknown])[] = [
+      [created, []],
+      [await ask('PATCH', path, { description: 'x', why: 1 }), ignored],
+      [await ask('POST', `${path}/verify`), []],
+      [await ask('POST', `${path}/enable`, { why: 1 }), ignored],
+      [await ask('POST', `${path}/test`, { type: 'SHIPMENT.created' }), []],
+      [await ask('POST', `${path}/disable`, {}), []],
+      [await ask('DELETE', path), []],
+    ];
+    for (const [answer, warnings] of writes) {
+      expect([answer.status < 300, answer.body['warnings']]).toEqual([true, warnings]);
+      const headers = { 'consistency-token': answer.headers.get('consistency-token') ?? '' };
+      for (const read of ['/v1/shipments', ENDPOINTS]) {
+        expect((await api.call('GET', read, { key: writer, headers })).status).toBe(200);
+      }
+    }
+    const strict = await ask('POST', `${path}/enable`, { why: 1 }, { prefer: 'handling=strict' });
+    expect([strict.status, faults(strict)]).toEqual([400, ['why unknown_field']]);
   });
 
   it('tells why a challenge failed', async () => {
@@ -235,7 +272,7 @@ describe('a webhook endpoint', () => {
         headers: { 'x-token': '********', 'x-b': '********' },
       }),
     ]);
-    expect((await get(endpoint)).body).toEqual(changed.body);
+    expect({ ...(await get(endpoint)).body, warnings: [] }).toEqual(changed.body);
     await post(endpoint, 'verify');
     expect(receiver.requests.at(-1)?.headers).toMatchObject({ 'x-token': 'first', 'x-b': '2' });
     expect(faults(await patch(endpoint, { url: null, event_types: [] }))).toEqual([

@@ -165,7 +165,8 @@ describe('administration API', () => {
     ['POST', '/administration/keys/key_none/revoke', '{"workspace":"default"}', 404],
     ['POST', '/administration/read_models/nothing/rebuild', undefined, 404],
     ['POST', '/administration/parked/none/retry', undefined, 404],
-    ['DELETE', '/administration/keys', undefined, 404],
+    ['DELETE', '/administration/keys', undefined, 405],
+    ['PUT', '/administration/read_models/nothing/rebuild', undefined, 405],
     ['GET', '/v1/shipments', undefined, 404],
     ['GET', '/%', undefined, 404],
   ] as const)('answers %s %s %j with %i in the error form', async (method, path, raw, status) => {
@@ -181,6 +182,26 @@ describe('administration API', () => {
         request_id: expect.stringMatching(/^req_/),
       },
     });
+  });
+
+  it.each([
+    ['GET', '/administration'],
+    ['GET', '/administration/workspaces'],
+    ['POST', '/administration/workspaces'],
+    ['GET', '/administration/keys'],
+    ['POST', '/administration/keys/key_none/revoke'],
+    ['GET', '/administration/read_models'],
+    ['POST', '/administration/read_models/nothing/rebuild'],
+    ['GET', '/administration/parked'],
+    ['POST', '/administration/parked/none/retry'],
+  ])('%s %s refuses parameters that it does not have', async (method, path) => {
+    const { status, body } = await call(method, `${path}?workspaces=default`);
+    expect([status, (body['error'] as JsonObject)['details']]).toEqual([
+      400,
+      expect.arrayContaining([
+        { param: 'workspaces', code: 'unknown_parameter', message: expect.stringContaining('it has') },
+      ]),
+    ]);
   });
 
   it('lists read models and has them rebuilt', async () => {

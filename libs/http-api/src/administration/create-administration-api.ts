@@ -4,10 +4,10 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { AdministrationStatus } from '@tracking/contracts';
 import type { FastifyInstance } from 'fastify';
 import { ErrorFilter } from '../errors/error-filter.ts';
-import { notFound } from '../errors/request-error.ts';
 import { createFastifyAdapter } from '../server/fastify-adapter.ts';
 import { nestLogger } from '../server/nest-logger.ts';
 import { Routes } from '../server/routes.ts';
+import { Takes, readParameters } from '../validation/parameters.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
@@ -25,6 +25,7 @@ const BODY_LIMIT = 8 * 1_048_576;
 class StatusController {
   /** Whoever gets an answer has found the service. */
   @Get()
+  @Takes()
   status(): AdministrationStatus {
     return { status: 'ready', process_id: process.pid };
   }
@@ -47,13 +48,13 @@ export async function createAdministrationApi(
     docsUrl: '',
     refine: (error, request) => routes.refine(error, request),
   });
-  const adapter = createFastifyAdapter(
-    [],
-    (request, reply) => errors.answer(notFound('path'), request, reply),
-    BODY_LIMIT,
-  );
+  const adapter = createFastifyAdapter({ errors, bodyLimit: BODY_LIMIT });
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    readParameters(request);
+    done();
+  });
   fastify.addHook('onResponse', (request, reply, done) => {
     const { method, url: route } = request.routeOptions;
     logger.info({ request_id: request.id, method, route, status: reply.statusCode }, 'administration request');

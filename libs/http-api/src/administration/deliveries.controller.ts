@@ -1,9 +1,11 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
 import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
 import type { DeadLetterAnswer, DeliveryFilter, WebhookDeliveryDetail } from '@tracking/webhooks';
+import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
 import { QueryOneOf, QueryText, QueryTime, TextList } from '../validation/fields.ts';
+import { Takes, parametersOf } from '../validation/parameters.ts';
 import { parseTimestamp } from '../validation/timestamp.ts';
 import { ListDeliveriesDto, deliveryFilter } from '../webhooks/list-deliveries.dto.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
@@ -45,12 +47,13 @@ export class DeliveriesController {
   constructor(@Inject(OperatedDeliveries) private readonly deliveries: OperatedDeliveries) {}
 
   @Get('deliveries')
-  async list(@Query() query: unknown): Promise<{
+  @Takes(OperatedListDto)
+  async list(@Req() request: FastifyRequest): Promise<{
     readonly data: readonly Operated[];
     readonly workspaces: readonly string[];
     readonly next_cursor: string | null;
   }> {
-    const { workspace, environment, since, until, limit, cursor, ...wanted } = readInput(OperatedListDto, query);
+    const { workspace, environment, since, until, limit, cursor, ...wanted } = parametersOf(OperatedListDto, request);
     const [from, to] = [since && parseTimestamp(since), until && parseTimestamp(until)];
     const filter: DeliveryFilter = {
       ...deliveryFilter(wanted),
@@ -68,18 +71,21 @@ export class DeliveriesController {
   }
 
   @Get('deliveries/:id')
-  async get(@Param('id') id: string, @Query() query: unknown): Promise<Operated<WebhookDeliveryDetail>> {
-    return this.deliveries.get(readInput(WhereDto, query), id);
+  @Takes(WhereDto)
+  async get(@Req() request: FastifyRequest, @Param('id') id: string): Promise<Operated<WebhookDeliveryDetail>> {
+    return this.deliveries.get(parametersOf(WhereDto, request), id);
   }
 
   /** Answers before the attempt. */
   @Post('deliveries/:id/retry')
+  @Takes()
   @HttpCode(202)
   async retry(@Param('id') id: string, @Body() body: unknown): Promise<Operated> {
     return this.deliveries.retry(readInput(WhereDto, body), id);
   }
 
   @Post('dead_letters/replay')
+  @Takes()
   @HttpCode(200)
   async replay(@Body() body: unknown): Promise<DeadLetterAnswer> {
     const { ids, ...where } = readInput(DeadLettersDto, body);
@@ -87,6 +93,7 @@ export class DeliveriesController {
   }
 
   @Post('dead_letters/discard')
+  @Takes()
   @HttpCode(200)
   async discard(@Body() body: unknown): Promise<DeadLetterAnswer> {
     const { ids, ...where } = readInput(DeadLettersDto, body);

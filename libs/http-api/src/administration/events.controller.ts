@@ -1,11 +1,27 @@
-import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Req } from '@nestjs/common';
 import type { EventPage, ExportedEvent, Workspace } from '@tracking/contracts';
 import type { EventTransfer } from '@tracking/shipments';
+import type { FastifyRequest } from 'fastify';
 import { invalidRequest, notFound } from '../errors/request-error.ts';
+import { fault } from '../validation/checks.ts';
+import type { Check } from '../validation/checks.ts';
+import { field } from '../validation/fields.ts';
+import { Takes, parametersOf } from '../validation/parameters.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 
 const AT_ONCE = 500;
+
+/** A position of the event store; from the beginning without one. */
+const position: Check = (value, param) =>
+  typeof value === 'string' && /^[0-9a-f]+$/.test(value)
+    ? []
+    : fault(param, 'invalid_value', 'Must be the position of a page before.');
+
+class ExportDto {
+  @field(position, { description: 'The page after this position.' }, { type: String })
+  after?: string;
+}
 
 /** The events of all shipments, taken out of one system and put into another. */
 @Controller('administration/events')
@@ -13,12 +29,14 @@ export class EventsController {
   constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
 
   @Get()
-  export(@Query('after') after: unknown): Promise<EventPage> {
-    const position = typeof after === 'string' && /^[0-9a-f]+$/.test(after) ? after : null;
-    return this.transfer.exportEvents({ after: position, limit: AT_ONCE });
+  @Takes(ExportDto)
+  export(@Req() request: FastifyRequest): Promise<EventPage> {
+    const { after } = parametersOf(ExportDto, request);
+    return this.transfer.exportEvents({ after: after ?? null, limit: AT_ONCE });
   }
 
   @Post()
+  @Takes()
   @HttpCode(200)
   import(@Body() body: { readonly events?: unknown } | null): Promise<{ readonly stored: number }> {
     const events = body?.events;
@@ -30,6 +48,7 @@ export class EventsController {
 
   /** Under the id that it has elsewhere: events name it. */
   @Post('workspaces')
+  @Takes()
   @HttpCode(200)
   adopt(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
     const { id, name } = body ?? {};

@@ -1,8 +1,10 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { Actor, ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
+import type { FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 import { OneOf, Text } from '../validation/fields.ts';
+import { Takes, parametersOf } from '../validation/parameters.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';
@@ -33,6 +35,7 @@ export class KeysController {
 
   /** The one answer that holds a key. */
   @Post()
+  @Takes()
   async create(@Body() body: unknown): Promise<NewApiKey> {
     const { workspace, name, environment, role } = readInput(CreateKeyDto, body);
     const workspace_id = await this.workspaceId(workspace);
@@ -40,12 +43,14 @@ export class KeysController {
   }
 
   @Get()
-  async list(@Query() query: unknown): Promise<ListAnswer<ApiKey>> {
-    const { workspace } = readInput(InWorkspaceDto, query);
+  @Takes(InWorkspaceDto)
+  async list(@Req() request: FastifyRequest): Promise<ListAnswer<ApiKey>> {
+    const { workspace } = parametersOf(InWorkspaceDto, request);
     return listAnswer(await this.dependencies.identity.keys.list(await this.workspaceId(workspace)));
   }
 
   @Post(':id/revoke')
+  @Takes()
   @HttpCode(200)
   async revoke(@Param('id') id: string, @Body() body: unknown): Promise<ApiKey> {
     const { workspace } = readInput(InWorkspaceDto, body);

@@ -3,6 +3,7 @@ import { DomainError } from '@tracking/contracts';
 import type { ParkedRetry, ParkedShipment } from '@tracking/contracts';
 import type { Listed, ParkedMessage } from '@tracking/webhooks';
 import { notFound } from '../errors/request-error.ts';
+import { Takes } from '../validation/parameters.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';
@@ -16,12 +17,14 @@ export class ParkedController {
   constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
 
   @Get()
+  @Takes()
   async list(): Promise<ListAnswer<ParkedShipment | ParkedMessage>> {
     return listAnswer([...(await this.shipments()), ...(await this.messages())]);
   }
 
   /** Waits some seconds for what comes of it. */
   @Post(':id/retry')
+  @Takes()
   @HttpCode(200)
   async retry(@Param('id') id: string): Promise<ParkedRetry> {
     const outcome = await this.dependencies.readModels.retryParked(id);

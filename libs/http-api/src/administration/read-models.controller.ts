@@ -2,6 +2,7 @@ import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import type { ReadModelStatus } from '@tracking/contracts';
 import { UnknownReadModel } from '@tracking/read-models';
 import { RequestError } from '../errors/request-error.ts';
+import { Takes } from '../validation/parameters.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';
@@ -12,12 +13,14 @@ export class ReadModelsController {
   constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
 
   @Get()
+  @Takes()
   async list(): Promise<ListAnswer<ReadModelStatus>> {
     return listAnswer(await this.dependencies.readModels.list());
   }
 
   /** Answers as soon as the rebuild is sure to happen; `GET /administration/read_models` tells how far it is. */
   @Post(':name/rebuild')
+  @Takes()
   @HttpCode(202)
   async rebuild(@Param('name') name: string): Promise<{ readonly name: string; readonly generation: number }> {
     try {

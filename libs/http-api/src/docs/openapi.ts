@@ -5,12 +5,15 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 const DESCRIPTION = `Track freight shipments: create them, record what happens to them, and read where they are.
 
 Every request carries \`Authorization: Bearer <API_KEY>\`. Lists are paged with \`limit\` and \`cursor\`. Errors have one form,
-or are \`application/problem+json\` where \`Accept\` asks for it; their codes are explained at /docs/errors. A path that
-exists, but not with the method asked for, is answered 404 with \`Allow\`.
+or are \`application/problem+json\` where \`Accept\` asks for it; their codes are explained at /docs/errors.
+
+Names of query parameters that an operation does not have are refused. Unknown fields of a body are ignored and named in
+the answer's \`warnings\`, which every write has. Values of enumerations may be written in any case. A path that exists, but
+not with the method asked for, is answered 405 with \`Allow\`.
 
 Header of a request | Meaning
 ---|---
-\`Prefer: handling=strict\` | Refuse unknown fields and wrong check digits.
+\`Prefer: handling=strict\` | Refuse unknown fields of a body and wrong check digits, instead of warning.
 \`Consistency-Token\` | Read nothing older than the write that answered with it.
 \`traceparent\` | W3C trace context, kept with what the request writes; a trace is begun where there is none.
 
@@ -18,7 +21,7 @@ Header of an answer | Meaning
 ---|---
 \`Request-Id\` | The request's id, as in the error body.
 \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` | Requests per minute, those left, and the epoch second when all are free again.
-\`Consistency-Token\` | Of a write: its place, for reads by others that must see it.
+\`Consistency-Token\` | Of a write: its place, for reads by others, or through others, that must see it.
 \`Retry-After\` | Seconds, with 429 and 503.`;
 
 /** The OpenAPI 3.1 description of the application's routes. */
@@ -31,5 +34,44 @@ export function describeApi(app: INestApplication, baseUrl: string): OpenAPIObje
     .addServer(baseUrl)
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key: `sk_live_…` or `sk_test_…`.' })
     .build();
-  return SwaggerModule.createDocument(app, config);
+  return withHeaders(SwaggerModule.createDocument(app, config));
+}
+
+const HEADERS = {
+  'Request-Id': 'Id of the request, as in the error body.',
+  'X-RateLimit-Limit': 'Requests per minute.',
+  'X-RateLimit-Remaining': 'Requests that are left.',
+  'X-RateLimit-Reset': 'Epoch second when all are free again.',
+  'Consistency-Token': 'The place of the write: sent with a read, nothing older is read.',
+  'Retry-After': 'Seconds.',
+  'WWW-Authenticate': '`Bearer`.',
+} as const;
+type Header = keyof typeof HEADERS;
+
+/** Which headers an answer has follows from its status, from the method, and from whether a key is asked for. */
+function withHeaders(document: OpenAPIObject): OpenAPIObject {
+  const schema = { type: 'string' as const };
+  const headers = Object.entries(HEADERS).map(([name, description]) => [name, { description, schema }] as const);
+  document.components = { ...document.components, headers: Object.fromEntries(headers) };
+  for (const { get, post, patch, put, delete: remove } of Object.values(document.paths)) {
+    for (const operation of [get, post, patch, put, remove]) {
+      for (const [status, response] of Object.entries(operation?.responses ?? {})) {
+        if (!response || '$ref' in response) continue;
+        const names = headersOf(Number(status), operation?.security !== undefined, operation !== get);
+        response.headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+      }
+    }
+  }
+  return document;
+}
+
+function headersOf(status: number, needsKey: boolean, writes: boolean): readonly Header[] {
+  const limited = needsKey && status !== 401 && status !== 500;
+  return [
+    'Request-Id',
+    ...(limited ? (['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const) : []),
+    ...(writes && needsKey && status < 300 ? (['Consistency-Token'] as const) : []),
+    ...(status === 429 || (status === 503 && needsKey) ? (['Retry-After'] as const) : []),
+    ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+  ];
 }

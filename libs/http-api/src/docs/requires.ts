@@ -1,15 +1,21 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiBody, ApiResponse } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import type { Permission } from '@tracking/contracts';
+import { NoParameters } from '../validation/parameters.ts';
 import type { DtoClass } from '../validation/read-dto.ts';
 import { ErrorResource } from './error.resource.ts';
 
-/** The permission that a route needs: checked before its body is read, and documented with the answers it brings. */
-export function Requires(permission: Permission): MethodDecorator {
+/**
+ * The permission that an operation needs and the query parameters that it has, none without a DTO: both are checked
+ * before its body is read, and documented with the answers they bring.
+ */
+export function Requires(permission: Permission, parameters?: DtoClass): MethodDecorator {
   return applyDecorators(
-    RouteConfig({ permission }),
+    RouteConfig({ permission, parameters: parameters ?? NoParameters }),
     ApiBearerAuth(),
+    ...(parameters ? [ApiQuery({ type: parameters })] : []),
+    refusal(400, parameters ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
     refusal(401, 'No API key, or not a valid one.'),
     refusal(403, `The key lacks the permission ${permission}.`),
     refusal(429, 'More requests within a minute than the key has; see Retry-After.'),

@@ -1,6 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 import type { Warning } from '@tracking/contracts';
+import { declareField } from '../validation/shape.ts';
+import type { DtoClass } from '../validation/read-dto.ts';
 
 type Type = NonNullable<ApiPropertyOptions['type']>;
 interface More {
@@ -11,9 +13,15 @@ interface More {
   readonly additionalProperties?: true | { readonly type: string };
 }
 
-/** Describes a field of an answer in OpenAPI. It is always present, so it is required. */
+/** Describes a field of an answer in OpenAPI, and makes it known. It is always present, so it is required. */
 export function Shown(type: Type | 'integer' | 'object', description: string, more: More = {}): PropertyDecorator {
-  return ApiProperty({ type, description, required: true, ...more } as ApiPropertyOptions);
+  const [one] = [type].flat();
+  return (target, property) => {
+    declareField(target.constructor, String(property), {
+      nested: typeof one === 'function' ? (one as DtoClass) : undefined,
+    });
+    ApiProperty({ type, description, required: true, ...more } as ApiPropertyOptions)(target, property);
+  };
 }
 
 /** A timestamp of an answer. */
@@ -31,4 +39,4 @@ export class WarningResource implements Warning {
 }
 
 export const ShownWarnings = (): PropertyDecorator =>
-  Shown([WarningResource], 'Accepted, but worth a look. In answers to writes only.');
+  Shown([WarningResource], 'Accepted, but worth a look: also fields that were ignored. In answers to writes only.');

@@ -3,6 +3,7 @@ import { DomainError, ERROR_CODES } from '@tracking/contracts';
 import type { ErrorCode, FieldError } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import { answerTo, errorBody } from './error-answer.ts';
+import type { FailedRequest } from './error-answer.ts';
 import { statusOf } from './error-status.ts';
 import { problemDetails, wantsProblem } from './problem-details.ts';
 import { RequestError, invalidRequest } from './request-error.ts';
@@ -13,10 +14,13 @@ const fault = (param: string, code: FieldError['code'] = 'invalid_type'): FieldE
   message: 'No.',
 });
 
+const answer = (error: unknown, progress: FailedRequest['progress'] = 'begun', bodyLimit = 1_048_576) =>
+  answerTo(error, { progress, bodyLimit });
+
 describe('statusOf', () => {
   it('answers every code of a type within the statuses of that type', () => {
     const allowed: Record<string, number[]> = {
-      invalid_request: [400, 413, 415],
+      invalid_request: [400, 405, 408, 413, 415, 417, 431],
       authentication: [401],
       permission: [403],
       not_found: [404],
@@ -32,17 +36,41 @@ describe('statusOf', () => {
 
 describe('answerTo', () => {
   it('keeps code, message and details of a refusal by the domain', () => {
-    const answer = answerTo(new DomainError('limit_exceeded', 'Too many.', [fault('legs', 'limit_exceeded')]));
-    expect(answer).toMatchObject({ status: 400, code: 'limit_exceeded', message: 'Too many.', unexpected: false });
-    expect(answer.details).toEqual([fault('legs', 'limit_exceeded')]);
+    const found = answer(new DomainError('limit_exceeded', 'Too many.', [fault('legs', 'limit_exceeded')]));
+    expect(found).toMatchObject({ status: 400, code: 'limit_exceeded', message: 'Too many.', unexpected: false });
+    expect(found.details).toEqual([fault('legs', 'limit_exceeded')]);
   });
 
   it('answers a full queue and a lost engine with 503 and when to come back', () => {
-    const busy = answerTo(new Busy('shipments', 'too many commands wait'));
-    const lost = answerTo(new Unavailable('event store', 'connection refused at 10.0.0.7'));
+    const busy = answer(new Busy('shipments', 'too many commands wait'));
+    const lost = answer(new Unavailable('event store', 'connection refused at 10.0.0.7'));
     expect(busy).toMatchObject({ status: 503, code: 'busy', headers: { 'Retry-After': '1' } });
     expect(lost).toMatchObject({ status: 503, code: 'unavailable', headers: { 'Retry-After': '5' } });
     expect(lost.message).not.toContain('10.0.0.7');
+  });
+
+  it('speaks of what a lost engine may have done only where it can have done something', () => {
+    const lost = (progress: FailedRequest['progress']) =>
+      answer(new Unavailable('event store', 'gone'), progress).message;
+    expect(lost('begun')).toBe(
+      'The event store does not answer. Whether the write took effect is not known; repeat it.',
+    );
+    expect(lost('refused')).toBe('The event store does not answer. Nothing was done; try again.');
+    expect(lost('read')).toBe('The event store does not answer; try again.');
+  });
+
+  it('names the faulty field in the message of a refusal by a feature', () => {
+    const refusal = (...details: FieldError[]) =>
+      answer(new DomainError('validation_failed', 'The request has invalid fields.', details)).message;
+    expect(refusal(fault('url'))).toBe('url: No.');
+    expect(refusal({ ...fault('url'), message: 'url must be a string.' })).toBe('url must be a string.');
+    expect(refusal(fault('url'), fault('headers.x'))).toBe('2 fields are not valid: url, headers.x.');
+  });
+
+  it('tells how large a body may be', () => {
+    const tooLarge = (bodyLimit: number) => answer(new HttpException('x', 413), 'refused', bodyLimit).message;
+    expect(tooLarge(8 * 1_048_576)).toBe('The body is larger than 8 MiB.');
+    expect(tooLarge(1_000)).toBe('The body is larger than 1000 bytes.');
   });
 
   it.each([
@@ -52,15 +80,15 @@ describe('answerTo', () => {
     [415, 'unsupported_media_type', 415],
     [400, 'validation_failed', 400],
   ])('answers the framework’s %d as %s', (thrown, code, status) => {
-    expect(answerTo(new HttpException('text of the framework', thrown))).toMatchObject({ code, status });
+    expect(answer(new HttpException('text of the framework', thrown))).toMatchObject({ code, status });
   });
 
   it.each([new Error('password=hunter2'), 'thrown text', undefined, new HttpException('x', 500)])(
     'tells nothing of an unexpected error',
     (error) => {
-      const answer = answerTo(error);
-      expect(answer).toMatchObject({ status: 500, code: 'internal_error', unexpected: true });
-      expect(answer.message).not.toContain('hunter2');
+      const found = answer(error);
+      expect(found).toMatchObject({ status: 500, code: 'internal_error', unexpected: true });
+      expect(found.message).not.toContain('hunter2');
     },
   );
 });
@@ -69,7 +97,7 @@ describe('invalidRequest', () => {
   it('names the field in the message when there is one, and the first in param', () => {
     const error = invalidRequest([fault('etd')]);
     expect(error).toMatchObject({ code: 'validation_failed', message: 'etd: No.' });
-    expect(errorBody(answerTo(error), 'req_1').error).toEqual({
+    expect(errorBody(answer(error), 'req_1').error).toEqual({
       type: 'invalid_request',
       code: 'validation_failed',
       message: 'etd: No.',
@@ -89,8 +117,8 @@ describe('invalidRequest', () => {
 
 describe('problem details', () => {
   it('holds the standard members and ours', () => {
-    const answer = answerTo(new RequestError('permission_denied', 'The key lacks it.'));
-    expect(problemDetails(answer, 'req_1', 'https://api.example/docs')).toEqual({
+    const found = answer(new RequestError('permission_denied', 'The key lacks it.'));
+    expect(problemDetails(found, 'req_1', 'https://api.example/docs')).toEqual({
       type: 'https://api.example/docs/errors#permission_denied',
       title: 'Forbidden',
       status: 403,

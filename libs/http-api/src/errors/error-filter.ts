@@ -4,6 +4,7 @@ import type { Logger } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestFields } from '../server/request.ts';
 import { answerTo, errorBody } from './error-answer.ts';
+import type { FailedRequest } from './error-answer.ts';
 import { PROBLEM_TYPE, problemDetails, wantsProblem } from './problem-details.ts';
 
 export interface ErrorFilterOptions {
@@ -26,7 +27,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   /** Also for what Fastify refuses before any route is found. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const answer = answerTo(this.options.refine?.(error, request) ?? error);
+    const answer = answerTo(this.options.refine?.(error, request) ?? error, failed(request));
     if (answer.unexpected) this.log(error, request);
     if (reply.sent) return;
     const problem = wantsProblem(request.headers.accept);
@@ -44,4 +45,10 @@ export class ErrorFilter implements ExceptionFilter {
     const stack = error instanceof Error ? error.stack : String(error);
     this.options.logger.error({ ...requestFields(request), method, route: url, error: stack }, 'unexpected error');
   }
+}
+
+/** Requests whose path could not even be read have no route. */
+function failed({ method, begun, routeOptions }: FastifyRequest): FailedRequest {
+  const progress = method === 'GET' || method === 'HEAD' ? 'read' : begun ? 'begun' : 'refused';
+  return { progress, bodyLimit: routeOptions?.bodyLimit ?? 0 };
 }

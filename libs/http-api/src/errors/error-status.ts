@@ -13,9 +13,13 @@ const BY_TYPE: Readonly<Record<ErrorType, number>> = {
 
 /** Codes whose HTTP status is narrower than their type's. */
 const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+  method_not_allowed: 405,
+  request_timeout: 408,
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
+  headers_too_large: 431,
   busy: 503,
   unavailable: 503,
   read_model_behind: 503,

@@ -20,6 +20,7 @@ const PROMOTED: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
   'invalid_cursor',
   'limit_exceeded',
   'reference_required',
+  'unknown_parameter',
 ]);
 
 /** One refusal for all the faulty fields of a request. `details` holds at least one. */
@@ -27,10 +28,21 @@ export function invalidRequest(details: readonly FieldError[]): RequestError {
   const [first] = details;
   const same = details.every((detail) => detail.code === first?.code);
   const code = same && first && PROMOTED.has(first.code) ? (first.code as ErrorCode) : 'validation_failed';
-  const message =
-    details.length === 1 && first ? `${first.param}: ${first.message}` : `${details.length} fields are not valid.`;
-  return new RequestError(code, message, details);
+  return new RequestError(code, details.length === 1 && first ? reasonOf(first) : severalOf(details), details);
 }
+
+/** Some messages begin with the field's name already. */
+function reasonOf({ param, message }: FieldError): string {
+  return message.startsWith(`${param} `) ? message : `${param}: ${message}`;
+}
+
+/** Names the first of them; all are in `details`. */
+function severalOf(details: readonly FieldError[]): string {
+  const named = details.slice(0, MOST_NAMED).map(({ param }) => param);
+  const more = details.length > MOST_NAMED ? ' and others' : '';
+  return `${details.length} fields are not valid: ${named.join(', ')}${more}.`;
+}
+const MOST_NAMED = 5;
 
 /** The same answer for what never existed and for what belongs to somebody else. */
 export function notFound(what: string): RequestError {

@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { EventEnvelope, Page } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { Requires, refusal } from '../docs/requires.ts';
@@ -8,7 +8,7 @@ import { OwnWrites } from '../own-writes/own-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
 import { scopeOf } from '../server/request.ts';
-import { readQuery } from '../validation/read-query.ts';
+import { parametersOf } from '../validation/parameters.ts';
 import { eventFilter } from './event-filter.ts';
 import { EventPageResource, EventResource } from './event.resource.ts';
 import { EVENTS } from './events-service.ts';
@@ -25,17 +25,15 @@ export class EventsController {
   ) {}
 
   @Get()
-  @Requires('shipments:read')
+  @Requires('shipments:read', ListEventsDto)
   @ApiOperation({
     summary: 'List what happened, the oldest first',
     description: 'The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days.',
     operationId: 'listEvents',
   })
-  @ApiQuery({ type: ListEventsDto })
   @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })
-  @refusal(400, 'A parameter is not valid, or the cursor came with others.')
   async list(@Req() request: FastifyRequest): Promise<Page<EventEnvelope>> {
-    const query = readQuery(ListEventsDto, request);
+    const query = parametersOf(ListEventsDto, request);
     const scope = scopeOf(request);
     const filter = eventFilter(query);
     return page(

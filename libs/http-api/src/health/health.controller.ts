@@ -4,6 +4,7 @@ import type { HealthReport } from '@tracking/runtime';
 import type { FastifyReply } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
+import { Takes } from '../validation/parameters.ts';
 
 /** For orchestrators: no key, no quota. */
 @ApiTags('Health')
@@ -12,6 +13,7 @@ export class HealthController {
   constructor(@Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies) {}
 
   @Get('live')
+  @Takes()
   @ApiOperation({ summary: 'Whether the process runs', operationId: 'live' })
   live(): { readonly status: 'live' } {
     return { status: 'live' };
@@ -19,6 +21,7 @@ export class HealthController {
 
   /** 503 only before the start is complete and while draining: with an engine lost, what still works keeps its traffic. */
   @Get('ready')
+  @Takes()
   @ApiOperation({ summary: 'Whether the process takes requests, and how its engines are', operationId: 'ready' })
   @ApiResponse({ status: 200, description: 'It does: `ready`, or `degraded` while an engine is lost.' })
   @ApiResponse({ status: 503, description: 'It does not: `starting`, or `draining`.' })

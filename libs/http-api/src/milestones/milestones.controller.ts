@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Milestone, Page, Warning } from '@tracking/contracts';
 import { parseShipmentId } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,9 +12,8 @@ import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
 import { requirePermission } from '../server/admission.ts';
 import { commandContext, principalOf, scopeOf } from '../server/request.ts';
-
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
-import { readQuery } from '../validation/read-query.ts';
+import { parametersOf } from '../validation/parameters.ts';
 import { ListMilestonesDto } from './list-milestones.dto.ts';
 import { milestoneFilter } from './milestone-filter.ts';
 import { MilestonePageResource, MilestoneWrittenResource } from './milestone.resource.ts';
@@ -32,15 +31,13 @@ export class MilestonesController {
   ) {}
 
   @Get()
-  @Requires('shipments:read')
+  @Requires('shipments:read', ListMilestonesDto)
   @ApiOperation({ summary: 'List the milestones of a shipment', operationId: 'listMilestones' })
   @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
-  @ApiQuery({ type: ListMilestonesDto })
   @ApiResponse({ status: 200, description: 'A page, by time and place in the catalog.', type: MilestonePageResource })
-  @refusal(400, 'A parameter is not valid, or the cursor came with others.')
   @refusal(404, 'No such shipment in this workspace and environment.')
   async list(@Req() request: FastifyRequest, @Param('id') id: string): Promise<Page<Milestone>> {
-    const query = readQuery(ListMilestonesDto, request);
+    const query = parametersOf(ListMilestonesDto, request);
     const scope = scopeOf(request);
     const filter = milestoneFilter(query, this.dependencies.places);
     return page(
@@ -72,7 +69,7 @@ export class MilestonesController {
     const shipment_id = parseShipmentId(id);
     if (shipment_id === undefined) throw notFound('shipment');
     const context = commandContext(request, this.dependencies.clock);
-    const milestone = readMilestone(request.body, context, this.dependencies.places);
+    const { milestone, warnings } = readMilestone(request.body, context, this.dependencies.places);
     if (milestone.source !== 'manual') requirePermission(principalOf(request), 'milestones:feed');
     const { answer, position } = await this.dependencies.shipments.recordMilestone({
       type: 'RecordMilestone',
@@ -83,6 +80,6 @@ export class MilestonesController {
     request.about = { shipment_id, milestone_id: answer.milestone.id };
     await this.ownWrites.wrote(request, reply, position);
     reply.code(answer.outcome === 'recorded' ? 201 : 200);
-    return { ...answer.milestone, warnings: answer.warnings };
+    return { ...answer.milestone, warnings: [...warnings, ...answer.warnings] };
   }
 }

@@ -1,10 +1,18 @@
-import type { Classifier, MilestoneSource, Places, Timestamp } from '@tracking/contracts';
+import type { Classifier, MilestoneSource, Places, Timestamp, Warning } from '@tracking/contracts';
 import { checkMilestone } from '@tracking/shipments';
 import type { MilestoneInput } from '@tracking/shipments';
 import { invalidRequest } from '../errors/request-error.ts';
 import { readDto } from '../validation/read-dto.ts';
 import { parseTimestamp } from '../validation/timestamp.ts';
+import { ignored, unknownFields } from '../validation/unknown-fields.ts';
+import { MilestoneWrittenResource } from './milestone.resource.ts';
 import { RecordMilestoneDto } from './record-milestone.dto.ts';
+
+/** The milestone that a body describes, and which of the body's fields were ignored. */
+export interface ReadMilestone {
+  readonly milestone: MilestoneInput;
+  readonly warnings: readonly Warning[];
+}
 
 /**
  * The milestone that a body describes, its times and types in their one form. What depends on its shipment the command
@@ -16,8 +24,9 @@ export function readMilestone(
   body: unknown,
   { at, strict }: { readonly at: Timestamp; readonly strict: boolean },
   places: Places,
-): MilestoneInput {
-  const { value, faults } = readDto(RecordMilestoneDto, body, strict);
+): ReadMilestone {
+  const { value, faults } = readDto(RecordMilestoneDto, body);
+  const unknown = unknownFields(RecordMilestoneDto, MilestoneWrittenResource, body);
   const faulty = new Set(faults.map((fault) => fault.param));
   /** Null stands in for what is faulty, so that the rest is still checked. */
   const sound = (name: keyof RecordMilestoneDto): string | null => (faulty.has(name) ? null : (value[name] ?? null));
@@ -37,8 +46,8 @@ export function readMilestone(
     note: sound('note'),
   };
   const checked = checkMilestone(input, places, at);
-  const errors = [...faults, ...checked.errors.filter((error) => !faulty.has(error.param))];
+  const errors = [...faults, ...checked.errors.filter((error) => !faulty.has(error.param)), ...(strict ? unknown : [])];
   if (errors.length > 0) throw invalidRequest(errors);
   // As written: the command normalises it with the shipment's own ports in hand.
-  return input;
+  return { milestone: input, warnings: ignored(unknown) };
 }

@@ -1,10 +1,11 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { CLASSIFIERS, MILESTONE_SOURCES, REASON_CODES } from '@tracking/contracts';
 import { OneOf, Text, TimeZone, Timestamp } from '../validation/fields.ts';
+import { MilestoneCode } from './milestone-code.ts';
 
 @ApiSchema({ name: 'MilestoneFields' })
 export class RecordMilestoneDto {
-  @Text({
+  @MilestoneCode({
     description: 'Code of the catalog, see GET /v1/milestone_codes.',
     example: 'vessel_departed',
     required: true,

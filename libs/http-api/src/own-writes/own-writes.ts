@@ -7,6 +7,8 @@ import type { Sealer } from '../server/seal.ts';
 
 const HEADER = 'Consistency-Token';
 const SEAL = { purpose: 'consistency-token', binding: '' } as const;
+/** In a token, for the place of a client that has written nothing to the event store: less than any position. */
+const BEGINNING = '-';
 /** Keys whose last write is remembered: the longest unused are forgotten first. */
 const REMEMBERED_KEYS = 10_000;
 
@@ -38,13 +40,17 @@ export class OwnWrites {
   /**
    * Remembers a write that is about to be acknowledged, and tells the client where it stands. Waits a little for the read
    * models, where a client that sends no token may ask another replica next, which remembers nothing.
+   * @param position undefined for a write beside the event store, which every replica shows at once
    */
-  async wrote(request: FastifyRequest, reply: FastifyReply, position: Position): Promise<void> {
+  async wrote(request: FastifyRequest, reply: FastifyReply, position: Position | undefined): Promise<void> {
     const key = principalOf(request).key_id;
-    this.touch(key, latest(this.lastWrites.get(key), position));
-    reply.header(HEADER, this.sealer.close(position, SEAL));
+    if (position !== undefined) this.touch(key, latest(this.lastWrites.get(key), position) ?? position);
+    // Not less than what the client knew before: it may keep the newest token alone.
+    const known = latest(this.lastWrites.get(key), this.sent(request) ?? undefined);
+    reply.header(HEADER, this.sealer.close(known ?? BEGINNING, SEAL));
+    if (position === undefined || this.waits.answerMs <= 0) return;
     // What is stored is answered, whatever the read models' store does.
-    if (this.waits.answerMs > 0) await this.readModels.allReached(position, this.waits.answerMs).catch(() => false);
+    await this.readModels.allReached(position, this.waits.answerMs).catch(() => false);
   }
 
   /** The key's last write that this process knows. */
@@ -57,13 +63,11 @@ export class OwnWrites {
    * @throws RequestError `invalid_consistency_token`
    */
   expected(request: FastifyRequest): Position | undefined {
-    const token = request.headers['consistency-token'];
-    if (token === undefined) return this.lastOf(request);
-    const position = this.sealer.open(String(token), SEAL);
-    if (position === undefined) {
+    const sent = this.sent(request);
+    if (sent === null) {
       throw new RequestError('invalid_consistency_token', `${HEADER} must be one that a write was answered with.`);
     }
-    return latest(this.lastOf(request), position);
+    return latest(this.lastOf(request), sent);
   }
 
   /** Whether the read model has got there by now. */
@@ -87,6 +91,15 @@ export class OwnWrites {
     throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
   }
 
+  /** The position of the request's token, if it has one; null when it is not one of ours. */
+  private sent(request: FastifyRequest): Position | undefined | null {
+    const token = request.headers['consistency-token'];
+    if (token === undefined) return undefined;
+    const position = this.sealer.open(String(token), SEAL);
+    if (position === undefined) return null;
+    return position === BEGINNING ? undefined : position;
+  }
+
   private touch(key: string, position: Position): void {
     this.lastWrites.delete(key);
     this.lastWrites.set(key, position);
@@ -96,6 +109,6 @@ export class OwnWrites {
   }
 }
 
-function latest(a: Position | undefined, b: Position): Position {
-  return a !== undefined && a > b ? a : b;
+function latest(a: Position | undefined, b: Position | undefined): Position | undefined {
+  return a === undefined || (b !== undefined && b > a) ? b : a;
 }

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { RequestError } from '../errors/request-error.ts';
 
+const HOW = 'send the header Authorization: Bearer <API_KEY>, the word Bearer and a space before the key.';
 /** Longer than any key of ours: what exceeds it is not worth a look-up. */
 const MAX_KEY_LENGTH = 200;
 
@@ -38,9 +39,11 @@ export class Admission {
   }
 
   private async principal(header: string | undefined): Promise<Principal> {
-    if (!header) throw unauthenticated('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.');
+    if (!header) throw unauthenticated('missing_api_key', `There is no API key: ${HOW}`);
     const key = /^Bearer +([!-~]+) *$/i.exec(header)?.[1];
-    const principal = key && key.length <= MAX_KEY_LENGTH ? await this.authenticate(key) : undefined;
+    // Told of every key alike: it is not looked up.
+    if (key === undefined) throw unauthenticated('invalid_api_key', `The header is not of its form: ${HOW}`);
+    const principal = key.length <= MAX_KEY_LENGTH ? await this.authenticate(key) : undefined;
     // One answer whatever is wrong with it: unknown, revoked, expired, or no key at all.
     if (!principal) throw unauthenticated('invalid_api_key', 'The API key is not valid.');
     return principal;

@@ -15,11 +15,18 @@ declare module 'fastify' {
     traceparent: string;
     /** Ids of what the request was about, for its log line. */
     about: Readonly<Record<string, string>> | null;
+    /** Whether its handler was called, and may have done something. */
+    begun: boolean;
   }
   interface FastifyContextConfig {
     /** What the key must be allowed to do. Routes without one are open to everybody. */
     permission?: Permission;
   }
+}
+
+/** Always our own: an id that a client chose could be made to collide with another's in the logs. */
+export function newRequestId(): string {
+  return `req_${randomUUID().replaceAll('-', '')}`;
 }
 
 /** Who asks. Only for routes that require a permission. */

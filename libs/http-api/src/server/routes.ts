@@ -6,11 +6,14 @@ import { RequestError } from '../errors/request-error.ts';
 export class Routes {
   private readonly methods = new Map<string, { readonly path: RegExp; readonly methods: Set<string> }>();
 
-  /** Records every route as it is added; refuses one under `/v1` that nothing protects. */
+  /** Records every route as it is added; refuses one under `/v1` that nothing protects, and an operation that takes any parameters. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method, config }) => {
       if (url.startsWith('/v1') && config?.permission === undefined) {
         throw new Error(`${String(method)} ${url} requires no permission`);
+      }
+      if (url.startsWith('/administration') && config?.parameters === undefined) {
+        throw new Error(`${String(method)} ${url} does not declare its parameters`);
       }
       const route = this.methods.get(url) ?? { path: pattern(url), methods: new Set() };
       for (const name of [method].flat()) route.methods.add(name);
@@ -18,14 +21,16 @@ export class Routes {
     });
   }
 
-  /** Where the path exists under other methods, the router's 404 tells them; anything else stays as it is. */
+  /** Where the path exists under other methods, the router's 404 becomes a 405 that tells them; anything else stays as it is. */
   refine(error: unknown, request: FastifyRequest): unknown {
     if (!(error instanceof HttpException) || error.getStatus() !== 404) return error;
     const path = request.url.split('?', 1)[0] ?? '';
-    const route = [...this.methods.values()].find((candidate) => candidate.path.test(path));
-    if (!route || route.methods.has(request.method)) return error;
-    const message = `${request.method} is not possible here; see Allow.`;
-    return new RequestError('not_found', message, [], { Allow: [...route.methods].join(', ') });
+    const routes = [...this.methods.values()].filter((candidate) => candidate.path.test(path));
+    const methods = new Set(routes.flatMap((route) => [...route.methods]));
+    if (methods.size === 0 || methods.has(request.method)) return error;
+    const allowed = [...methods].sort().join(', ');
+    const message = `${request.method} is not possible here, but ${allowed}.`;
+    return new RequestError('method_not_allowed', message, [], { Allow: allowed });
   }
 }
 

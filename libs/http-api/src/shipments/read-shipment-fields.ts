@@ -1,26 +1,36 @@
 import { MODE_ALIASES } from '@tracking/contracts';
-import type { FieldError, Mode, Places, ShipmentFields, Timestamp } from '@tracking/contracts';
+import type { FieldError, Mode, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
 import { checkShipmentFields } from '@tracking/shipments';
 import type { ShipmentInput } from '@tracking/shipments';
 import { invalidRequest } from '../errors/request-error.ts';
 import { isObject } from '../validation/checks.ts';
 import { readDto } from '../validation/read-dto.ts';
 import { parseTimestamp } from '../validation/timestamp.ts';
+import { ignored, unknownFields } from '../validation/unknown-fields.ts';
+import { ShipmentWrittenResource } from './shipment.resource.ts';
 import { UpsertShipmentDto } from './upsert-shipment.dto.ts';
 import type { LegDto } from './upsert-shipment.dto.ts';
+
+/** The fields of a shipment that a body sets, and which of the body's fields were ignored. */
+export interface ReadShipmentFields {
+  readonly fields: Partial<ShipmentFields>;
+  readonly warnings: readonly Warning[];
+}
 
 /**
  * The fields of a shipment that a body sets, normalised. The transport mode of an existing shipment is not known here:
  * without `mode` in the body what any mode accepts passes, and the command decides.
  * @throws RequestError naming every faulty field, whether its type or its content is wrong
  */
-export function readShipmentFields(body: unknown, strict: boolean, places: Places): Partial<ShipmentFields> {
-  const { value, faults } = readDto(UpsertShipmentDto, body, strict);
+export function readShipmentFields(body: unknown, strict: boolean, places: Places): ReadShipmentFields {
+  const { value, faults } = readDto(UpsertShipmentDto, body);
+  const unknown = unknownFields(UpsertShipmentDto, ShipmentWrittenResource, body);
   const input = asInput(faults.length === 0 ? value : withoutFaulty(value, faults));
   const checked = checkShipmentFields(input, input.mode, places, strict);
-  if (faults.length === 0 && checked.errors.length === 0) return checked.fields;
   const faulty = new Set(faults.map((fault) => fault.param));
-  throw invalidRequest([...faults, ...checked.errors.filter((error) => !faulty.has(error.param))]);
+  const errors = [...faults, ...checked.errors.filter((error) => !faulty.has(error.param)), ...(strict ? unknown : [])];
+  if (errors.length > 0) throw invalidRequest(errors);
+  return { fields: checked.fields, warnings: ignored(unknown) };
 }
 
 /** Modes and times in their one form, which the rest is checked against. Absent fields stay absent. */

@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Page, Shipment, Warning } from '@tracking/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,7 +10,7 @@ import { OwnWrites } from '../own-writes/own-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
 import { commandContext, isStrict, scopeOf } from '../server/request.ts';
-import { readQuery } from '../validation/read-query.ts';
+import { parametersOf } from '../validation/parameters.ts';
 import { ListShipmentsDto } from './list-shipments.dto.ts';
 import { PossibleDuplicates } from './possible-duplicates.ts';
 import { readShipmentFields } from './read-shipment-fields.ts';
@@ -44,7 +44,7 @@ export class ShipmentsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shipment & { readonly warnings: readonly Warning[] }> {
-    const fields = readShipmentFields(request.body, isStrict(request), this.dependencies.places);
+    const { fields, warnings } = readShipmentFields(request.body, isStrict(request), this.dependencies.places);
     const context = commandContext(request, this.dependencies.clock);
     const [{ answer, position }] = await Promise.all([
       this.dependencies.shipments.upsert({ type: 'UpsertShipment', ...context, fields }),
@@ -59,17 +59,15 @@ export class ShipmentsController {
     } else {
       reply.code(200);
     }
-    return { ...this.resource(answer.shipment), warnings: [...answer.warnings, ...duplicates] };
+    return { ...this.resource(answer.shipment), warnings: [...warnings, ...answer.warnings, ...duplicates] };
   }
 
   @Get()
-  @Requires('shipments:read')
+  @Requires('shipments:read', ListShipmentsDto)
   @ApiOperation({ summary: 'List shipments, the newest first', operationId: 'listShipments' })
-  @ApiQuery({ type: ListShipmentsDto })
   @ApiResponse({ status: 200, description: 'A page of shipments.', type: ShipmentPageResource })
-  @refusal(400, 'A parameter is not valid, or the cursor came with others.')
   async list(@Req() request: FastifyRequest): Promise<Page<Shipment>> {
-    const query = readQuery(ListShipmentsDto, request);
+    const query = parametersOf(ListShipmentsDto, request);
     const scope = scopeOf(request);
     const filter = {
       // In one order and once each, so that a cursor fits however the client spells its filter.

@@ -1,5 +1,5 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
-import { parseTimestamp } from './timestamp.ts';
+import { timestampFault } from './timestamp.ts';
 import { isTimeZone } from './time-zone.ts';
 
 /** Everything wrong with one value, each fault under its own path; empty when it is fine. Pure: it may run twice. */
@@ -37,6 +37,15 @@ function isSound(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
+/** Brings a value of the enumeration into its one form, whatever its case; all of them are written in lower case. */
+export function inLowerCase(values: readonly string[]): (value: unknown) => unknown {
+  const known = new Set(values);
+  return (value) => {
+    const lower = typeof value === 'string' ? value.toLowerCase() : value;
+    return known.has(lower as string) ? lower : value;
+  };
+}
+
 export function oneOf(values: readonly string[]): Check {
   const known = new Set(values);
   return (value, param) => {
@@ -59,13 +68,9 @@ export function someOf(values: readonly string[]): Check {
 }
 
 export const timestamp: Check = (value, param) => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-  if (parseTimestamp(value) !== undefined) return FINE;
-  return fault(
-    param,
-    'invalid_timestamp',
-    'Must be an existing time as RFC 3339 writes it, with an offset: 2026-11-21T09:30:00Z.',
-  );
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string as 2026-11-21T09:30:00Z.');
+  const wrong = timestampFault(value);
+  return wrong === undefined ? FINE : fault(param, 'invalid_timestamp', wrong);
 };
 
 export const timeZone: Check = (value, param) => {

@@ -2,11 +2,26 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE } from '@tracking/contracts';
 import { IsDefined, ValidateBy } from 'class-validator';
-import { MAX_TEXT, count, idOf, list, oneOf, someOf, storable, text, textMap, timeZone, timestamp } from './checks.ts';
+import {
+  MAX_TEXT,
+  count,
+  idOf,
+  inLowerCase,
+  isObject,
+  list,
+  oneOf,
+  someOf,
+  storable,
+  text,
+  textMap,
+  timeZone,
+  timestamp,
+} from './checks.ts';
 import type { Check } from './checks.ts';
-import { nested } from './read-dto.ts';
+import { nested, pick } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 import { declareField } from './shape.ts';
+import type { FieldShape } from './shape.ts';
 
 /**
  * Decorators of DTO fields. Each declares, in one place, how a field is validated (one class-validator constraint, whose
@@ -19,8 +34,8 @@ export interface FieldOptions {
   readonly required?: true;
 }
 
-export const Text = (options: FieldOptions): PropertyDecorator =>
-  field(text, options, { type: String, maxLength: MAX_TEXT, minLength: 1, ...clearable(options) });
+export const Text = (options: FieldOptions, shape?: FieldShape): PropertyDecorator =>
+  field(text, options, { type: String, maxLength: MAX_TEXT, minLength: 1, ...clearable(options) }, shape);
 
 /** Text in a query, where there is no null. */
 export const QueryText = (options: FieldOptions): PropertyDecorator =>
@@ -31,15 +46,15 @@ export const QueryId = (prefix: string, options: FieldOptions): PropertyDecorato
   field(idOf(prefix), options, { type: String });
 
 export const OneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
-  field(oneOf(values), options, { type: String, enum: [...values], ...clearable(options) });
+  field(oneOf(values), options, { type: String, enum: [...values], ...clearable(options) }, anyCase(values));
 
 /** One of an enumeration in a query. */
 export const QueryOneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
-  field(oneOf(values), options, { type: String, enum: [...values] });
+  field(oneOf(values), options, { type: String, enum: [...values] }, anyCase(values));
 
 /** A query's values of an enumeration, separated by commas. */
 export const SomeOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
-  field(someOf(values), options, { type: String });
+  field(someOf(values), options, { type: String }, anyCase(values, ','));
 
 export const Timestamp = (options: FieldOptions): PropertyDecorator =>
   field(timestamp, options, { type: String, format: 'date-time', ...clearable(options) });
@@ -63,23 +78,32 @@ export const TextList = (max: number, options: FieldOptions): PropertyDecorator 
   field(list(text, max), options, { type: [String], maxItems: max, ...clearable(options) });
 
 export const Nested = (dto: DtoClass, options: FieldOptions): PropertyDecorator =>
-  field(nested(dto), options, { type: dto, ...clearable(options) }, dto);
+  field(nested(dto), options, { type: dto, ...clearable(options) }, { nested: dto, normalise: picked(dto) });
 
 export const NestedList = (dto: DtoClass, max: number, options: FieldOptions): PropertyDecorator =>
-  field(list(nested(dto), max), options, { type: [dto], maxItems: max, ...clearable(options) }, dto);
+  field(
+    list(nested(dto), max),
+    options,
+    { type: [dto], maxItems: max, ...clearable(options) },
+    {
+      nested: dto,
+      // One that is too long is not looked into.
+      normalise: (value) => (Array.isArray(value) && value.length <= max ? value.map(picked(dto)) : value),
+    },
+  );
 
 /**
  * A field that the feature behind judges, so that all its faults come together. Here only what no engine could store is
  * refused, and `required` is only documented.
  */
-export const Forwarded = (schema: ApiPropertyOptions, options: FieldOptions): PropertyDecorator => {
+export const Forwarded = (schema: ApiPropertyOptions, options: FieldOptions, shape?: FieldShape): PropertyDecorator => {
   const { required = false, ...described } = options;
-  return field(storable, described, { ...schema, required } as ApiPropertyOptions);
+  return field(storable, described, { ...schema, required } as ApiPropertyOptions, shape);
 };
 
 /** `true` or `false` in a query. */
 export const Flag = (options: FieldOptions): PropertyDecorator =>
-  field(oneOf(['true', 'false']), options, { type: Boolean });
+  field(oneOf(['true', 'false']), options, { type: Boolean }, anyCase(['true', 'false']));
 
 export const Limit = (): PropertyDecorator =>
   field(
@@ -101,10 +125,29 @@ function clearable({ required }: FieldOptions): { readonly nullable: boolean } {
   return { nullable: !required };
 }
 
-function field(check: Check, options: FieldOptions, schema: ApiPropertyOptions, dto?: DtoClass): PropertyDecorator {
+/** Values of an enumeration, one or separated, whatever their case. */
+function anyCase(values: readonly string[], separator?: string): FieldShape {
+  const one = inLowerCase(values);
+  if (separator === undefined) return { normalise: one };
+  return {
+    normalise: (value) => (typeof value === 'string' ? value.split(separator).map(one).join(separator) : value),
+  };
+}
+
+function picked(dto: DtoClass): (value: unknown) => unknown {
+  return (value) => (isObject(value) ? pick(dto, value) : value);
+}
+
+/** A field with a check of its own. */
+export function field(
+  check: Check,
+  options: FieldOptions,
+  schema: ApiPropertyOptions,
+  shape: FieldShape = {},
+): PropertyDecorator {
   const { required = false, ...documented } = options;
   return (target, property) => {
-    declareField(target.constructor, String(property), dto);
+    declareField(target.constructor, String(property), shape);
     ValidateBy(
       { name: 'field', validator: { validate: (value: unknown) => check(value, '').length === 0 } },
       // The message is never shown, but without one class-validator leaves the context out.

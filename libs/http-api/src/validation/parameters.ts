@@ -1,12 +1,85 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FieldError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
-import { isStrict } from '../server/request.ts';
+import { fault } from './checks.ts';
 import { readDto } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
+import { shapeOf } from './shape.ts';
 
-/** The query parameters of a request. @throws RequestError naming every faulty one */
-export function readQuery<T extends object>(dto: DtoClass<T>, request: FastifyRequest): T {
-  const { value, faults } = readDto(dto, request.query, isStrict(request));
-  if (faults.length > 0) throw invalidRequest(faults);
-  return value;
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The query parameters of an operation. Routes without are none: pages and their files take any. */
+    parameters?: DtoClass;
+  }
+}
+
+/** The query of an operation without parameters. */
+export class NoParameters {}
+
+/** The query parameters of an operation that asks for no permission. */
+export function Takes(parameters: DtoClass = NoParameters): MethodDecorator {
+  return RouteConfig({ parameters });
+}
+
+/**
+ * Reads the query of every operation before its handler runs, so that none can forget to: with a misspelt filter a list
+ * would answer everything.
+ * @throws RequestError naming every parameter that is unknown or faulty
+ */
+export function readParameters(request: FastifyRequest): void {
+  const { parameters } = request.routeOptions.config;
+  if (request.is404 || parameters === undefined) return;
+  const { value, faults } = readDto(parameters, request.query);
+  const all = [
+    ...malformedParts(request.raw.url ?? ''),
+    ...unknownNames(Object.keys(request.query as object), parameters),
+    ...faults,
+  ];
+  if (all.length > 0) throw invalidRequest([...oneEach(all)]);
+  request.query = value;
+}
+
+/** What {@link readParameters} read. */
+export function parametersOf<T extends object>(dto: DtoClass<T>, request: FastifyRequest): T {
+  if (request.query instanceof dto) return request.query;
+  throw new Error(`${request.routeOptions.url ?? ''} does not declare ${dto.name}`);
+}
+
+/** Most faults of names that a client chose, and characters of those names. */
+const MOST = 100;
+const MAX_NAME = 200;
+
+function unknownNames(names: readonly string[], parameters: DtoClass): readonly FieldError[] {
+  const known = shapeOf(parameters);
+  const all = known.size === 0 ? 'it has none' : `it has ${[...known.keys()].join(', ')}`;
+  const message = `Is not a parameter of this operation: ${all}.`;
+  const unknown = names.filter((name) => !known.has(name)).slice(0, MOST);
+  return unknown.flatMap((name) => fault(name.slice(0, MAX_NAME), 'unknown_parameter', message));
+}
+
+/** The parser takes what it cannot decode as it stands, and a filter would then look for that. */
+function malformedParts(url: string): readonly FieldError[] {
+  const query = url.slice(url.indexOf('?') + 1);
+  if (query === url || !query.includes('%')) return [];
+  const malformed = query.split('&').filter((part) => decoded(part) === undefined);
+  return malformed.slice(0, MOST).flatMap((part) => {
+    const [name = ''] = part.split('=', 1);
+    return fault((decoded(name) ?? name).slice(0, MAX_NAME), 'invalid_value', 'Is not percent-encoded UTF-8.');
+  });
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first fault of each parameter. */
+function oneEach(faults: readonly FieldError[]): Iterable<FieldError> {
+  const first = new Map<string, FieldError>();
+  for (const each of faults) if (!first.has(each.param)) first.set(each.param, each);
+  return first.values();
 }

@@ -15,21 +15,14 @@ export interface Read<T> {
 
 /**
  * Reads and validates an object once, all its faults together. Only declared fields are looked at, however deep the rest
- * goes; `strict` reports the rest.
+ * goes.
  * @throws RequestError when it is not an object at all
  */
-export function readDto<T extends object>(dto: DtoClass<T>, input: unknown, strict: boolean): Read<T> {
+export function readDto<T extends object>(dto: DtoClass<T>, input: unknown): Read<T> {
   if (!isObject(input)) throw new RequestError('validation_failed', 'The body must be a JSON object.');
   const value = pick(dto, input);
-  const faults = faultsOf(value, '');
-  if (!strict) return { value, faults };
-  return { value, faults: [...faults, ...unknownFields(dto, input, '').slice(0, MAX_UNKNOWN)] };
+  return { value, faults: faultsOf(value, '') };
 }
-
-/** Most unknown fields reported: their number is the client's choice. */
-const MAX_UNKNOWN = 100;
-/** Characters of their paths. */
-const MAX_UNKNOWN_NAME = 200;
 
 /** The check of a field that holds an object of its own. */
 export function nested(dto: DtoClass): Check {
@@ -38,10 +31,12 @@ export function nested(dto: DtoClass): Check {
 }
 
 /** An instance with the declared fields alone: no other key, whatever its name, reaches the code behind. */
-function pick<T extends object>(dto: DtoClass<T>, input: Readonly<Record<string, unknown>>): T {
+export function pick<T extends object>(dto: DtoClass<T>, input: Readonly<Record<string, unknown>>): T {
+  if (input instanceof dto) return input;
   const value = new dto();
-  for (const property of shapeOf(dto).keys()) {
-    if (Object.hasOwn(input, property)) (value as Record<string, unknown>)[property] = input[property];
+  for (const [property, { normalise }] of shapeOf(dto)) {
+    if (!Object.hasOwn(input, property)) continue;
+    (value as Record<string, unknown>)[property] = normalise ? normalise(input[property]) : input[property];
   }
   return value;
 }
@@ -50,22 +45,11 @@ function pick<T extends object>(dto: DtoClass<T>, input: Readonly<Record<string,
 const OPTIONS = { skipMissingProperties: true, validationError: { target: false } };
 
 function faultsOf(value: object, parent: string): readonly FieldError[] {
+  // A class without fields class-validator takes for a mistake.
+  if (shapeOf(value.constructor).size === 0) return [];
   return validateSync(value, OPTIONS).flatMap((error) => {
     const param = parent === '' ? error.property : `${parent}.${error.property}`;
     const explain: Check | undefined = error.contexts?.['field']?.check;
     return explain ? explain(error.value, param) : fault(param, 'required', 'Is required.');
-  });
-}
-
-function unknownFields(dto: DtoClass, input: unknown, parent: string): readonly FieldError[] {
-  if (!isObject(input)) return [];
-  const shape = shapeOf(dto);
-  return Object.entries(input).flatMap(([name, value]) => {
-    const param = parent === '' ? name : `${parent}.${name}`;
-    if (!shape.has(name)) return fault(param.slice(0, MAX_UNKNOWN_NAME), 'unknown_field', 'Is not known here.');
-    const inner = shape.get(name);
-    if (!inner) return [];
-    if (!Array.isArray(value)) return unknownFields(inner, value, param);
-    return value.flatMap((item, index) => unknownFields(inner, item, `${param}[${index}]`));
   });
 }

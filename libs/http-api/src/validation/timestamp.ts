@@ -2,6 +2,9 @@ import type { Timestamp } from '@tracking/contracts';
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
+/** No form of ours is longer; the fraction alone could be. */
+const MAX_LENGTH = 64;
+
 /** Years that freight can mean; what is outside is a slip of the keyboard. */
 const FIRST_YEAR = 1900;
 const LAST_YEAR = 2999;
@@ -14,26 +17,54 @@ const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
  * one only at the end of a UTC day, becomes the second after it, as POSIX time has it.
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
-  // No form of ours is longer; the fraction alone could be.
-  if (text.length > 64 || !RFC_3339.test(text)) return undefined;
+  return read(text).time;
+}
+
+/** What is wrong with a timestamp, for people; undefined when nothing is. */
+export function timestampFault(text: string): string | undefined {
+  return read(text).fault;
+}
+
+type Read =
+  { readonly time: Timestamp; readonly fault?: undefined } | { readonly time?: undefined; readonly fault: string };
+const refused = (fault: string): Read => ({ fault });
+
+function read(text: string): Read {
+  if (text.length > MAX_LENGTH || !RFC_3339.test(text)) return refused(formFault(text));
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
   const month = twoDigits(text, 5);
   const day = twoDigits(text, 8);
   const hour = twoDigits(text, 11);
   const minute = twoDigits(text, 14);
   const second = twoDigits(text, 17);
-  // Two-digit years mean the twentieth century to Date.UTC.
-  if (year < FIRST_YEAR - 1 || day < 1 || day > daysIn(year, month)) return undefined;
-  if (hour > 23 || minute > 59 || second > 60) return undefined;
+  if (day < 1 || day > daysIn(year, month)) return refused(`There is no date ${text.slice(0, 10)}.`);
+  if (hour > 23 || minute > 59 || second > 60) return refused(`There is no time ${text.slice(11, 19)}.`);
   const offset = offsetMinutes(text);
-  if (offset === undefined) return undefined;
+  if (offset === undefined) return refused(`There is no offset ${text.slice(-6)}.`);
+  // Two-digit years mean the twentieth century to Date.UTC.
+  if (year < FIRST_YEAR - 1) return refused(OUT_OF_RANGE);
 
   const leap = second === 60;
   const milliseconds = leap ? 0 : fraction(text);
   const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds) - offset * 60_000);
-  if (leap && time.getTime() % 86_400_000 !== 0) return undefined;
+  if (leap && time.getTime() % 86_400_000 !== 0) {
+    return refused(`There is no time ${text.slice(11, 19)}: a leap second ends a day of UTC.`);
+  }
   const utcYear = time.getUTCFullYear();
-  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR ? time.toISOString() : undefined;
+  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR ? { time: time.toISOString() } : refused(OUT_OF_RANGE);
+}
+
+const OUT_OF_RANGE = `Must lie in the years ${FIRST_YEAR} to ${LAST_YEAR}.`;
+const NO_FORM = 'Must be a time as RFC 3339 writes it: 2026-11-21T09:30:00Z, or 2026-11-21T17:30:00.000+08:00.';
+const DATE_ALONE = /^\d{4}-\d\d-\d\d$/;
+const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+
+/** Why it is not of the form at all: the two slips that are common, or any other. */
+function formFault(text: string): string {
+  if (text.length > MAX_LENGTH) return NO_FORM;
+  if (WITHOUT_OFFSET.test(text)) return 'Has no offset: end it with Z for UTC, or with one as +08:00.';
+  if (DATE_ALONE.test(text)) return 'Is a date alone: give the time and the offset too, as 2026-11-21T09:30:00Z.';
+  return NO_FORM;
 }
 
 function twoDigits(text: string, at: number): number {

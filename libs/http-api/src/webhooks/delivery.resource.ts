@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
-import type { JsonValue, Page } from '@tracking/contracts';
+import type { JsonValue, Page, Warning } from '@tracking/contracts';
 import type { WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
-import { Shown, ShownTime } from '../docs/shown.ts';
+import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
 import { WebhookErrorResource } from './endpoint.resource.ts';
 import { DELIVERY_STATUSES } from './list-deliveries.dto.ts';
 
@@ -29,6 +29,12 @@ export class DeliveryResource implements WebhookDelivery {
   readonly attempts_count!: number;
   @Shown(WebhookErrorResource, 'Why the last attempt failed.', { nullable: true })
   readonly last_error!: WebhookErrorResource | null;
+}
+
+@ApiSchema({ name: 'WebhookDeliveryWritten' })
+export class DeliveryWrittenResource extends DeliveryResource {
+  @ShownWarnings()
+  readonly warnings!: Warning[];
 }
 
 @ApiSchema({ name: 'WebhookResponse' })

@@ -2,9 +2,13 @@ import { ApiSchema, PartialType } from '@nestjs/swagger';
 import { API_VERSIONS, EVENT_TYPES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
-import { MAX_TEXT } from '../validation/checks.ts';
+import { MAX_TEXT, inLowerCase } from '../validation/checks.ts';
 import { Forwarded, Text } from '../validation/fields.ts';
 import { readBody } from '../validation/read-body.ts';
+import type { ReadBody } from '../validation/read-body.ts';
+import { EndpointCreatedResource } from './endpoint.resource.ts';
+
+const eventType = inLowerCase(EVENT_TYPES);
 
 /** What clients set; webhooks judge it, as only they know which URLs they may send to. */
 @ApiSchema({ name: 'WebhookEndpointFields' })
@@ -22,6 +26,7 @@ export class EndpointDto {
   @Forwarded(
     { type: [String], enum: ['*', ...EVENT_TYPES], minItems: 1 },
     { description: 'What it gets; `*` is the six standard types.', example: ['*'], required: true },
+    { normalise: (types) => (Array.isArray(types) ? types.map(eventType) : types) },
   )
   event_types?: JsonValue;
 
@@ -52,13 +57,17 @@ export class EndpointDto {
 export class EndpointChangesDto extends PartialType(EndpointDto) {}
 
 /** The fields that a body sets, as they were sent. @throws RequestError */
-export function readEndpointFields(request: FastifyRequest): JsonObject {
-  const fields = Object.entries(readBody(EndpointDto, request)).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(fields) as JsonObject;
+export function readEndpointFields(request: FastifyRequest): ReadBody<JsonObject> {
+  const { value, warnings } = readBody(EndpointDto, EndpointCreatedResource, request);
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return { value: Object.fromEntries(fields) as JsonObject, warnings };
 }
 
 @ApiSchema({ name: 'WebhookEndpointTest' })
 export class TestEndpointDto {
-  @Text({ description: 'Type of the sandbox event.', example: 'milestone.recorded', required: true })
+  @Text(
+    { description: 'Type of the sandbox event.', example: 'milestone.recorded', required: true },
+    { normalise: eventType },
+  )
   type!: string;
 }

@@ -1,8 +1,8 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { API_VERSIONS, ENVIRONMENTS } from '@tracking/contracts';
-import type { ApiVersion, Environment, Page } from '@tracking/contracts';
+import type { ApiVersion, Environment, Page, Warning } from '@tracking/contracts';
 import type { NewWebhookEndpoint, WebhookEndpoint } from '@tracking/webhooks';
-import { Shown, ShownTime } from '../docs/shown.ts';
+import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
 
 @ApiSchema({ name: 'WebhookError' })
 export class WebhookErrorResource {
@@ -54,8 +54,14 @@ export class EndpointResource implements WebhookEndpoint {
   readonly updated_at!: string;
 }
 
+@ApiSchema({ name: 'WebhookEndpointWritten' })
+export class EndpointWrittenResource extends EndpointResource {
+  @ShownWarnings()
+  readonly warnings!: Warning[];
+}
+
 @ApiSchema({ name: 'WebhookEndpointCreated' })
-export class EndpointCreatedResource extends EndpointResource implements NewWebhookEndpoint {
+export class EndpointCreatedResource extends EndpointWrittenResource implements NewWebhookEndpoint {
   @Shown(String, 'Signs every delivery: the whole string is the HMAC key. Shown in this answer only.', {
     example: 'whsec_…',
   })
@@ -68,6 +74,8 @@ export class EndpointDeletedResource {
   readonly id!: string;
   @Shown(Boolean, 'Always true.')
   readonly deleted!: true;
+  @ShownWarnings()
+  readonly warnings!: Warning[];
 }
 
 @ApiSchema({ name: 'WebhookEndpointPage' })

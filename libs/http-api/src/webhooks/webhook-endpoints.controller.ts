@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page } from '@tracking/contracts';
-import type { EndpointCommand, NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from '@tracking/webhooks';
+import type { NewWebhookEndpoint, WebhookCommand, WebhookDelivery, WebhookEndpoint } from '@tracking/webhooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
@@ -11,17 +11,18 @@ import { PageDto } from '../paging/page.dto.ts';
 import { page } from '../paging/page.ts';
 import { scopeOf } from '../server/request.ts';
 import { readBody } from '../validation/read-body.ts';
-import { readQuery } from '../validation/read-query.ts';
-import { DeliveryResource } from './delivery.resource.ts';
+import { parametersOf } from '../validation/parameters.ts';
+import { DeliveryWrittenResource } from './delivery.resource.ts';
 import { EndpointChangesDto, EndpointDto, TestEndpointDto, readEndpointFields } from './endpoint.dto.ts';
 import {
   EndpointCreatedResource,
   EndpointDeletedResource,
   EndpointPageResource,
   EndpointResource,
+  EndpointWrittenResource,
 } from './endpoint.resource.ts';
-import { WEBHOOKS, webhookCommand } from './webhooks.ts';
-import type { WebhooksService } from './webhooks.ts';
+import { WEBHOOKS, WebhookWrites } from './webhooks.ts';
+import type { WebhooksService, WithWarnings } from './webhooks.ts';
 
 const Unknown = () => refusal(404, 'No such endpoint in this workspace and environment.');
 const Unverified = () => refusal(409, 'The endpoint is not verified.');
@@ -32,6 +33,7 @@ export class WebhookEndpointsController {
   constructor(
     @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
     @Inject(WEBHOOKS) private readonly webhooks: WebhooksService,
+    @Inject(WebhookWrites) private readonly writes: WebhookWrites,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
 
@@ -43,24 +45,22 @@ export class WebhookEndpointsController {
   async create(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<NewWebhookEndpoint> {
-    const fields = readEndpointFields(request);
-    const { clock, settings } = this.dependencies;
-    const created = await this.webhooks.endpoints.create({ ...webhookCommand(request, clock), fields });
-    reply.header('Location', `${settings.baseUrl}/v1/webhook_endpoints/${created.id}`);
+  ): Promise<WithWarnings<NewWebhookEndpoint>> {
+    const { value: fields, warnings } = readEndpointFields(request);
+    const create = (command: WebhookCommand) => this.webhooks.endpoints.create({ ...command, fields });
+    const created = await this.writes.write(request, reply, create, warnings);
+    reply.header('Location', `${this.dependencies.settings.baseUrl}/v1/webhook_endpoints/${created.id}`);
     return created;
   }
 
   @Get()
-  @Requires('webhooks:manage')
+  @Requires('webhooks:manage', PageDto)
   @ApiOperation({ summary: 'List endpoints, the oldest first', operationId: 'listWebhookEndpoints' })
-  @ApiQuery({ type: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
-  @refusal(400, 'A parameter is not valid.')
   async list(@Req() request: FastifyRequest): Promise<Page<WebhookEndpoint>> {
     const scope = scopeOf(request);
     return page(
-      readQuery(PageDto, request),
+      parametersOf(PageDto, request),
       { list: 'webhook endpoints', scope, filter: {}, sort: 'created_at' },
       this.cursors,
       (limit, after) => this.webhooks.endpoints.list({ ...scope, limit, ...(after && { after: after.map(String) }) }),
@@ -81,11 +81,16 @@ export class WebhookEndpointsController {
   @Requires('webhooks:manage')
   @ApiOperation({ summary: 'Change an endpoint; another URL is to be verified', operationId: 'changeWebhookEndpoint' })
   @TakesJson(EndpointChangesDto)
-  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
+  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
-  async change(@Req() request: FastifyRequest, @Param('id') id: string): Promise<WebhookEndpoint> {
-    const fields = readEndpointFields(request);
-    return this.webhooks.endpoints.change({ ...this.command(request, id), fields });
+  async change(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') endpoint_id: string,
+  ): Promise<WithWarnings<WebhookEndpoint>> {
+    const { value: fields, warnings } = readEndpointFields(request);
+    const change = (command: WebhookCommand) => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
+    return this.writes.write(request, reply, change, warnings);
   }
 
   @Delete(':id')
@@ -96,8 +101,12 @@ export class WebhookEndpointsController {
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
   @Unknown()
-  async remove(@Req() request: FastifyRequest, @Param('id') id: string): Promise<EndpointDeletedResource> {
-    return this.webhooks.endpoints.remove(this.command(request, id));
+  async remove(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') endpoint_id: string,
+  ): Promise<WithWarnings<{ readonly id: string; readonly deleted: true }>> {
+    return this.writes.write(request, reply, (command) => this.webhooks.endpoints.remove({ ...command, endpoint_id }));
   }
 
   @Post(':id/verify')
@@ -107,32 +116,44 @@ export class WebhookEndpointsController {
   @ApiResponse({
     status: 200,
     description: 'The endpoint; `last_verification` tells the outcome.',
-    type: EndpointResource,
+    type: EndpointWrittenResource,
   })
   @Unknown()
-  async verify(@Req() request: FastifyRequest, @Param('id') id: string): Promise<WebhookEndpoint> {
-    return this.webhooks.endpoints.verify(this.command(request, id));
+  async verify(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') endpoint_id: string,
+  ): Promise<WithWarnings<WebhookEndpoint>> {
+    return this.writes.write(request, reply, (command) => this.webhooks.endpoints.verify({ ...command, endpoint_id }));
   }
 
   @Post(':id/enable')
   @HttpCode(200)
   @Requires('webhooks:manage')
   @ApiOperation({ summary: 'Send live events to it, and what waits for it', operationId: 'enableWebhookEndpoint' })
-  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
+  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
   @Unverified()
-  async enable(@Req() request: FastifyRequest, @Param('id') id: string): Promise<WebhookEndpoint> {
-    return this.webhooks.endpoints.enable(this.command(request, id));
+  async enable(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') endpoint_id: string,
+  ): Promise<WithWarnings<WebhookEndpoint>> {
+    return this.writes.write(request, reply, (command) => this.webhooks.endpoints.enable({ ...command, endpoint_id }));
   }
 
   @Post(':id/disable')
   @HttpCode(200)
   @Requires('webhooks:manage')
   @ApiOperation({ summary: 'Send it no live events; what is pending is held', operationId: 'disableWebhookEndpoint' })
-  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
+  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
-  async disable(@Req() request: FastifyRequest, @Param('id') id: string): Promise<WebhookEndpoint> {
-    return this.webhooks.endpoints.disable(this.command(request, id));
+  async disable(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') endpoint_id: string,
+  ): Promise<WithWarnings<WebhookEndpoint>> {
+    return this.writes.write(request, reply, (command) => this.webhooks.endpoints.disable({ ...command, endpoint_id }));
   }
 
   @Post(':id/test')
@@ -143,15 +164,17 @@ export class WebhookEndpointsController {
     operationId: 'testWebhookEndpoint',
   })
   @TakesJson(TestEndpointDto)
-  @ApiResponse({ status: 202, description: 'The delivery; get it for its outcome.', type: DeliveryResource })
+  @ApiResponse({ status: 202, description: 'The delivery; get it for its outcome.', type: DeliveryWrittenResource })
   @Unknown()
   @Unverified()
-  async test(@Req() request: FastifyRequest, @Param('id') id: string): Promise<WebhookDelivery> {
-    const { type } = readBody(TestEndpointDto, request);
-    return this.webhooks.endpoints.test({ ...this.command(request, id), type });
-  }
-
-  private command(request: FastifyRequest, endpoint_id: string): EndpointCommand {
-    return { ...webhookCommand(request, this.dependencies.clock), endpoint_id };
+  async test(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('id') endpoint_id: string,
+  ): Promise<WithWarnings<WebhookDelivery>> {
+    const { value, warnings } = readBody(TestEndpointDto, DeliveryWrittenResource, request);
+    const test = (command: WebhookCommand) =>
+      this.webhooks.endpoints.test({ ...command, endpoint_id, type: value.type });
+    return this.writes.write(request, reply, test, warnings);
   }
 }

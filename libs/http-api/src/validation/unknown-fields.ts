@@ -1,0 +1,51 @@
+import type { FieldError, Warning } from '@tracking/contracts';
+import { isObject } from './checks.ts';
+import type { DtoClass } from './read-dto.ts';
+import { shapeOf } from './shape.ts';
+
+/** Most fields reported: their number is the client's choice. */
+const MAX_UNKNOWN = 100;
+/** Characters of their paths. */
+const MAX_PATH = 200;
+
+/** A fault that warns where the client is lenient. */
+type Unknown = FieldError & { readonly code: 'unknown_field' | 'read_only_field' };
+
+/**
+ * The fields of a body that its DTO does not have, also inside its objects and lists; those that only answers have are
+ * told apart.
+ * @param answer class of what the operation answers
+ */
+export function unknownFields(dto: DtoClass, answer: DtoClass | undefined, input: unknown): readonly Unknown[] {
+  const found: Unknown[] = [];
+  collect(dto, answer, input, '', found);
+  return found;
+}
+
+/** What stands in the answer about fields that were ignored. */
+export function ignored(unknown: readonly Unknown[]): readonly Warning[] {
+  return unknown.map(({ param, code, message }) => ({ param, code, message: `${message} It was ignored.` }));
+}
+
+function collect(dto: DtoClass, answer: DtoClass | undefined, input: unknown, parent: string, found: Unknown[]): void {
+  if (!isObject(input)) return;
+  const [known, answered] = [shapeOf(dto), answer && shapeOf(answer)];
+  for (const name of Object.keys(input)) {
+    if (found.length >= MAX_UNKNOWN) return;
+    const param = parent === '' ? name : `${parent}.${name}`;
+    const field = known.get(name);
+    if (!field) {
+      found.push(unknown(param.slice(0, MAX_PATH), answered?.has(name) === true));
+    } else if (field.nested) {
+      const [inner, shown, value] = [field.nested, answered?.get(name)?.nested, input[name]];
+      if (Array.isArray(value)) value.forEach((item, at) => collect(inner, shown, item, `${param}[${at}]`, found));
+      else collect(inner, shown, value, param, found);
+    }
+  }
+}
+
+function unknown(param: string, readOnly: boolean): Unknown {
+  return readOnly
+    ? { param, code: 'read_only_field', message: 'Is set by the service.' }
+    : { param, code: 'unknown_field', message: 'Is not known here.' };
+}
