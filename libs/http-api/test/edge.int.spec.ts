@@ -334,6 +334,12 @@ describe('errors', () => {
     ['a connection to elsewhere', `CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n`, 405, 'method_not_allowed'],
     ['endless headers', `${get}Host: x\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['two lengths', `${get}Host: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400, 'validation_failed'],
+    [
+      'a wrong method behind a URL',
+      `PUT http://x/v1/shipments HTTP/1.1\r\nHost: x\r\n${end}`,
+      405,
+      'method_not_allowed',
+    ],
     ['no Host', get + end, 400, 'validation_failed'],
     ['two Hosts', `${get}Host: a.example\r\nHost: b.example\r\n${end}`, 400, 'validation_failed'],
     ['the same Host twice', `${get}Host: a.example\r\nhost: a.example\r\n${end}`, 400, 'validation_failed'],

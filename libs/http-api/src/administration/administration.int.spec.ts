@@ -306,6 +306,11 @@ describe('administration API', () => {
       expect(await status('/administration/workspaces', `Bearer ${token}`)).toBe(200);
       for (const wrong of [undefined, '', token, `Bearer ${token}x`, `Bearer ${token.slice(1)}`, 'Bearer ']) {
         expect(await status('/administration/workspaces', wrong)).toBe(401);
+        const refused = await fetch(`${url}/administration`, { headers: { ...(wrong && { authorization: wrong }) } });
+        expect(((await refused.json()) as { error: JsonObject }).error).toMatchObject({
+          type: 'authentication',
+          request_id: refused.headers.get('request-id'),
+        });
       }
       expect(await status('/administrations', `Bearer ${token}`)).toBe(404);
       expect(await status('/v1/shipments', `Bearer ${token}`)).toBe(404);

@@ -2,6 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { errorBody } from '../errors/error-answer.ts';
+import { newRequestId } from '../server/request.ts';
 
 /**
  * The operators' API as a part of another server, under `/administration`, for whoever knows the token.
@@ -20,13 +22,14 @@ export async function guarded(
     if (timingSafeEqual(digestOf(request.headers.authorization ?? ''), expected)) {
       fastify.routing(request, response);
     } else {
-      const error = {
-        type: 'authentication',
-        code: 'invalid_api_key',
-        message: 'The token is missing or wrong.',
-      };
-      response.writeHead(401, { 'Content-Type': 'application/json', 'WWW-Authenticate': 'Bearer' });
-      response.end(JSON.stringify({ error: { ...error, param: null, details: [] } }));
+      const id = newRequestId();
+      const message = 'The token is missing or wrong: send the header Authorization: Bearer <TOKEN>.';
+      response.writeHead(401, {
+        'Content-Type': 'application/json; charset=utf-8',
+        'WWW-Authenticate': 'Bearer',
+        'Request-Id': id,
+      });
+      response.end(JSON.stringify(errorBody({ code: 'invalid_api_key', message, details: [] }, id)));
     }
     return true;
   };

@@ -45,7 +45,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'The path exists, but not with this method; Allow names those that it has.',
   request_timeout: 'The request did not arrive within a minute.',
   expectation_failed: 'The request expects what is not done here; only 100-continue is known.',
-  headers_too_large: 'The headers of the request are larger than 16 KiB together.',
+  headers_too_large: 'The headers of the request are too large together; the message tells how large they may be.',
   missing_api_key: 'The request carries no API key.',
   invalid_api_key: 'The API key is not valid.',
   permission_denied: 'The API key lacks the permission that the message names.',

@@ -4,8 +4,7 @@ import type { ErrorFilter } from '../errors/error-filter.ts';
 import { notFound } from '../errors/request-error.ts';
 import { acceptJsonOnly } from './json-body.ts';
 import { refuseUnclear } from './refuse-unclear.ts';
-import { traceparentOf } from './request.ts';
-import { newRequestId } from './request.ts';
+import { newRequestId, traceparentOf } from './request.ts';
 import { answerConnect, answerUnreadable } from './unreadable.ts';
 
 /** Largest JSON body of the public API, in bytes. */

@@ -24,7 +24,7 @@ export class Routes {
   /** Where the path exists under other methods, the router's 404 becomes a 405 that tells them; anything else stays as it is. */
   refine(error: unknown, request: FastifyRequest): unknown {
     if (!(error instanceof HttpException) || error.getStatus() !== 404) return error;
-    const path = request.url.split('?', 1)[0] ?? '';
+    const path = pathOf(request.url);
     const routes = [...this.methods.values()].filter((candidate) => candidate.path.test(path));
     const methods = new Set(routes.flatMap((route) => [...route.methods]));
     if (methods.size === 0 || methods.has(request.method)) return error;
@@ -32,6 +32,11 @@ export class Routes {
     const message = `${request.method} is not possible here, but ${allowed}.`;
     return new RequestError('method_not_allowed', message, [], { Allow: allowed });
   }
+}
+
+/** Also of a request that names its server in front of the path (RFC 9112, 3.2.2). */
+function pathOf(target: string): string {
+  return target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
 }
 
 function pattern(url: string): RegExp {

@@ -1,0 +1,59 @@
+import { Duplex } from 'node:stream';
+import { answerUnreadable } from './unreadable.ts';
+
+/** What a client gets, and whether its connection is closed. */
+async function answered(error: { code?: string; reason?: string }) {
+  let text = '';
+  const socket = new Duplex({
+    read: () => undefined,
+    write: (chunk: Buffer, _encoding, done) => {
+      text += chunk.toString();
+      done();
+    },
+  });
+  const closed = new Promise<void>((resolve) => socket.once('close', resolve));
+  answerUnreadable(Object.assign(new Error('Parse Error'), error), socket);
+  await closed;
+  return text;
+}
+
+describe('what is not HTTP enough', () => {
+  it.each([
+    [
+      'ERR_HTTP_REQUEST_TIMEOUT',
+      undefined,
+      '408 Request Timeout',
+      'request_timeout',
+      'The request did not arrive in time.',
+    ],
+    [
+      'HPE_HEADER_OVERFLOW',
+      undefined,
+      '431 Request Header Fields Too Large',
+      'headers_too_large',
+      'The headers are larger than 16384 bytes together.',
+    ],
+    [
+      'HPE_INVALID_METHOD',
+      'Invalid method encountered',
+      '400 Bad Request',
+      'validation_failed',
+      'The request is not valid HTTP: Invalid method encountered.',
+    ],
+    ['HPE_UNKNOWN', undefined, '400 Bad Request', 'validation_failed', 'The request is not valid HTTP.'],
+  ])('is answered %s', async (code, reason, status, expected, message) => {
+    const text = await answered({ code, ...(reason && { reason }) });
+    const [head = '', body = ''] = text.split('\r\n\r\n');
+    const id = /\r\nRequest-Id: (req_[0-9a-f]{32})/.exec(head)?.[1];
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status}\r\n`));
+    expect(head).toContain(`\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
+    expect(head).toContain('\r\nConnection: close');
+    expect(JSON.parse(body)).toEqual({
+      error: { type: 'invalid_request', code: expected, message, param: null, details: [], request_id: id },
+    });
+  });
+
+  it('is not answered where nobody listens any more', async () => {
+    expect(await answered({ code: 'ECONNRESET' })).toBe('');
+  });
+});
