@@ -333,6 +333,7 @@ describe('a body that is not JSON', () => {
     ['{\r\n"external_id": "\\x"}', 'line 2, column 16: invalid escape character'],
     ['{"a": 1} {"b": 2}', 'line 1, column 10: end of file expected'],
     ['{"a": 1} // that is all', 'line 1, column 10: invalid comment token'],
+    ['\ufeff{"a": 1,}', 'line 1, column 9: property name expected'],
     ['[[1, 2], [3 4]]', 'line 1, column 13: comma expected'],
   ])('%j is refused with the place', async (text, place) => {
     const answer = await api.call('POST', '/v1/shipments', { key, raw: text });

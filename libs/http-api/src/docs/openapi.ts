@@ -58,7 +58,8 @@ function withHeaders(document: OpenAPIObject): OpenAPIObject {
       for (const [status, response] of Object.entries(operation?.responses ?? {})) {
         if (!response || '$ref' in response) continue;
         const names = headersOf(Number(status), operation?.security !== undefined, operation !== get);
-        response.headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+        const common = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+        response.headers = { ...common, ...response.headers };
       }
     }
   }

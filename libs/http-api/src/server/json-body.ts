@@ -34,7 +34,7 @@ function firstFault(text: string): string {
     fault ||= `: line ${line + 1}, column ${column + 1}: ${wordsOf(jsonc.printParseErrorCode(code))}`;
   };
   try {
-    jsonc.visit(text, { onError }, { disallowComments: true });
+    jsonc.visit(text.replace(/^\ufeff/, ''), { onError }, { disallowComments: true });
   } catch (error) {
     // It goes as deep as the document does.
     if (!(error instanceof RangeError)) throw error;
