@@ -127,3 +127,16 @@ it('needs shipments:write, and a shipment of the key’s own', async () => {
   path = '/v1/shipments/shp_x';
   for (const call of [cancel, reopen]) expect((await call()).status).toBe(404);
 });
+
+it('warns of fields in a body, which it does not take, and refuses them under strict handling', async () => {
+  const json = { reason: 'no longer needed' };
+  const cancelled = await api.call('POST', `${path}/cancel`, { key: operator, json });
+  expect(cancelled.body).toMatchObject({
+    status: 'cancelled',
+    warnings: [expect.objectContaining({ code: 'unknown_field', param: 'reason' })],
+  });
+  const headers = { prefer: 'handling=strict' };
+  const refused = await api.call('POST', `${path}/reopen`, { key: operator, json, headers });
+  expect([refused.status, codeOf(refused)]).toEqual([400, 'validation_failed']);
+  expect((await get()).body).toMatchObject({ status: 'cancelled' });
+});

@@ -436,7 +436,7 @@ describe('errors', () => {
       override: ({ authenticate }) => ({
         authenticate: (text) =>
           keysAreLost ? Promise.reject(new Unavailable('document store', 'gone')) : authenticate(text),
-        shipments: { upsert: lost, recordMilestone: lost, getShipment: lost },
+        shipments: { upsert: lost, recordMilestone: lost, cancel: lost, reopen: lost, getShipment: lost },
       }),
     });
     try {

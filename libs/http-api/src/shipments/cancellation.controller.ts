@@ -10,6 +10,7 @@ import { Requires, refusal } from '../docs/requires.ts';
 import { notFound } from '../errors/request-error.ts';
 import { OwnWrites } from '../own-writes/own-writes.ts';
 import { commandContext } from '../server/request.ts';
+import { readNoBody } from '../validation/read-body.ts';
 import { PossibleDuplicates } from './possible-duplicates.ts';
 import { shipmentEtag } from './shipment-answer.ts';
 import { ShipmentWrittenResource } from './shipment.resource.ts';
@@ -49,8 +50,9 @@ export class CancellationController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') id: string,
   ): Promise<ShipmentWritten> {
+    const ignored = readNoBody(request);
     const command: CancelShipment = { type: 'CancelShipment', ...this.context(request, id) };
-    return this.answer(request, reply, await this.dependencies.shipments.cancel(command));
+    return this.answer(request, reply, await this.dependencies.shipments.cancel(command), ignored);
   }
 
   @Post('reopen')
@@ -61,12 +63,13 @@ export class CancellationController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') id: string,
   ): Promise<ShipmentWritten> {
+    const ignored = readNoBody(request);
     const command: ReopenShipment = { type: 'ReopenShipment', ...this.context(request, id) };
     const [written] = await Promise.all([
       this.dependencies.shipments.reopen(command),
       this.duplicates.prepare(request),
     ]);
-    const answered = await this.answer(request, reply, written);
+    const answered = await this.answer(request, reply, written, ignored);
     const duplicates = await this.duplicates.warnings(request, written.answer.shipment);
     return { ...answered, warnings: [...answered.warnings, ...duplicates] };
   }
@@ -81,10 +84,11 @@ export class CancellationController {
     request: FastifyRequest,
     reply: FastifyReply,
     { answer: { shipment, warnings }, position }: Written,
+    ignored: readonly Warning[],
   ): Promise<ShipmentWritten> {
     request.about = { shipment_id: shipment.id };
     await this.ownWrites.wrote(request, reply, position);
     reply.header('ETag', shipmentEtag(shipment));
-    return { ...shipmentResource(shipment, this.dependencies.settings.appUrl), warnings };
+    return { ...shipmentResource(shipment, this.dependencies.settings.appUrl), warnings: [...ignored, ...warnings] };
   }
 }
