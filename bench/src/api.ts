@@ -9,9 +9,11 @@ import { cli, startBaseline, startStandalone, type Server } from './server.ts';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const PORTS = ['CNSHA', 'NLRTM', 'DEHAM', 'USLAX', 'SGSIN', 'BRSSZ'];
 
-/** ISO 6346: the check digit of four letters and six digits. */
-function container(n: number): string {
-  const text = `MSKU${String(n % 1_000_000).padStart(6, '0')}`;
+const OWNERS = ['MSKU', 'CMAU', 'HLXU', 'TGHU', 'OOLU', 'SUDU'];
+
+/** Every one another, up to six million. ISO 6346: the check digit of four letters and six digits. */
+export function container(n: number): string {
+  const text = `${OWNERS[Math.floor(n / 1_000_000) % OWNERS.length]}${String(n % 1_000_000).padStart(6, '0')}`;
   const valueOf = (letter: string) => {
     const place = letter.charCodeAt(0) - 'A'.charCodeAt(0);
     // Multiples of 11 are left out.
@@ -22,8 +24,8 @@ function container(n: number): string {
 }
 
 let serial = 0;
-/** A shipment as a transport management system sends it: about 600 bytes, every one another. */
-export function shipment(): LoadRequest {
+/** A shipment as a transport management system sends it: about 600 bytes, every one another but for these fields. */
+export function shipment(fields: object = {}): LoadRequest {
   serial += 1;
   const body = {
     external_id: `PO-${serial}`,
@@ -39,6 +41,7 @@ export function shipment(): LoadRequest {
     consignee: { name: 'Widget Trading B.V.', external_id: `W-${serial % 500}` },
     references: [{ type: 'purchase_order', value: `45000${serial}` }],
     metadata: { desk: 'rotterdam' },
+    ...fields,
   };
   return { method: 'POST', path: '/v1/shipments', body: JSON.stringify(body) };
 }

@@ -3,6 +3,7 @@ import { benchAdapters } from './adapters.ts';
 import { benchApi } from './api.ts';
 import { benchDistributed } from './distributed.ts';
 import { machine } from './machine.ts';
+import { benchSharing } from './sharing.ts';
 import { WEBHOOK_PARTS, benchWebhooks } from './webhooks.ts';
 
 interface Suite {
@@ -11,7 +12,10 @@ interface Suite {
   run(seconds: number | undefined, part: string | undefined): Promise<void>;
 }
 const suites: Readonly<Record<string, Suite>> = {
-  api: { parts: [], run: (seconds = 60) => benchApi(seconds) },
+  api: {
+    parts: ['sharing'],
+    run: (seconds, part) => (part === 'sharing' ? benchSharing(seconds ?? 20) : benchApi(seconds ?? 60)),
+  },
   adapters: { parts: [], run: (seconds = 5) => benchAdapters(seconds) },
   distributed: { parts: [], run: (seconds = 20) => benchDistributed(seconds) },
   webhooks: { parts: WEBHOOK_PARTS, run: benchWebhooks },

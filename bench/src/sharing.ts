@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { container, shipment } from './api.ts';
+import { drive, row, type Figures, type LoadRequest } from './load.ts';
+import { cli, startStandalone } from './server.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const CONNECTIONS = 64;
+
+/** Containers that no other shipment has, from one call to the next. */
+let given = 0;
+function ownContainers(count: number): readonly string[] {
+  given += count;
+  return Array.from({ length: count }, (_, at) => container(given - at));
+}
+
+interface Case {
+  readonly name: string;
+  /** Containers of each shipment. */
+  readonly containers: number;
+  /** How many shipments share them. */
+  readonly sharing: number;
+}
+const CASES: readonly Case[] = [
+  { name: '1 container', containers: 1, sharing: 20_000 },
+  { name: '100 containers', containers: 100, sharing: 3_000 },
+];
+
+/** Measured in turns, so that whatever else the machine does meanwhile concerns both alike. */
+const TURNS = 4;
+
+function together(turns: readonly Figures[]): Figures {
+  const sum = (of: (figures: Figures) => number) => turns.reduce((total, figures) => total + of(figures), 0);
+  const requests = sum((figures) => figures.requests);
+  return {
+    rate: sum(({ rate }) => rate) / turns.length,
+    p50: sum(({ p50 }) => p50) / turns.length,
+    p99: Math.max(...turns.map(({ p99 }) => p99)),
+    cpuMs: sum((figures) => figures.cpuMs * figures.requests) / requests,
+    requests,
+    failures: sum(({ failures }) => failures),
+  };
+}
+
+/**
+ * Writes of shipments that have their house bill and containers in common with very many others that are still on their
+ * way, as those of a consolidation have, beside writes of shipments that share nothing, in the same run.
+ */
+export async function benchSharing(seconds: number): Promise<void> {
+  for (const { name, containers, sharing } of CASES) {
+    const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
+    try {
+      const server = await startStandalone(dataDir);
+      const key = await cli(
+        dataDir,
+        ...['keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator'],
+      );
+      const load = { connections: CONNECTIONS, seconds, key };
+      const own = (): LoadRequest => shipment({ container_numbers: ownContainers(containers) });
+      const shared = { house_bill: `SHARED${containers}`, container_numbers: ownContainers(containers) };
+
+      await drive(server, { ...load, seconds: 3 }, own);
+      say(row(`POST, ${name}, empty store`, await drive(server, load, own)));
+      await drive(server, { ...load, amount: sharing }, () => shipment(shared));
+      const turns: { readonly byNone: Figures; readonly byMany: Figures }[] = [];
+      const turn = { ...load, seconds: Math.ceil(seconds / TURNS) };
+      while (turns.length < TURNS) {
+        const byNone = await drive(server, turn, own);
+        turns.push({ byNone, byMany: await drive(server, turn, () => shipment(shared)) });
+      }
+      const [byNone, byMany] = [together(turns.map((each) => each.byNone)), together(turns.map((each) => each.byMany))];
+      say(row(`  shared by none`, byNone));
+      say(`${row(`  by ${sharing} and more`, byMany)}  ${(byMany.rate / byNone.rate).toFixed(2)} of the rate by none`);
+      await server.stop();
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  }
+}
