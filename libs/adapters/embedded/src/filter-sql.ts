@@ -12,6 +12,9 @@ class SqlBuilder {
   text = '';
   readonly values: SqlValue[] = [];
 
+  /** @param goesOnBy what a page begins after in the first place, if it does */
+  constructor(readonly goesOnBy?: string) {}
+
   add(text: string, ...values: SqlValue[]): this {
     this.text += text;
     this.values.push(...values);
@@ -27,10 +30,11 @@ export function filterSql(layout: CollectionLayout, filter: Filter): Sql {
 }
 
 export function findSql(layout: CollectionLayout, { filter, sort, after, limit }: Query): Sql {
-  const sql = new SqlBuilder();
-  sql.add(`SELECT d.json FROM ${quoted(layout.table)} AS d WHERE `);
-  addFilter(sql, layout, filter);
-  const sortKeys = sort?.fields.map((field) => sortKey(layout, field)) ?? [];
+  const leading = leadingArray(layout, filter);
+  const sortKeys = sort?.fields.map((field) => sortKey(layout, field, leading)) ?? [];
+  const sql = new SqlBuilder(after && sortKeys[0]);
+  sql.add('SELECT d.json');
+  addMatching(sql, layout, filter, leading);
   if (after !== undefined && sortKeys.length > 0) {
     const values = after.map(encodeValue);
     sql.add(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
@@ -41,8 +45,8 @@ export function findSql(layout: CollectionLayout, { filter, sort, after, limit }
 
 export function countSql(layout: CollectionLayout, filter: Filter): Sql {
   const sql = new SqlBuilder();
-  sql.add(`SELECT count(*) FROM ${quoted(layout.table)} AS d WHERE `);
-  addFilter(sql, layout, filter);
+  sql.add('SELECT count(*)');
+  addMatching(sql, layout, filter, leadingArray(layout, filter));
   return sql;
 }
 
@@ -69,17 +73,37 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
   });
 }
 
+/** One row `d` for each document for which the filter holds. */
+function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, leading?: LeadingArray): void {
+  const documents = `${quoted(layout.table)} AS d`;
+  if (leading === undefined) {
+    sql.add(` FROM ${documents} WHERE `);
+    addFilter(sql, layout, filter);
+    return;
+  }
+  // Row by row as the array's index gives them, and no further than is asked for: however many have the element.
+  const { array, once } = leading;
+  sql.add(once ? ' FROM ' : ' FROM (SELECT DISTINCT a.id FROM ');
+  sql.add(`${quoted(array.table)} AS a`);
+  if (once) sql.add(` CROSS JOIN ${documents} ON d.id = a.id`);
+  sql.add(' WHERE TRUE');
+  const others: Record<string, Condition> = {};
+  for (const [field, condition] of Object.entries(filter)) {
+    if (!array.fields.includes(field)) others[field] = condition;
+    else addCondition(sql.add(' AND '), `a.${column(field)}`, condition);
+  }
+  sql.add(once ? ' AND ' : `) AS a CROSS JOIN ${documents} ON d.id = a.id WHERE `);
+  addFilter(sql, layout, others);
+}
+
 function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter): void {
   sql.add('TRUE');
-  const pinnedByArray = fieldsPinnedByArray(layout, filter);
   for (const [field, condition] of Object.entries(filter)) {
     if (!FIELD.test(field)) throw new TypeError(`not a top-level field: ${field}`);
-    // The rows of the array's table say it already; said again, it would lure the planner to a much wider index.
-    if (pinnedByArray.has(field)) continue;
     sql.add(' AND ');
-    const array = arrayTable(layout, field, filter);
+    const array = layout.arrays.find(({ arrayField }) => arrayField === field);
     if (field === ID || layout.columns.includes(field)) addCondition(sql, `d.${column(field)}`, condition);
-    else if (array !== undefined && !('exists' in Object(condition))) addIndexedArray(sql, array, filter, condition);
+    else if (array !== undefined && !('exists' in Object(condition))) addIndexedArray(sql, array, condition);
     else addUnindexed(sql, field, condition);
   }
 }
@@ -94,14 +118,16 @@ function addCondition(sql: SqlBuilder, key: string, condition: Condition): void 
 
 /** Values of one type only are compared with each other: a bound without its counterpart reaches to the end of its type. */
 function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: Bounds): void {
+  // With `+` the engine does not begin at the end of a type where a page begins later.
+  const ofType = key === sql.goesOnBy ? `+${key}` : key;
   const bound = (value: Scalar | undefined, comparison: string, counterparts: readonly (Scalar | undefined)[]) => {
     if (value === undefined) return;
     const encoded = encodeValue(value);
     sql.add(` AND ${key} ${comparison} ?`, encoded);
     if (counterparts.some((other) => other !== undefined && typeOf(other) === typeOf(value))) return;
     const { from, below } = typeBounds(encoded);
-    if (comparison.startsWith('>')) sql.add(` AND ${key} < ${below}`);
-    else if (from !== undefined) sql.add(` AND ${key} >= ${from}`);
+    if (comparison.startsWith('>')) sql.add(` AND ${ofType} < ${below}`);
+    else if (from !== undefined) sql.add(` AND ${ofType} >= ${from}`);
   };
   sql.add('(TRUE');
   bound(gt, '>', [lt, lte]);
@@ -115,32 +141,35 @@ function typeOf(value: Scalar): string {
   return value === null ? 'null' : typeof value;
 }
 
-/** The index of this array of which the filter pins the most fields. */
-function arrayTable(layout: CollectionLayout, field: string, filter: Filter): ArrayTable | undefined {
+/** The table of an array whose elements lead to the documents. */
+interface LeadingArray {
+  readonly array: ArrayTable;
+  /** Whether it leads to no document twice. */
+  readonly once: boolean;
+}
+
+/** That of which the filter pins the most fields, unless it names the documents. */
+function leadingArray(layout: CollectionLayout, filter: Filter): LeadingArray | undefined {
+  const id = filter[ID];
+  if (id !== undefined && (isScalar(id) || 'in' in id)) return undefined;
   const pinned = ({ fields }: ArrayTable) => fields.filter((name) => isScalar(filter[name])).length;
-  return layout.arrays
-    .filter(({ arrayField }) => arrayField === field)
-    .reduce<ArrayTable | undefined>((best, next) => (best && pinned(best) >= pinned(next) ? best : next), undefined);
+  const [array] = layout.arrays
+    .filter(({ arrayField }) => isLookup(filter[arrayField]))
+    .sort((one, other) => pinned(other) - pinned(one));
+  return array && { array, once: isScalar(filter[array.arrayField]) };
 }
 
-/** Fields with a value that stand in the table of an indexed array which the filter asks for something of. */
-function fieldsPinnedByArray(layout: CollectionLayout, filter: Filter): ReadonlySet<string> {
-  const pinned = Object.entries(filter).flatMap(([field, condition]) => {
-    const looksUp = isScalar(condition) || !('exists' in condition || 'ne' in condition);
-    const array = looksUp ? arrayTable(layout, field, filter) : undefined;
-    return array?.fields.filter((name) => name !== field && isScalar(filter[name])) ?? [];
-  });
-  return new Set(pinned);
+/** Whether it says which values are looked for, not which are not. */
+function isLookup(condition: Condition | undefined): boolean {
+  if (condition === undefined) return false;
+  return isScalar(condition) || !('exists' in condition || 'ne' in condition);
 }
 
-function addIndexedArray(sql: SqlBuilder, array: ArrayTable, filter: Filter, condition: Condition): void {
+/** Looks at each document that the rest of the filter leaves: `+` keeps the engine from looking at all that have the element. */
+function addIndexedArray(sql: SqlBuilder, array: ArrayTable, condition: Condition): void {
   const without = !isScalar(condition) && 'ne' in condition;
-  sql.add(`d.id ${without ? 'NOT ' : ''}IN (SELECT a.id FROM ${quoted(array.table)} AS a WHERE `);
-  addCondition(sql, `a.${column(array.arrayField)}`, without ? condition.ne : condition);
-  for (const field of array.fields) {
-    const value = filter[field];
-    if (field !== array.arrayField && isScalar(value)) sql.add(` AND a.${column(field)} = ?`, encodeValue(value));
-  }
+  sql.add(`${without ? 'NOT ' : ''}EXISTS (SELECT 1 FROM ${quoted(array.table)} AS e WHERE e.id = d.id AND `);
+  addCondition(sql, `+e.${column(array.arrayField)}`, without ? condition.ne : condition);
   sql.add(')');
 }
 
@@ -159,7 +188,8 @@ function addUnindexed(sql: SqlBuilder, field: string, condition: Condition): voi
   sql.add('))');
 }
 
-function sortKey(layout: CollectionLayout, field: string): string {
+function sortKey(layout: CollectionLayout, field: string, leading: LeadingArray | undefined): string {
+  if (leading?.once === true && (field === ID || leading.array.fields.includes(field))) return `a.${column(field)}`;
   if (field === ID || layout.columns.includes(field)) return `d.${column(field)}`;
   if (!FIELD.test(field)) throw new TypeError(`not a top-level field: ${field}`);
   return `json_extract(d.json, '$.${field}')`;

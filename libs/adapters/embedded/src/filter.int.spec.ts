@@ -1,13 +1,12 @@
 import fc from 'fast-check';
-import type { Collection, Filter, Scalar } from '@tracking/ports';
-import { noMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
+import type { Collection, Scalar } from '@tracking/ports';
+import { holds, noMetrics, silentLogger, tempFolder, type StoredField, type TempFolder } from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
-type Field = Scalar | readonly Scalar[] | { readonly a: Scalar };
 interface Row {
   readonly id: string;
-  readonly plain?: Field;
-  readonly list?: Field;
+  readonly plain?: StoredField;
+  readonly list?: StoredField;
 }
 
 const scalar = fc.constantFrom<Scalar>(0, 1, -1, 1.5, 10, '', '0', '1', 'a', 'ab', 'b', true, false, null);
@@ -26,28 +25,6 @@ const condition = fc.oneof(
   fc.record({ exists: fc.boolean() }),
 );
 const filters = fc.record({ plain: condition, list: condition }, { requiredKeys: [] });
-
-/** The port's words about conditions, as plainly as they can be written. */
-function holds(value: Field | undefined, given: Filter[string]): boolean {
-  if (given === null || typeof given !== 'object') return elements(value).includes(given);
-  if ('in' in given) return elements(value).some((element) => given.in.includes(element));
-  if ('ne' in given) return !elements(value).includes(given.ne);
-  if ('exists' in given) return (value !== undefined) === given.exists;
-  return elements(value).some((element) =>
-    Object.entries(given).every(([bound, limit]) => limit !== undefined && within(bound, element, limit)),
-  );
-}
-
-function elements(value: Field | undefined): readonly Scalar[] {
-  if (Array.isArray(value)) return value as readonly Scalar[];
-  return value === undefined || (typeof value === 'object' && value !== null) ? [] : [value as Scalar];
-}
-
-function within(bound: string, element: Scalar, limit: Scalar): boolean {
-  if (element === null || limit === null) return element === limit && bound.endsWith('e');
-  if (typeof element !== typeof limit) return false;
-  return { gt: element > limit, gte: element >= limit, lt: element < limit, lte: element <= limit }[bound] ?? false;
-}
 
 describe('filters', () => {
   let folder: TempFolder;
