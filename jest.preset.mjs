@@ -7,10 +7,15 @@ delete swc.$schema;
 delete swc.exclude;
 delete swc.jsc.rewriteRelativeImportExtensions;
 
+const WATCHED_QUERIES = new URL('libs/adapters/embedded/test/watched-queries.ts', import.meta.url);
+
 /** The Jest project of one library or app: TypeScript sources through swc, as ES modules. */
 export function project(displayName, configUrl) {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(new URL('package.json', configUrl), 'utf8'));
+  const storesDocuments = '@tracking/embedded' in { ...dependencies, ...devDependencies };
   return {
     displayName,
+    setupFilesAfterEnv: storesDocuments ? [fileURLToPath(WATCHED_QUERIES)] : [],
     rootDir: dirname(fileURLToPath(configUrl)),
     testEnvironment: 'node',
     testEnvironmentOptions: { customExportConditions: ['@tracking/source', 'node', 'node-addons'] },

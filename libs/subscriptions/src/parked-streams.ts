@@ -23,6 +23,7 @@ export const PARKED: CollectionSpec = {
   name: 'parked_streams',
   indexes: [
     { name: 'by_partition', fields: ['subscriber', 'generation', 'partition', 'id'] },
+    { name: 'by_subscriber', fields: ['subscriber', 'id'] },
     { name: 'by_retry', fields: ['subscriber', 'generation', 'retry'] },
   ],
   derived: true,

@@ -30,7 +30,7 @@ export interface BundleDocument extends Document {
 const SCOPE = ['workspace_id', 'environment'] as const;
 export const BY_CREATION = ['last_created_at', 'id'] as const;
 /** What else lists filter by: so that an engine need not read the bundles themselves. */
-const LOOKED_AT = ['first_created_at', 'event_type'] as const;
+const LOOKED_AT = ['first_created_at', 'event_type', 'second'] as const;
 
 export const BUNDLES: CollectionSpec = {
   name: 'webhook_bundles',

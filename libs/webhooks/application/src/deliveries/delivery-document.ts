@@ -14,13 +14,17 @@ export interface DeliveryDocument extends Document, Delivery {
   readonly latest_attempt?: WebhookAttempt;
 }
 
+const ORDER = ['created_at', 'id'];
+/** What else lists filter by: what they leave out an engine passes over in the index, without a look at the deliveries. */
+const LOOKED_AT = ['event_type', 'event_created_at'];
+
 export const DELIVERIES: CollectionSpec = {
   name: 'webhook_deliveries',
   indexes: [
     { name: 'queue', fields: ['queue', 'due_at', 'id'] },
-    { name: 'scope', fields: ['workspace_id', 'environment', 'status', 'created_at', 'id'] },
-    { name: 'endpoint', fields: ['endpoint_id', 'status', 'created_at', 'id'] },
-    { name: 'event', fields: ['event_id'] },
+    { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...ORDER, ...LOOKED_AT] },
+    { name: 'endpoint', fields: ['endpoint_id', 'status', ...ORDER, ...LOOKED_AT] },
+    { name: 'event', fields: ['event_id', 'payload_id'] },
   ],
 };
 

@@ -1,0 +1,129 @@
+import type { Collection, CollectionSpec, Condition, Document, Filter, Query } from '@tracking/ports';
+import { nearMisses } from '@tracking/testing';
+import { SqliteCollection } from '../src/sqlite-collection.ts';
+import { VisitedRows } from './visited-rows.ts';
+
+/**
+ * Run before the tests of every project that stores documents: notes each kind of query that its features ask, and fails
+ * where one costs more than it answers. Each is asked of very many documents of which it wants some and of others that it
+ * wants but for one field: it may look at a few rows for each that it answers, at none of the others.
+ */
+
+/** Fields that may leave out documents which had to be looked at, and why that is cheap: whoever adds some says it. */
+interface Exception {
+  readonly collection: string;
+  readonly fields: readonly string[];
+  /** Where this one is asked for too. */
+  readonly beside: string;
+  readonly why: string;
+}
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    collection: 'milestones',
+    fields: ['workspace_id', 'environment', 'classifier', 'container_number', 'superseded', 'retracted'],
+    beside: 'shipment_id',
+    why: 'a shipment has 5,000 at most, and is of one scope',
+  },
+  {
+    collection: 'shipments',
+    fields: ['status'],
+    beside: 'external_id',
+    why: 'an external id is that of one shipment',
+  },
+  {
+    collection: 'published_events',
+    fields: ['created_at'],
+    beside: 'position',
+    why: 'the positions asked for are those of the times asked for, and of a day before and after',
+  },
+  {
+    collection: 'published_events',
+    fields: ['type'],
+    beside: 'stream',
+    why: 'those of one shipment, of which 5,000 milestones make most',
+  },
+  {
+    collection: 'webhook_deliveries',
+    fields: ['event_type', 'event_created_at'],
+    beside: 'status',
+    why: 'the index has them: what is left out costs a quarter of a second for a million, on a thread of its own',
+  },
+  {
+    collection: 'webhook_bundles',
+    fields: ['event_type', 'second', 'first_created_at'],
+    beside: 'last_created_at',
+    why: 'the index has them, and a bundle holds many deliveries; those after the page were taken apart for the one before',
+  },
+];
+
+/** Of the page that is asked for; what it costs grows with it in proportion. */
+const PAGE = 20;
+/** Rows looked at for each document or value of a list: its entry in one table, itself in another, and one to end with. */
+const FOR_EACH = 3;
+
+interface Watched {
+  readonly spec: CollectionSpec;
+  readonly query: Query;
+}
+
+const watched = new Map<string, Watched>();
+
+function watch({ name, ...spec }: CollectionSpec, query: Query): void {
+  // Generations of a read model are of one kind.
+  const collection = name.replace(/\.g\d+$/, '');
+  const { filter, sort, after } = query;
+  const kinds = Object.entries(filter).map(([field, condition]) => `${field} ${kindOf(condition)}`);
+  const order = sort === undefined ? '' : ` by ${sort.fields.join()}${sort.descending === true ? ' descending' : ''}`;
+  const title = `${collection}: ${kinds.sort().join(', ')}${order}${after === undefined ? '' : ', going on'}`;
+  if (!watched.has(title)) watched.set(title, { spec: { ...spec, name: collection }, query });
+}
+
+function kindOf(condition: Condition): string {
+  return condition === null || typeof condition !== 'object' ? '=' : Object.keys(condition).sort().join();
+}
+
+/** What is wrong with it, if anything. */
+function fault({ spec, query }: Watched): string | undefined {
+  const { filter } = query;
+  const listed = Object.values(filter).flatMap((one) =>
+    one !== null && typeof one === 'object' && 'in' in one ? one.in : [],
+  );
+  const limit = Math.min(query.limit, PAGE);
+  const most = FOR_EACH * (limit + listed.length + 1);
+  const visited = new VisitedRows(spec);
+  try {
+    const excepted = EXCEPTIONS.filter(({ collection, beside }) => collection === spec.name && beside in filter);
+    const fields = excepted.flatMap((one) => one.fields);
+    visited.store(nearMisses(spec, query, 3 * most, fields));
+    const { rows, answered } = visited.visit({ ...query, limit });
+    return rows <= most ? undefined : `looks at ${rows} rows for ${answered}, not ${most} at most`;
+  } finally {
+    visited.close();
+  }
+}
+
+// Every collection that a test's engine opens is one of these.
+type Watching = Collection<Document> & { readonly layout: { readonly spec: CollectionSpec } };
+const { find, count, claim } = SqliteCollection.prototype as Collection<Document>;
+Object.assign(SqliteCollection.prototype, {
+  find(this: Watching, query: Query) {
+    watch(this.layout.spec, query);
+    return find.call(this, query);
+  },
+  count(this: Watching, filter: Filter) {
+    watch(this.layout.spec, { filter, limit: PAGE });
+    return count.call(this, filter);
+  },
+  claim(this: Watching, query: Omit<Query, 'limit' | 'after'>, set: object) {
+    watch(this.layout.spec, { ...query, limit: 1 });
+    return claim.call(this, query, set);
+  },
+});
+
+afterAll(() => {
+  const faults = [...watched].flatMap(([title, one]) => {
+    const found = fault(one);
+    return found === undefined ? [] : [`${title}: ${found}`];
+  });
+  expect(faults).toEqual([]);
+});
