@@ -32,6 +32,14 @@ export function mongoSubject<P extends { close(): Promise<void> }>(port: (store:
   );
 }
 
+/** What ports stand on. */
+export function connectionSubject(): Subject<MongoConnection> {
+  return subjectOn(
+    (connection) => connection,
+    () => Promise.resolve(),
+  );
+}
+
 export function gridfsSubject(): Subject<GridfsObjectStore> {
   return subjectOn(
     (connection) => new GridfsObjectStore(connection),
