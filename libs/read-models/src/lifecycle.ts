@@ -45,6 +45,7 @@ export class Lifecycle {
   private stopped = false;
   private isReady = false;
   private isOutdated = false;
+  private readonly startedAt = performance.now();
   private readonly ready = Promise.withResolvers<void>();
 
   constructor(
@@ -55,7 +56,11 @@ export class Lifecycle {
   /** Resolves when what is queried has once been complete. */
   start(): Promise<void> {
     this.nudge();
-    this.timer = setInterval(() => this.nudge(), STEP_MS);
+    // Not in a step, which may wait for its store.
+    this.timer = setInterval(() => {
+      this.measure();
+      this.nudge();
+    }, STEP_MS);
     return this.ready.promise;
   }
 
@@ -83,11 +88,11 @@ export class Lifecycle {
   private async stepWhileAsked(): Promise<void> {
     while (this.again && !this.stopped) {
       this.again = false;
-      this.measure();
       try {
         await this.step();
       } catch (error) {
         // The store is away: everything is still due at the next step.
+        this.parts.metrics.of(this.active.model.name).failed();
         this.parts.logger.warn(
           { read_model: this.active.model.name, error: describe(error) },
           'read model step failed',
@@ -158,8 +163,10 @@ export class Lifecycle {
   private measure(): void {
     const { metrics } = this.parts;
     const labels = { read_model: this.active.model.name };
-    const queried = this.projections.get(this.active.progress.generation ?? 0);
-    metrics.lag.set((queried?.lagMs() ?? 0) / 1_000, labels);
+    const { generation } = this.active.progress;
+    const unknownForMs = generation === undefined ? performance.now() - this.startedAt : 0;
+    const lagMs = this.projections.get(generation ?? 0)?.lagMs() ?? unknownForMs;
+    metrics.lag.set(lagMs / 1_000, labels);
     const parked = [...this.projections.values()].reduce((sum, projection) => sum + projection.parkedCount(), 0);
     metrics.parked.set(parked, labels);
   }

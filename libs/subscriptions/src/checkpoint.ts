@@ -22,6 +22,10 @@ export const CHECKPOINTS: CollectionSpec = {
   derived: true,
 };
 
+export function checkpointId(subscriber: string, generation: number, partition: string): string {
+  return `${subscriber}/${generation}/${partition}`;
+}
+
 /** A newer holder of the lease has taken the checkpoint over. */
 export class Superseded extends Error {
   override readonly name = 'Superseded';
@@ -58,7 +62,7 @@ export class Checkpoint {
     failed: (error: unknown) => void,
     restMs = 0,
   ): Promise<Checkpoint> {
-    const id = `${of.subscriber}/${of.generation}/${of.partition}`;
+    const id = checkpointId(of.subscriber, of.generation, of.partition);
     await documents.insert({ id, ...of, position: null, complete: false });
     const claimed = await documents.claim({ filter: { id, epoch: { lte: of.epoch } } }, { epoch: of.epoch });
     if (!claimed) throw new Superseded(`${id}: epoch ${of.epoch} is not the newest`);

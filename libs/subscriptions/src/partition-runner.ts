@@ -36,6 +36,7 @@ export interface RunnerParts {
 }
 
 interface Turn {
+  readonly checkpoint: Checkpoint;
   readonly work: Work;
   readonly parked: ParkedStreams;
   readonly ending: AbortSignal;
@@ -71,6 +72,15 @@ export class PartitionRunner {
   /** Milliseconds since the oldest event known to be waiting was recorded; 0 when none is. */
   lagMs(): number {
     return this.waitingSince === undefined ? 0 : Math.max(0, this.parts.clock().getTime() - this.waitingSince);
+  }
+
+  /** Everything up to here is done, in this process; undefined where the partition is not in its hands. */
+  get position(): Position | undefined {
+    return this.turn?.checkpoint.position;
+  }
+
+  get key(): string {
+    return this.partition.key;
   }
 
   parkedCount(): number {
@@ -119,7 +129,7 @@ export class PartitionRunner {
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
     const ending = AbortSignal.any([stopping, lost]);
     const parked = await ParkedStreams.load(await documentStore.collection<ParkedStream>(PARKED), this.named, clock);
-    const turn: Turn = { work: await begin(lost), parked, ending };
+    const turn: Turn = { checkpoint, work: await begin(lost), parked, ending };
     const goal = checkpoint.complete ? undefined : await eventStore.head();
 
     this.turn = turn;

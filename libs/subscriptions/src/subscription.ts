@@ -1,10 +1,14 @@
+import type { Position } from '@tracking/ports';
+import { CHECKPOINTS, checkpointId } from './checkpoint.ts';
+import type { CheckpointDocument } from './checkpoint.ts';
+import { Lag } from './lag.ts';
 import { PARKED, describe } from './parked-streams.ts';
 import type { ParkedStream } from './parked-streams.ts';
 import { PartitionRunner } from './partition-runner.ts';
 import type { RunnerParts } from './partition-runner.ts';
 import type { Partition } from './subscriber.ts';
 
-/** What another process asked for is noticed within this time. */
+/** What another process asked for, or does, is noticed within this time. */
 const LOOK_MS = 1_000;
 const RETRIES_AT_ONCE = 100;
 
@@ -18,6 +22,8 @@ export class Subscription {
   private readonly runners: readonly PartitionRunner[];
   private timer: NodeJS.Timeout | undefined;
   private retrying: Promise<void> | undefined;
+  private looking: Promise<void> | undefined;
+  private readonly lag = new Lag();
 
   constructor(private readonly parts: SubscriptionParts) {
     this.runners = parts.partitions.map((partition) => new PartitionRunner(parts, partition));
@@ -25,7 +31,11 @@ export class Subscription {
 
   start(): void {
     for (const runner of this.runners) runner.start();
-    this.timer ??= setInterval(() => this.nudge(), LOOK_MS).unref();
+    this.look();
+    this.timer ??= setInterval(() => {
+      this.nudge();
+      this.look();
+    }, LOOK_MS).unref();
   }
 
   /** Finishes the batches in hand, writes the checkpoints, hands the leases over. */
@@ -34,9 +44,14 @@ export class Subscription {
     await Promise.all([...this.runners.map((runner) => runner.stop()), this.retrying]);
   }
 
-  /** Milliseconds since the oldest event known to be waiting was recorded, of the partitions in this process's hands. */
+  /**
+   * Milliseconds since the oldest event known to be waiting was recorded, or first seen to wait: also where another process
+   * should handle it, or none does, or nobody can tell.
+   */
   lagMs(): number {
-    return Math.max(0, ...this.runners.map((runner) => runner.lagMs()));
+    // Newer than the last look.
+    this.lag.reached(leastOf(this.here()));
+    return Math.max(this.lag.ms(), ...this.runners.map((runner) => runner.lagMs()));
   }
 
   /** Streams that wait behind an event that failed, of the partitions in this process's hands. */
@@ -49,10 +64,45 @@ export class Subscription {
     this.retrying ??= this.retryAsked().finally(() => (this.retrying = undefined));
   }
 
+  private look(): void {
+    this.looking ??= this.measure().finally(() => (this.looking = undefined));
+  }
+
+  private async measure(): Promise<void> {
+    const at = performance.now();
+    try {
+      const head = await this.parts.eventStore.head();
+      this.lag.looked(at, head, await this.done());
+    } catch (error) {
+      this.parts.logger.debug(
+        { ...this.parts.subscriber, error: describe(error) },
+        'how far it is, is looked at later',
+      );
+    }
+  }
+
+  /** Everything up to here is done, here or elsewhere; undefined where some partition has done nothing. */
+  private async done(): Promise<Position | undefined> {
+    return leastOf(this.here()) ?? leastOf(await this.stored());
+  }
+
+  private here(): readonly (Position | undefined)[] {
+    return this.runners.map((runner) => runner.position);
+  }
+
+  private async stored(): Promise<readonly (Position | undefined)[]> {
+    const { subscriber, documentStore, partitions } = this.parts;
+    const { name, generation } = subscriber;
+    const documents = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
+    const found = await documents.getMany(partitions.map(({ key }) => checkpointId(name, generation, key)));
+    const stored = new Map(found.map(({ partition, position }) => [partition, position ?? undefined]));
+    return this.runners.map((runner) => runner.position ?? stored.get(runner.key));
+  }
+
   private async retryAsked(): Promise<void> {
     // Asked for is what waits in the hands of some process: nothing of this one's, nothing to look for.
     if (this.parkedCount() === 0) return;
-    const { subscriber, documentStore, logger } = this.parts;
+    const { subscriber, documentStore, logger, metrics } = this.parts;
     const { name, generation } = subscriber;
     try {
       const documents = await documentStore.collection<ParkedStream>(PARKED);
@@ -61,7 +111,13 @@ export class Subscription {
       // The runner that holds the stream does it.
       if (asked.length > 0) await Promise.all(this.runners.map((runner) => runner.retry(asked)));
     } catch (error) {
+      metrics.failed();
       logger.warn({ subscriber: name, error: describe(error) }, 'parked streams are looked for again');
     }
   }
+}
+
+/** Undefined where one of them is. */
+function leastOf(positions: readonly (Position | undefined)[]): Position | undefined {
+  return positions.includes(undefined) ? undefined : positions.toSorted()[0];
 }

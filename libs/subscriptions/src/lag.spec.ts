@@ -1,0 +1,63 @@
+import { Lag } from './lag.ts';
+
+describe('a lag', () => {
+  let now: number;
+  let lag: Lag;
+  /** A look at every second, for as long. */
+  const look = (
+    seconds: number,
+    see: (second: number) => readonly [head: string | undefined, done: string | undefined],
+  ) => {
+    for (const end = now + seconds * 1_000; now < end;) {
+      now += 1_000;
+      const [head, done] = see(now / 1_000);
+      lag.looked(now, head, done);
+    }
+  };
+  const at = (second: number) => String(second).padStart(6, '0');
+  beforeEach(() => {
+    now = 0;
+    lag = new Lag(() => now);
+  });
+
+  it('is none where everything is done, or there is nothing', () => {
+    look(10, () => [undefined, undefined]);
+    expect(lag.ms()).toBe(0);
+    look(10, () => ['0007', '0007']);
+    expect(lag.ms()).toBe(0);
+  });
+
+  it('grows from when something was first seen to wait', () => {
+    look(10, () => ['0001', '0001']);
+    look(60, () => ['0002', '0001']);
+    expect(lag.ms()).toBe(59_000);
+    look(1, () => ['0002', '0002']);
+    expect(lag.ms()).toBe(0);
+  });
+
+  it('grows where nothing was ever done', () => {
+    look(60, () => ['0002', undefined]);
+    expect(lag.ms()).toBe(59_000);
+  });
+
+  it('is how far the work is behind while both go on, however long that lasts', () => {
+    look(5_000, (second) => [at(second), at(Math.max(0, second - 30))]);
+    expect(lag.ms()).toBe(29_000);
+  });
+
+  it('grows with the whole time that nothing moves', () => {
+    look(10, (second) => [at(second), at(second)]);
+    look(9_990, (second) => [at(second), at(10)]);
+    expect(lag.ms()).toBe(9_989_000);
+  });
+
+  it('grows while nobody can look', () => {
+    look(10, () => ['0001', '0001']);
+    now += 3_000;
+    expect(lag.ms()).toBe(0);
+    now += 57_000;
+    expect(lag.ms()).toBe(60_000);
+    look(1, () => ['0001', '0001']);
+    expect(lag.ms()).toBe(0);
+  });
+});

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { type EventStore, Unavailable } from '@tracking/ports';
+import { type TempFolder, eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { partition } from './subscriber.ts';
+import { Subscription, type SubscriptionParts } from './subscription.ts';
+
+const DEADLINE = { deadlineMs: 20_000 };
+
+describe('the lag of a subscriber', () => {
+  let folder: TempFolder;
+  let engine: EmbeddedEngine;
+  let started: Subscription[];
+  beforeEach(async () => {
+    folder = await tempFolder();
+    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    started = [];
+  });
+  afterEach(async () => {
+    await Promise.all(started.map((each) => each.stop()));
+    await engine.close();
+    await folder.remove();
+  });
+
+  const append = () =>
+    engine.eventStore.append(`thing-${randomUUID()}`, 'no_stream', [
+      { id: randomUUID(), type: 'happened', data: {}, metadata: { recorded_at: new Date().toISOString() } },
+    ]);
+  function start(parts: Partial<SubscriptionParts> = {}): Subscription {
+    const subscription = new Subscription({
+      subscriber: { name: 'tester', generation: 1 },
+      partitions: [partition(['thing-'])],
+      begin: () => Promise.resolve({ handle: () => Promise.resolve([]) }),
+      eventStore: engine.eventStore,
+      documentStore: engine.documentStore,
+      leases: engine.leases,
+      logger: silentLogger,
+      clock: () => new Date(),
+      metrics: { handled: () => undefined, failed: () => undefined },
+      ...parts,
+    });
+    started.push(subscription);
+    subscription.start();
+    return subscription;
+  }
+  const grows = async (one: Subscription) => {
+    await eventually(() => expect(one.lagMs()).toBeGreaterThan(0), DEADLINE);
+    const before = one.lagMs();
+    await eventually(() => expect(one.lagMs()).toBeGreaterThan(before + 1_000), DEADLINE);
+  };
+  const ends = (one: Subscription) => eventually(() => expect(one.lagMs()).toBe(0), DEADLINE);
+  const storeThat = (part: Partial<EventStore>) => Object.assign(Object.create(engine.eventStore) as EventStore, part);
+
+  it('grows where the work is handed to nobody', async () => {
+    const lease = await engine.leases.acquire('tester.g1.thing-', new AbortController().signal);
+    await append();
+    const idle = start();
+    await grows(idle);
+    await lease.release();
+    await ends(idle);
+  });
+
+  it('grows where the first batch does not come', async () => {
+    await append();
+    const catchUp: EventStore['catchUp'] = async function* ({ signal }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    };
+    await grows(start({ eventStore: storeThat({ catchUp }) }));
+  });
+
+  it('is that of whoever holds the work in processes that do not', async () => {
+    const working = start();
+    await append();
+    const idle = start();
+    await ends(working);
+    await ends(idle);
+    let isAway = true;
+    const handle = () => (isAway ? Promise.reject(new Unavailable('engine', 'away')) : Promise.resolve([]));
+    await working.stop();
+    start({ begin: () => Promise.resolve({ handle }) });
+    await idle.stop();
+    const watching = start();
+    await append();
+    await grows(watching);
+    isAway = false;
+    await ends(watching);
+  });
+});
