@@ -39,5 +39,17 @@ export interface Metrics {
   histogram(name: string, help: string, labels?: readonly string[], buckets?: readonly number[]): Histogram;
 }
 
+/** Counts a try that failed of something that is tried until it succeeds. @param what is tried: one of a few texts */
+export type CountRetry = (what: string) => void;
+
+/**
+ * For every loop that goes on until it has succeeded: what never does shows in one metric, whoever tries it.
+ */
+export function retryCounter(metrics: Metrics): CountRetry {
+  const help = 'Tries that failed of what is tried until it succeeds, by what that is.';
+  const counter = metrics.counter('retries_total', help, ['what']);
+  return (what) => counter.add(1, { what });
+}
+
 /** Wall-clock time now. */
 export type Clock = () => Date;

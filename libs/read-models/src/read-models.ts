@@ -1,3 +1,4 @@
+import { retryCounter } from '@tracking/ports';
 import type { Clock, DocumentStore, EventStore, Leases, Logger, Metrics, Position } from '@tracking/ports';
 import type * as subscriptions from '@tracking/subscriptions';
 import { Parked, type RetryOutcome, describe, partition, persistently } from '@tracking/subscriptions';
@@ -131,7 +132,11 @@ export class ReadModels {
         this.lifecycles.set(active.model.name, new Lifecycle(active, { ...parts, metrics: projectionMetrics }));
       }
     }
-    const failed = (error: unknown) => logger.warn({ error: describe(error) }, 'read models wait for their store');
+    const countRetry = retryCounter(metrics);
+    const failed = (error: unknown) => {
+      countRetry('finding read models');
+      logger.warn({ error: describe(error) }, 'read models wait for their store');
+    };
     const readiness = Object.values(this.active).map(
       (active) =>
         this.lifecycles.get(active.model.name)?.start() ??

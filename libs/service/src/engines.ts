@@ -25,7 +25,7 @@ export function openMongo(service: Service, options: { readonly url: string }) {
   const connection = new MongoConnection({ ...options, metrics });
   shutdown.add('document store', () => connection.close());
   const documentStore = new MongoDocumentStore(connection);
-  const leases = new MongoLeases(documentStore);
+  const leases = new MongoLeases(documentStore, metrics);
   shutdown.add('leases', () => leases.close());
   service.watch('document store', () => connection.ping());
   return { documentStore, leases };

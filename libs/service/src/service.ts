@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Unavailable, type Clock, type Logger } from '@tracking/ports';
+import { Unavailable, retryCounter, type Clock, type Logger } from '@tracking/ports';
 import {
   blaming,
   createLogger,
@@ -100,6 +100,7 @@ export class Service {
         return await action();
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
+        retryCounter(this.metrics)('starting');
         if (error.message !== said) this.logger.warn({ reason: error.message }, 'waiting for an engine');
         said = error.message;
         await pause(RETRY_MS, undefined, { signal });

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BatchHandler, Logger, ReceivedMessage } from '@tracking/ports';
+import type { BatchHandler, CountRetry, Logger, ReceivedMessage } from '@tracking/ports';
 import { Signal } from './signal.ts';
 import { messageOf } from './sqlite-database.ts';
 
@@ -70,6 +70,7 @@ export class ConsumerGroup {
     partitions: number,
     private readonly log: TopicLog,
     private readonly logger: Logger,
+    private readonly countRetry: CountRetry,
   ) {
     this.signals = Array.from({ length: partitions }, () => new Signal());
   }
@@ -112,6 +113,7 @@ export class ConsumerGroup {
         if (!(await this.handle(partition, progress, member))) await changed;
       } catch (error) {
         const { topic } = this;
+        this.countRetry('handling messages');
         this.logger.warn({ topic, partition, reason: messageOf(error) }, 'a batch of messages is handled again');
         const committed = progress?.committed ?? -1;
         failures = committed > failedAt ? 1 : failures + 1;

@@ -1,5 +1,6 @@
 import {
   MAX_APPEND_BYTES,
+  retryCounter,
   type DocumentStore,
   type EventStore,
   type Leases,
@@ -73,11 +74,12 @@ export class EmbeddedEngine {
     const { readerThreads = 2, waitingReads = 1_000, appendBytes = MAX_APPEND_BYTES } = limits;
     const live = { items: 2_000, characters: 8_000_000, ...limits.live };
     const readers = new SqliteReaders(folder.storage, { threads: readerThreads, waiting: waitingReads }, metrics);
+    const countRetry = retryCounter(metrics);
     const events = new LiveTail<StoredEvent>(writer.start.head, live);
     return new EmbeddedEngine(
-      new SqliteEventStore(writer, database, readers, events, logger, appendBytes),
+      new SqliteEventStore(writer, database, readers, events, logger, countRetry, appendBytes),
       new SqliteDocumentStore(writer, database, readers),
-      new SqliteMessageBroker(writer, database, readers, live, logger),
+      new SqliteMessageBroker(writer, database, readers, live, logger, countRetry),
       new InProcessLeases(writer.start.incarnation),
       new MemoryQuota(),
       writer,

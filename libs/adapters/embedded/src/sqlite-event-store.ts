@@ -5,6 +5,7 @@ import {
   VersionConflict,
   type AppendResult,
   type CatchUpOptions,
+  type CountRetry,
   type EventBatch,
   type EventStore,
   type ExpectedRevision,
@@ -36,6 +37,7 @@ export class SqliteEventStore implements EventStore {
     private readonly readers: SqliteReaders,
     private readonly tail: LiveTail<StoredEvent>,
     private readonly logger: Logger,
+    private readonly countRetry: CountRetry,
     private readonly appendBytes: number,
   ) {}
 
@@ -178,7 +180,9 @@ export class SqliteEventStore implements EventStore {
       );
       return { events, position: toPosition(position), caughtUp: position >= head };
     } catch (error) {
-      if (!stop.aborted) this.logger.warn({ reason: messageOf(error) }, 'storage: catching up is tried again');
+      if (stop.aborted) return undefined;
+      this.countRetry('catching up');
+      this.logger.warn({ reason: messageOf(error) }, 'storage: catching up is tried again');
       await setTimeout(RETRY_MS, undefined, { signal: stop }).catch(() => undefined);
       return undefined;
     }

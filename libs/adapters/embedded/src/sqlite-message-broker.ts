@@ -4,6 +4,7 @@ import {
   Unavailable,
   type BatchHandler,
   type ConsumeOptions,
+  type CountRetry,
   type Logger,
   type Message,
   type MessageBroker,
@@ -19,8 +20,10 @@ import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
 const READ = `SELECT position, key, value, headers FROM messages
   WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT}`;
 const OFFSET = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
-const LAG = `SELECT count(*) FROM messages AS m WHERE m.topic = ? AND m.position >
-  coalesce((SELECT position FROM offsets WHERE consumer_group = ? AND topic = m.topic AND partition = m.partition), 0)`;
+/** Looks at what waits, not at what was handled: partition by partition, each from its offset on. */
+const LAG = `SELECT sum((SELECT count(*) FROM messages WHERE topic = ?1 AND partition = p.value AND position > coalesce(
+    (SELECT position FROM offsets WHERE consumer_group = ?2 AND topic = ?1 AND partition = p.value), 0)))
+  FROM json_each(?3) AS p`;
 const HEAD = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
 const TOPICS = 'SELECT name, partitions, retention_ms FROM topics';
 const TRIM_EVERY_MS = 60_000;
@@ -45,6 +48,7 @@ export class SqliteMessageBroker implements MessageBroker {
     private readonly readers: SqliteReaders,
     live: TailLimits,
     private readonly logger: Logger,
+    private readonly countRetry: CountRetry,
   ) {
     this.tail = new LiveTail(this.head(), live);
     this.trimming = setInterval(() => void this.trim(Date.now()), TRIM_EVERY_MS).unref();
@@ -92,7 +96,7 @@ export class SqliteMessageBroker implements MessageBroker {
     const key = JSON.stringify([topic, name]);
     let group = this.groups.get(key);
     if (group === undefined) {
-      group = new ConsumerGroup(topic, partitions, this.log(topic, name), this.logger);
+      group = new ConsumerGroup(topic, partitions, this.log(topic, name), this.logger, this.countRetry);
       this.groups.set(key, group);
     }
     await group.join(handler, maxBatch, signal);
@@ -107,7 +111,8 @@ export class SqliteMessageBroker implements MessageBroker {
 
   async lag(topic: string, group: string): Promise<number> {
     this.refuseWhenClosed();
-    const { json } = await this.readers.read({ kind: 'rows', sql: { text: LAG, values: [topic, group] } });
+    const partitions = JSON.stringify([...Array(this.topic(topic).partitions).keys()]);
+    const { json } = await this.readers.read({ kind: 'rows', sql: { text: LAG, values: [topic, group, partitions] } });
     return (JSON.parse(json) as number[])[0] ?? 0;
   }
 
@@ -133,6 +138,7 @@ export class SqliteMessageBroker implements MessageBroker {
         }
       }
     } catch (error) {
+      this.countRetry('deleting old messages');
       this.logger.warn({ reason: messageOf(error) }, 'storage: old messages are deleted later');
     }
   }

@@ -1,3 +1,4 @@
+import { type CountRetry, retryCounter } from '@tracking/ports';
 import type { Counter, Gauge, Histogram, Metrics } from '@tracking/ports';
 import type { SubscriptionMetrics } from '@tracking/subscriptions';
 
@@ -7,19 +8,19 @@ export class ProjectionMetrics {
   readonly parked: Gauge;
   private readonly projected: Counter;
   private readonly batch: Histogram;
-  private readonly failures: Counter;
+  private readonly countRetry: CountRetry;
 
   constructor(metrics: Metrics) {
     const labels = ['read_model'];
     this.projected = metrics.counter('read_model_events_projected_total', 'Events folded into rows.', labels);
     this.lag = metrics.gauge(
       'read_model_lag_seconds',
-      'Age of the oldest event known to be waiting, of the partitions projected here; 0 when none waits.',
+      'How long the oldest event that is not in it yet has waited, whoever projects; 0 when none waits.',
       labels,
     );
     this.parked = metrics.gauge('read_model_parked_streams', 'Streams that wait behind an event that failed.', labels);
     this.batch = metrics.histogram('read_model_batch_seconds', 'From a batch in hand to its rows written.', labels);
-    this.failures = metrics.counter('read_model_failures_total', 'Attempts repeated because an engine failed.', labels);
+    this.countRetry = retryCounter(metrics);
   }
 
   of(readModel: string): SubscriptionMetrics {
@@ -29,7 +30,7 @@ export class ProjectionMetrics {
         this.projected.add(events, labels);
         this.batch.observe(seconds, labels);
       },
-      failed: () => this.failures.add(1, labels),
+      failed: () => this.countRetry(`projecting ${readModel}`),
     };
   }
 }

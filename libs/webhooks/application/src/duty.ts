@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Leases, Logger } from '@tracking/ports';
+import type { CountRetry, Leases, Logger } from '@tracking/ports';
 
 const RETRY_MS = 1_000;
 
@@ -8,6 +8,7 @@ export interface DutyOptions {
   /** Name of the lease: one process at a time is on duty. */
   readonly lease: string;
   readonly logger: Logger;
+  readonly countRetry: CountRetry;
   /** For the log: `announcing dead letters`. */
   readonly what: string;
   /** From the begin of a round to the next, unless nudged. */
@@ -41,7 +42,7 @@ export class Duty {
   }
 
   private async run(): Promise<void> {
-    const { leases, lease: name, logger, what } = this.options;
+    const { leases, lease: name, logger, countRetry, what } = this.options;
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
@@ -49,6 +50,7 @@ export class Duty {
         await this.hold(AbortSignal.any([signal, lease.lost])).finally(() => lease.release());
       } catch (error) {
         if (signal.aborted) return;
+        countRetry(what);
         logger.warn({ reason: String(error) }, `webhooks: ${what} failed; trying again`);
         await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }

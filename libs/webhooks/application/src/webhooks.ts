@@ -1,4 +1,5 @@
 import { DomainError, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { retryCounter } from '@tracking/ports';
 import type { Clock, DocumentStore, Leases, Logger, MessageBroker, Metrics, OutboundHttp } from '@tracking/ports';
 import { type Random, disabled } from '@tracking/webhooks-domain';
 import { AttemptRun } from './attempts/attempt-run.ts';
@@ -25,6 +26,7 @@ import { Endpoints } from './endpoints/endpoints.ts';
 import { Receivers } from './endpoints/receivers.ts';
 import { SandboxTests } from './endpoints/sandbox-tests.ts';
 import { SecretBox } from './endpoints/secret-box.ts';
+import { EventsWaiting } from './events-waiting.ts';
 import { ParkedMessageCases } from './recording/parked-messages.ts';
 import { PARKED, type ParkedDocument, Parking } from './recording/parked.ts';
 import { Recorder } from './recording/recorder.ts';
@@ -93,7 +95,8 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const sweeper = new LogSweeper(stored, bundles, forgotten, retention, sweepMs, clock, leases, logger, metrics);
 
   const ended = new AbortController();
-  const persistence = new Persistence(logger, ended.signal);
+  const countRetry = retryCounter(metrics);
+  const persistence = new Persistence(logger, ended.signal, countRetry);
   const queues = new Queues(stored.deliveries, bundles);
   const lanes = new Lanes(queues, stored.conditions, settings, random);
   const run = new AttemptRun({
@@ -112,7 +115,18 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const dispatcher = new Dispatcher(lanes, queues, run, settings.maxInFlight, persistence, clock, logger);
   const nudges = new Nudges(stored.nudges);
   const { pollMs } = settings;
-  const owner = new Owner({ leases, lanes, queues, nudges, receivers, dispatcher, logger, now: clock, pollMs });
+  const owner = new Owner({
+    leases,
+    lanes,
+    queues,
+    nudges,
+    receivers,
+    dispatcher,
+    logger,
+    countRetry,
+    now: clock,
+    pollMs,
+  });
 
   const parking = new Parking(stored.parked, broker, clock, logger, metrics);
   const consuming = new AbortController();
@@ -125,7 +139,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     parking,
     forgotten,
     clock,
-    persistence: new Persistence(logger, consuming.signal),
+    persistence: new Persistence(logger, consuming.signal, countRetry),
     logger,
     metrics,
   });
@@ -138,6 +152,8 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   metrics.gauge('webhook_waiting_in_memory', 'Deliveries held for their attempt', [], () => lanes.waitingInMemory);
   metrics.gauge('webhook_shards_owned', 'Shards of endpoints attempted here', [], () => owner.shardCount);
 
+  const waiting = new EventsWaiting(broker, metrics, countRetry);
+
   const { maxBatch } = settings;
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   let consumed: Promise<void> | undefined;
@@ -145,6 +161,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     owner.start();
     announcer.duty.start();
     sweeper.duty.start();
+    waiting.start();
     consumed = broker.consume(consumption, recorder.handle);
   }
 
@@ -154,6 +171,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     parked: new ParkedMessageCases(parking, recorder),
     async stop() {
       consuming.abort();
+      waiting.stop();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
       await Promise.race([owner.stop(), aborted(ended.signal)]);

@@ -1,19 +1,18 @@
-import type { CatchUpOptions, EventBatch, Logger, Position } from '@tracking/ports';
+import type { CatchUpOptions, EventBatch, Position } from '@tracking/ports';
 import { reasonOf } from './eventstoredb-errors.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { LiveTail } from './live-tail.ts';
 import { PAGE, readHead, readPage } from './log-reads.ts';
 import { findStored } from './log-subscriptions.ts';
 import type { NodeClient } from './node-client.ts';
-import { patiently, unless } from './patience.ts';
+import { patiently, unless, type Complaints } from './patience.ts';
 import { BEGINNING, later, matches, type Stretch } from './stored-event.ts';
 
 const DEFAULT_BATCH = 500;
 
-export interface CatchUpParts {
+export interface CatchUpParts extends Complaints {
   readonly node: NodeClient;
   readonly feed: LiveFeed;
-  readonly logger: Logger;
   readonly timeoutMs: number;
 }
 
@@ -22,11 +21,11 @@ export interface CatchUpParts {
  * that is slow falls out of the memory and comes back by itself.
  */
 export async function* catchUp(parts: CatchUpParts, options: CatchUpOptions, stop: AbortSignal) {
-  const { node, feed, logger, timeoutMs } = parts;
+  const { node, feed, timeoutMs } = parts;
   const { streamPrefixes, maxBatch = DEFAULT_BATCH } = options;
   const tail = await unless(stop, feed.open());
   // The feed may lack what was acknowledged just now.
-  const head = (await patiently(stop, logger, () => readHead(node, timeoutMs))) ?? BEGINNING;
+  const head = (await patiently(stop, parts, () => readHead(node, timeoutMs))) ?? BEGINNING;
   if (tail === undefined) return;
   const toBatch = ({ events, position }: Stretch): EventBatch => {
     return { events, position, caughtUp: position >= later(head, tail.last) };
@@ -66,14 +65,15 @@ export async function* catchUp(parts: CatchUpParts, options: CatchUpOptions, sto
  * of what matches. It does not say when that was all: the next page will.
  */
 async function* stored(
-  { node, logger, timeoutMs }: CatchUpParts,
+  parts: CatchUpParts,
   after: Position,
   { streamPrefixes, maxBatch = DEFAULT_BATCH }: CatchUpOptions,
   tail: LiveTail,
   stop: AbortSignal,
 ): AsyncGenerator<Stretch> {
+  const { node, timeoutMs } = parts;
   const { last } = tail;
-  const page = await patiently(stop, logger, () => readPage(node, after, timeoutMs));
+  const page = await patiently(stop, parts, () => readPage(node, after, timeoutMs));
   if (page === undefined) return;
   const events = page.flatMap(({ event }) => (event !== undefined && matches(event, streamPrefixes) ? [event] : []));
   while (events.length > maxBatch) {
@@ -87,6 +87,6 @@ async function* stored(
   try {
     yield* findStored(node, end, streamPrefixes, maxBatch, stop);
   } catch (error) {
-    logger.warn({ reason: reasonOf(error) }, 'event store: the node ended a subscription');
+    parts.logger.warn({ reason: reasonOf(error) }, 'event store: the node ended a subscription');
   }
 }

@@ -5,8 +5,10 @@ import {
   MAX_APPEND_BYTES,
   Unavailable,
   VersionConflict,
+  retryCounter,
   type AppendResult,
   type CatchUpOptions,
+  type CountRetry,
   type EventBatch,
   type EventStore,
   type ExpectedRevision,
@@ -40,6 +42,7 @@ export class EventStoreDbEventStore implements EventStore {
   private readonly limits: EventStoreDbLimits;
   private readonly node: NodeClient;
   private readonly feed: LiveFeed;
+  private readonly countRetry: CountRetry;
   private readonly appending = new Set<Promise<unknown>>();
   private readonly closing = new AbortController();
   private closed: Promise<void> | undefined;
@@ -49,9 +52,11 @@ export class EventStoreDbEventStore implements EventStore {
     const { logger, metrics, limits } = options;
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.node = openClient(options);
+    this.countRetry = retryCounter(metrics);
     this.feed = new LiveFeed({
       node: this.node,
       logger,
+      countRetry: this.countRetry,
       capacity: this.limits.liveEvents,
       timeoutMs: this.limits.operationTimeoutMs,
       closing: this.closing.signal,
@@ -97,7 +102,8 @@ export class EventStoreDbEventStore implements EventStore {
     // Before anything is waited for: a position of another store.
     fromPosition(options.after ?? BEGINNING);
     const { operationTimeoutMs: timeoutMs } = this.limits;
-    const parts = { node: this.node, feed: this.feed, logger: this.options.logger, timeoutMs };
+    const { node, feed, countRetry } = this;
+    const parts = { node, feed, countRetry, logger: this.options.logger, timeoutMs };
     return catchUp(parts, options, AbortSignal.any([options.signal, this.closing.signal]));
   }
 

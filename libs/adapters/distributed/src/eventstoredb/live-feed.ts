@@ -1,19 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '@tracking/ports';
 import { reasonOf } from './eventstoredb-errors.ts';
 import { LiveTail } from './live-tail.ts';
 import { readHead } from './log-reads.ts';
 import { follow } from './log-subscriptions.ts';
 import type { NodeClient } from './node-client.ts';
-import { patiently } from './patience.ts';
+import { patiently, type Complaints } from './patience.ts';
 import { BEGINNING } from './stored-event.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
-export interface FeedOptions {
+export interface FeedOptions extends Complaints {
   readonly node: NodeClient;
-  readonly logger: Logger;
   readonly capacity: number;
   readonly timeoutMs: number;
   /** Ends it. */
@@ -35,8 +33,8 @@ export class LiveFeed {
   }
 
   private async begin(): Promise<LiveTail> {
-    const { node, capacity, timeoutMs, closing, logger } = this.options;
-    const head = await patiently(closing, logger, () => readHead(node, timeoutMs));
+    const { node, capacity, timeoutMs, closing } = this.options;
+    const head = await patiently(closing, this.options, () => readHead(node, timeoutMs));
     const tail = new LiveTail(head ?? BEGINNING, capacity);
     void this.feed(tail);
     return tail;
@@ -44,7 +42,7 @@ export class LiveFeed {
 
   /** The client never subscribes again by itself. */
   private async feed(tail: LiveTail): Promise<void> {
-    const { node, closing, logger } = this.options;
+    const { node, closing, logger, countRetry } = this.options;
     let wait = FIRST_PAUSE_MS;
     let isLost = false;
     const began = () => {
@@ -55,6 +53,7 @@ export class LiveFeed {
     while (!closing.aborted) {
       const reason = await follow(node, tail.last, closing, began, (entry) => tail.push(entry));
       if (closing.aborted) return;
+      countRetry('following the log');
       if (!isLost) logger.warn({ reason: reasonOf(reason) }, 'event store: the live subscription is lost');
       isLost = true;
       await pause(wait, undefined, { signal: closing }).catch(() => undefined);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Unavailable, type Logger } from '@tracking/ports';
+import { Unavailable, type CountRetry, type Logger } from '@tracking/ports';
 import { portError, reasonOf } from './eventstoredb-errors.ts';
 
 const FIRST_PAUSE_MS = 50;
@@ -37,16 +37,23 @@ export async function unless<T>(stop: AbortSignal, promise: Promise<T>): Promise
   }
 }
 
+/** Told of every try that failed. */
+export interface Complaints {
+  readonly logger: Logger;
+  readonly countRetry: CountRetry;
+}
+
 /** Repeats what fails until it is done, for as long as the process lives; undefined where `stop` comes first. */
 export async function patiently<T>(
   stop: AbortSignal,
-  logger: Logger,
+  { logger, countRetry }: Complaints,
   attempt: () => Promise<T>,
 ): Promise<T | undefined> {
   for (let wait = FIRST_PAUSE_MS; !stop.aborted; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
     try {
       return await unless(stop, attempt());
     } catch (error) {
+      countRetry('catching up');
       logger.warn({ reason: reasonOf(error) }, 'event store: catching up is tried again');
     }
     await pause(wait, undefined, { signal: stop }).catch(() => undefined);

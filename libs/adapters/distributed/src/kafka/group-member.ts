@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
-import type { BatchHandler, Logger, ReceivedMessage } from '@tracking/ports';
+import { retryCounter } from '@tracking/ports';
+import type { BatchHandler, CountRetry, Logger, Metrics, ReceivedMessage } from '@tracking/ports';
 import { PATIENT, type KafkaClient } from './kafka-client.ts';
 import { reasonOf, within } from './kafka-errors.ts';
 import type { KafkaLimits } from './kafka-options.ts';
@@ -38,13 +39,18 @@ export class GroupMember {
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
   private memberId = '';
+  private readonly logger: Logger;
+  private readonly countRetry: CountRetry;
 
   constructor(
     private readonly membership: Membership,
     private readonly open: () => KafkaClient,
     private readonly limits: KafkaLimits,
-    private readonly logger: Logger,
-  ) {}
+    { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
+  ) {
+    this.logger = logger;
+    this.countRetry = retryCounter(metrics);
+  }
 
   /** Takes part until told to leave and the batches in hand are done; a consumer that crashed is followed by a new one. */
   async run(): Promise<void> {
@@ -56,6 +62,7 @@ export class GroupMember {
         await this.takePart(this.client);
       } catch (error) {
         if (this.memberId !== '') wait = FIRST_PAUSE_MS;
+        this.countRetry('consuming');
         this.logger.warn({ topic, reason: reasonOf(error) }, 'message broker: a consumer crashed and is made anew');
         for (const work of this.works) work.fence();
       } finally {
@@ -135,7 +142,8 @@ export class GroupMember {
     const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
     const before = [...this.works].findLast((work) => work.partition === partition);
     // Not `seek`: that would outlive the assignment, and pass over what was put aside and then fenced.
-    const tools = { handler, maxBatch, leaving, commit, resolve, failed: (reason: unknown) => this.failed(reason) };
+    const failed = (reason: unknown) => this.failed(reason);
+    const tools = { handler, maxBatch, leaving, commit, resolve, failed, countRetry: this.countRetry };
     const work = new PartitionWork(partition, messages, before, tools, this.logger);
     this.inHand.set(partition, work);
     this.works.add(work);

@@ -70,7 +70,7 @@ export class KafkaMessageBroker implements MessageBroker {
       handler,
       leaving: AbortSignal.any([signal, this.closing.signal]),
     };
-    const member = new GroupMember(membership, () => this.connect(PATIENT), this.limits, this.options.logger);
+    const member = new GroupMember(membership, () => this.connect(PATIENT), this.limits, this.options);
     const over = member.run().finally(() => this.members.delete(member));
     this.members.set(member, over);
     await over;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BatchHandler, Logger, ReceivedMessage } from '@tracking/ports';
+import type { BatchHandler, CountRetry, Logger, ReceivedMessage } from '@tracking/ports';
 import { reasonOf } from './kafka-errors.ts';
 
 const FIRST_PAUSE_MS = 50;
@@ -16,6 +16,7 @@ export interface Work {
   resolve(last: string): void;
   /** Something that was put aside was not done: what is not committed has to come again. */
   failed(reason: unknown): void;
+  readonly countRetry: CountRetry;
 }
 
 /** Messages of one partition in the hands of one member: each batch until its handler is content, then its offset. */
@@ -74,7 +75,7 @@ export class PartitionWork {
   /** Answers what was put aside; undefined where it was not handled. */
   private async handle(batch: readonly ReceivedMessage[]): Promise<readonly Promise<void>[] | undefined> {
     let aside: Promise<void>[] = [];
-    const handled = await this.untilDone('a batch of messages is handled again', async () => {
+    const handled = await this.untilDone('handling messages', 'a batch of messages is handled again', async () => {
       aside = [];
       await this.work.handler(batch, this.fencing.signal, (rest) => {
         rest.catch(() => undefined);
@@ -103,19 +104,20 @@ export class PartitionWork {
   }
 
   private async commit(next: string): Promise<void> {
-    await this.untilDone('the offset of handled messages is committed again', async () => {
+    await this.untilDone('committing an offset', 'the offset of handled messages is committed again', async () => {
       if (!this.isFenced) await this.work.commit(this.partition, next);
     });
   }
 
   /** At least once, and again until it succeeds or this work is to stop. */
-  private async untilDone(again: string, attempt: () => Promise<void>): Promise<boolean> {
+  private async untilDone(what: string, again: string, attempt: () => Promise<void>): Promise<boolean> {
     for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
       try {
         await attempt();
         return true;
       } catch (error) {
         const reason = error instanceof Error ? reasonOf(error) : String(error);
+        this.work.countRetry(what);
         this.logger.warn({ partition: this.partition, reason }, again);
       }
       const signal = AbortSignal.any([this.fencing.signal, this.work.leaving]);

@@ -21,6 +21,7 @@ export class HeldLease implements Lease {
   /**
    * @param record as this process wrote it
    * @param sentAt by the monotonic clock, when it sent what made the lease its own
+   * @param failed told of every renewal that did
    * @param onEnd called once: when the lease was handed over, or lost
    */
   constructor(
@@ -28,6 +29,7 @@ export class HeldLease implements Lease {
     private record: LeaseRecord,
     sentAt: number,
     private readonly ttlMs: number,
+    private readonly failed: () => void,
     private readonly onEnd: (lease: HeldLease) => void,
   ) {
     this.name = record.id;
@@ -65,6 +67,7 @@ export class HeldLease implements Lease {
       } catch {
         // Whatever it was: until the lease expires the next attempt may do better.
         every = TRIED_AGAIN_AFTER;
+        this.failed();
       }
     }
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Unavailable, type Collection } from '@tracking/ports';
-import { eventually, noMetrics } from '@tracking/testing';
+import { eventually, noMetrics, RecordedMetrics } from '@tracking/testing';
 import type { LeaseRecord } from './lease-records.ts';
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
@@ -187,8 +187,9 @@ whereEngine('MongoDB that fails', (enginesDir) => {
 
     it('hung: no lease has two holders, and it is had again', async () => {
       const ttlMs = 1_500;
-      const leases = new MongoLeases(connect(), { ttlMs });
-      const others = new MongoLeases(connect(), { ttlMs });
+      const leases = new MongoLeases(connect(), noMetrics, { ttlMs });
+      const metrics = new RecordedMetrics();
+      const others = new MongoLeases(connect(), metrics, { ttlMs });
       const lease = await leases.acquire('l', new AbortController().signal);
       const next = others.acquire('l', new AbortController().signal);
       let holders = 1;
@@ -199,6 +200,8 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       expect(lease.lost.aborted).toBe(false);
       engine.hang();
       await eventually(() => expect(lease.lost.aborted).toBe(true), { deadlineMs: 2 * ttlMs });
+      const tries = () => metrics.value('retries_total{what="acquiring a lease"}');
+      await eventually(() => expect(tries()).toBeGreaterThan(0), { deadlineMs: 10_000 });
       engine.goOn();
       expect((await next).epoch).toBeGreaterThan(lease.epoch);
       expect(most).toBe(1);
@@ -208,7 +211,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
 
     it('many leases of one process are renewed together, and lost one by one', async () => {
       const ttlMs = 3_000;
-      const leases = new MongoLeases(connect(), { ttlMs });
+      const leases = new MongoLeases(connect(), noMetrics, { ttlMs });
       const names = Array.from({ length: 20 }, (_, at) => `l${at}`);
       const held = await Promise.all(names.map((name) => leases.acquire(name, new AbortController().signal)));
       await Promise.all(names.map(renewed));
@@ -223,7 +226,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
     });
 
     it('killed: a lease outlives a restart that is quicker than its time to live', async () => {
-      const leases = new MongoLeases(connect(), { ttlMs: 12_000 });
+      const leases = new MongoLeases(connect(), noMetrics, { ttlMs: 12_000 });
       const lease = await leases.acquire('l', new AbortController().signal);
       await engine.kill();
       await engine.run();

@@ -1,10 +1,10 @@
-import { leasesConformance } from '@tracking/testing';
+import { leasesConformance, noMetrics } from '@tracking/testing';
 import { MongoLeases } from './mongo-leases.ts';
 import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
 
 whereMongo('leases on MongoDB', () => {
   leasesConformance(
     'MongoDB',
-    mongoSubject((store) => new MongoLeases(store, { ttlMs: 1_800 })),
+    mongoSubject((store) => new MongoLeases(store, noMetrics, { ttlMs: 1_800 })),
   );
 });

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { Unavailable, type CollectionSpec, type DocumentStore, type Lease, type Leases } from '@tracking/ports';
+import {
+  Unavailable,
+  retryCounter,
+  type CollectionSpec,
+  type CountRetry,
+  type DocumentStore,
+  type Lease,
+  type Leases,
+  type Metrics,
+} from '@tracking/ports';
 import { HeldLease } from './held-lease.ts';
 import { LeaseRecords, untilNext, type LeaseRecord } from './lease-records.ts';
 
@@ -27,12 +36,15 @@ export class MongoLeases implements Leases {
   /** Wakes those who wait when a lease of this process ends. */
   private readonly waiting = new Set<() => void>();
   private readonly closing = new AbortController();
+  private readonly countRetry: CountRetry;
 
   /** @param options ttlMs: after as many milliseconds without a renewal another process takes the lease; 9,000 by default */
   constructor(
     private readonly store: DocumentStore,
+    metrics: Metrics,
     options: { readonly ttlMs?: number } = {},
   ) {
+    this.countRetry = retryCounter(metrics);
     this.ttlMs = options.ttlMs ?? 9_000;
   }
 
@@ -67,6 +79,7 @@ export class MongoLeases implements Leases {
         sight = seen;
       } catch (error) {
         if (impatience.aborted || !(error instanceof Unavailable)) throw error;
+        this.countRetry('acquiring a lease');
       }
       await this.pause(impatience);
     }
@@ -99,7 +112,8 @@ export class MongoLeases implements Leases {
   }
 
   private hold(records: LeaseRecords, record: LeaseRecord, sentAt: number): HeldLease {
-    const lease = new HeldLease(records, record, sentAt, this.ttlMs, (ended) => {
+    const failed = () => this.countRetry('renewing a lease');
+    const lease = new HeldLease(records, record, sentAt, this.ttlMs, failed, (ended) => {
       this.held.delete(ended);
       for (const wake of this.waiting) wake();
     });

@@ -174,7 +174,7 @@ describe('the publisher', () => {
     await journey();
     await eventually(() => expect(failures).toBeGreaterThan(4));
     expect((await checkpoint())?.position).toBe(before);
-    expect(metrics.value('publisher_failures_total')).toBeGreaterThan(0);
+    expect(metrics.value('retries_total{what="publishing"}')).toBeGreaterThan(0);
     isAway = false;
     const messages = await stage.published();
     const expected = await announced();

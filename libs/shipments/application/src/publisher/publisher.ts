@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { type CountRetry, retryCounter } from '@tracking/ports';
 import type {
   Clock,
   Counter,
@@ -73,9 +74,15 @@ export class Publisher {
     this.observed = new PublisherMetrics(metrics);
     this.log = new PublishedLog(documentStore, broker, SHIPMENT_EVENTS_TOPIC.name);
     this.parkedStreams = new Parked(documentStore, () => this.subscription?.nudge());
-    metrics.gauge('publisher_lag_seconds', 'Age of the oldest event known to wait for its publication.', [], () => {
-      return (this.subscription?.lagMs() ?? 0) / 1_000;
-    });
+    const startedAt = performance.now();
+    metrics.gauge(
+      'publisher_lag_seconds',
+      'How long the oldest unpublished event has waited, whoever publishes.',
+      [],
+      () => {
+        return (this.subscription?.lagMs() ?? performance.now() - startedAt) / 1_000;
+      },
+    );
     metrics.gauge('publisher_parked_streams', 'Streams that wait behind an event that failed.', [], () => {
       return this.subscription?.parkedCount() ?? 0;
     });
@@ -156,6 +163,7 @@ export class Publisher {
           return next;
         }
       } catch (error) {
+        this.observed.failed();
         logger.debug({ error: describe(error) }, 'the published log is looked at later');
       }
       await pause(logLookedAtEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -174,7 +182,7 @@ class PublisherMetrics implements SubscriptionMetrics {
   readonly published: Counter;
   readonly ahead: Counter;
   private readonly batch: Histogram;
-  private readonly failures: Counter;
+  private readonly countRetry: CountRetry;
 
   constructor(metrics: Metrics) {
     this.published = metrics.counter('publisher_events_published_total', 'Events that the broker has.', ['type']);
@@ -183,7 +191,7 @@ class PublisherMetrics implements SubscriptionMetrics {
       'Events published although the read models, behind for too long, did not show them yet.',
     );
     this.batch = metrics.histogram('publisher_batch_seconds', 'From stored events in hand to their publication.');
-    this.failures = metrics.counter('publisher_failures_total', 'Attempts repeated because an engine failed.');
+    this.countRetry = retryCounter(metrics);
   }
 
   handled(_events: number, seconds: number): void {
@@ -191,6 +199,6 @@ class PublisherMetrics implements SubscriptionMetrics {
   }
 
   failed(): void {
-    this.failures.add();
+    this.countRetry('publishing');
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Leases, Logger } from '@tracking/ports';
+import type { CountRetry, Leases, Logger } from '@tracking/ports';
 import { shardOf } from '@tracking/webhooks-domain';
 import type { DeliveryDocument } from '../deliveries/delivery-document.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
@@ -20,6 +20,7 @@ export interface OwnerParts {
   readonly receivers: Receivers;
   readonly dispatcher: Dispatcher;
   readonly logger: Logger;
+  readonly countRetry: CountRetry;
   readonly now: () => Date;
   readonly pollMs: number;
 }
@@ -45,6 +46,7 @@ export class Owner {
     this.shards = new Shards(
       parts.leases,
       parts.logger,
+      parts.countRetry,
       () => (this.takingOver ??= this.takeOver()),
       (shard) => this.lose(shard),
     );
@@ -136,7 +138,7 @@ export class Owner {
   /** Finds everything that waits in shards that were acquired; those acquired meanwhile take another round. */
   private async takeOver(): Promise<void> {
     const { signal } = this.stopping;
-    const { logger, queues, dispatcher } = this.parts;
+    const { logger, countRetry, queues, dispatcher } = this.parts;
     // Shards are mostly acquired together: one round for all of them.
     await new Promise(setImmediate);
     while (!signal.aborted) {
@@ -150,6 +152,7 @@ export class Owner {
         }
         for (const shard of this.unknown) this.known.add(shard);
       } catch (error) {
+        countRetry('reading what waits');
         logger.warn({ reason: String(error) }, 'webhooks: could not read what waits; trying again');
         await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
@@ -165,13 +168,14 @@ export class Owner {
   }
 
   private async poll(): Promise<void> {
-    const { nudges, lanes, logger, pollMs } = this.parts;
+    const { nudges, lanes, logger, countRetry, pollMs } = this.parts;
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
         await nudges.take(this.shards.all, async (id) => void (await this.look(id)));
         lanes.tidy();
       } catch (error) {
+        countRetry('looking for what other processes left');
         logger.warn({ reason: String(error) }, 'webhooks: could not look for what other processes left');
       }
       await pause(pollMs, undefined, { signal }).catch(() => undefined);

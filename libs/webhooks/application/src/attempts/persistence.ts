@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Logger, Unavailable } from '@tracking/ports';
+import { type CountRetry, type Logger, Unavailable } from '@tracking/ports';
 
 const FIRST_MS = 50;
 const LONGEST_MS = 2_000;
@@ -15,6 +15,7 @@ export class Persistence {
   constructor(
     private readonly logger: Logger,
     readonly ended: AbortSignal,
+    private readonly countRetry: CountRetry,
   ) {}
 
   /**
@@ -28,6 +29,7 @@ export class Persistence {
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
         this.ended.throwIfAborted();
+        this.countRetry(what);
         this.complain(what, error.message);
         await pause(wait, undefined, { signal: this.ended });
       }

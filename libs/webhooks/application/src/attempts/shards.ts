@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Lease, Leases, Logger } from '@tracking/ports';
+import type { CountRetry, Lease, Leases, Logger } from '@tracking/ports';
 import { SHARD_COUNT, shardOf } from '@tracking/webhooks-domain';
 
 const RETRY_MS = 1_000;
@@ -13,6 +13,7 @@ export class Shards {
   constructor(
     private readonly leases: Leases,
     private readonly logger: Logger,
+    private readonly countRetry: CountRetry,
     private readonly acquired: (shard: number) => void,
     private readonly lost: (shard: number) => void,
   ) {}
@@ -64,6 +65,7 @@ export class Shards {
         this.lost(shard);
       } catch (error) {
         if (signal.aborted) return;
+        this.countRetry('acquiring a shard');
         this.logger.warn({ reason: String(error), shard }, 'webhooks: could not acquire a shard; trying again');
         await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }

@@ -1,3 +1,4 @@
+import { retryCounter } from '@tracking/ports';
 import type { Clock, Collection, Counter, Leases, Logger, MessageBroker, Metrics } from '@tracking/ports';
 import { announced } from '@tracking/webhooks-domain';
 import { Duty } from '../duty.ts';
@@ -37,6 +38,7 @@ export class DeadLetterAnnouncer {
       leases,
       lease: 'webhooks-dead-letters',
       logger,
+      countRetry: retryCounter(metrics),
       what: 'announcing dead letters',
       everyMs: SWEEP_MS,
       round: (ending) => this.sweep(ending),

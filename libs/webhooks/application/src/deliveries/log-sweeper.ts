@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ENVIRONMENTS, type Timestamp } from '@tracking/contracts';
+import { retryCounter } from '@tracking/ports';
 import type { Clock, Collection, Counter, Filter, Leases, Logger, Metrics } from '@tracking/ports';
 import { Duty } from '../duty.ts';
 import type { Retention } from '../settings.ts';
@@ -47,6 +48,7 @@ export class LogSweeper {
       leases,
       lease: 'webhooks-log-sweeper',
       logger,
+      countRetry: retryCounter(metrics),
       what: 'deleting old deliveries',
       everyMs,
       // What was published while nothing ran here is recorded before anything is forgotten.

@@ -14,14 +14,15 @@ function recording(endpointId: string, count = 1): Recording {
 function stage(store: (recordings: readonly Recording[]) => Promise<void> = async () => {}) {
   const ended = new AbortController();
   const stored: (readonly string[])[] = [];
+  const retries: string[] = [];
   const late = new LateRecordings(
     async (recordings) => {
       await store(recordings);
       stored.push(recordings.flatMap(({ matched }) => matched.map(({ endpoint }) => endpoint.id)));
     },
-    new Persistence(silentLogger, ended.signal),
+    new Persistence(silentLogger, ended.signal, (what) => retries.push(what)),
   );
-  return { late, stored, ended };
+  return { late, stored, retries, ended };
 }
 
 describe('deliveries recorded late', () => {
@@ -70,11 +71,12 @@ describe('deliveries recorded late', () => {
 
   test('are tried again until the store takes them', async () => {
     let failures = 2;
-    const { late, stored } = stage(async () => {
+    const { late, stored, retries } = stage(async () => {
       if (failures-- > 0) throw new Unavailable('store', 'away');
     });
     await late.add(recording('a'), never);
     expect(stored).toEqual([['a']]);
+    expect(retries).toHaveLength(2);
   });
 
   test('are given up when consumption ends while the store is away, and when they are at fault', async () => {
