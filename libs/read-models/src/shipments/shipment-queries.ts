@@ -78,17 +78,21 @@ export class ShipmentQueries {
     record: Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>,
   ): Promise<readonly PossibleDuplicate[]> {
     const rows = await this.active.rows();
-    const [byHouseBill, byContainer] = await Promise.all([
-      record.house_bill === null ? [] : this.others(rows, scope, record.id, { house_bill: record.house_bill }),
-      record.container_numbers.length === 0
-        ? []
-        : this.others(rows, scope, record.id, { container_numbers: { in: record.container_numbers } }),
-    ]);
-    const others = new Map([...byHouseBill, ...byContainer].map((row) => [row.id, row]));
-    const own = new Set(record.container_numbers);
+    const others = new Map<string, ShipmentRow>();
+    const { id, house_bill, container_numbers } = record;
+    const shared: readonly Filter[] = [
+      ...(house_bill === null ? [] : [{ house_bill }]),
+      ...(container_numbers.length === 0 ? [] : [{ container_numbers: { in: container_numbers } }]),
+    ];
+    // One after the other: where the first finds as many as are told of, the rows of the next would be read for nothing.
+    for (const filter of shared) {
+      if (others.size >= DUPLICATES_AT_MOST) break;
+      for (const row of await this.others(rows, scope, id, filter)) others.set(row.id, row);
+    }
+    const own = new Set(container_numbers);
     return [...others.values()].slice(0, DUPLICATES_AT_MOST).map((row) => ({
       id: row.id,
-      house_bill: record.house_bill !== null && row.house_bill === record.house_bill,
+      house_bill: house_bill !== null && row.house_bill === house_bill,
       container_numbers: row.container_numbers.filter((number) => own.has(number)),
     }));
   }
