@@ -61,6 +61,7 @@ export async function startStandalone(
   shutdown.add('read models', () => readModels.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const webhooks = await Webhooks.start({
+    eventStore,
     documentStore,
     broker,
     leases,

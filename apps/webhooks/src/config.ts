@@ -1,10 +1,12 @@
-import type { GrpcServerTls, KafkaOptions } from '@tracking/distributed';
+import type { GrpcServerTls, GrpcTls, KafkaOptions } from '@tracking/distributed';
 import { ConfigReader, readWebhookConfig, type Environment, type WebhookConfig } from '@tracking/runtime';
 import {
+  callerTls,
   channelToken,
   kafkaSettings,
   mongoSettings,
   serverTls,
+  serviceAddress,
   serviceSettings,
   sharedSecretsKey,
   type ServiceSettings,
@@ -16,6 +18,8 @@ export interface WebhooksConfig extends ServiceSettings {
   readonly address: string;
   readonly token: string;
   readonly tls?: GrpcServerTls;
+  /** Where the replicas of the shipments service are, and how they are called. */
+  readonly shipments: { readonly services: { readonly shipments: string }; readonly tls?: true | GrpcTls };
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
   readonly secretsKey: Uint8Array;
@@ -27,11 +31,15 @@ export interface WebhooksConfig extends ServiceSettings {
 /** @throws ConfigError naming the variable that is wrong */
 export function loadConfig(env: Environment = process.env): WebhooksConfig {
   const read = new ConfigReader(env);
+  const server = serverTls(read);
+  // Whoever takes calls by TLS alone makes none in plain text.
+  const { tls = server.tls && true } = callerTls(read);
   return {
     ...serviceSettings(read),
     address: `${read.string('HOST', '127.0.0.1')}:${read.integer('PORT', 4002, 0, 65535)}`,
     token: channelToken(read),
-    ...serverTls(read),
+    ...server,
+    shipments: { services: { shipments: serviceAddress(read, 'SHIPMENTS_URL') }, ...(tls && { tls }) },
     kafka: kafkaSettings(read, 'webhooks'),
     mongo: mongoSettings(read),
     secretsKey: sharedSecretsKey(read),

@@ -1,9 +1,13 @@
-import { GrpcCommandServer } from '@tracking/distributed';
+import { GrpcCommandChannel, GrpcCommandServer } from '@tracking/distributed';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { derivedKey } from '@tracking/runtime';
 import { Service, openKafka, openMongo } from '@tracking/service';
+import { headClient } from '@tracking/shipments';
 import { Webhooks, serveWebhooks } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
+
+/** Of a question to shipments: soon enough for whoever waits for the answer here. */
+const HEAD_DEADLINE_MS = 5_000;
 
 /** Events from Kafka to the clients' endpoints; every outbound call of the system leaves from here. */
 export async function startWebhooks(config: WebhooksConfig): Promise<void> {
@@ -13,6 +17,10 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   // Engines
   const { documentStore, leases } = openMongo(service, config.mongo);
   const broker = openKafka(service, config.kafka);
+  const channel = new GrpcCommandChannel({ ...config.shipments, token: config.token, logger, metrics });
+  shutdown.add('command channel', () => channel.close());
+  const eventStore = headClient(channel, { deadlineMs: HEAD_DEADLINE_MS });
+  service.watch('shipments', () => eventStore.head());
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
 
@@ -21,6 +29,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const { timeoutMs, recoveryAfterMs, retention } = policy;
   const starting = () =>
     Webhooks.start({
+      eventStore,
       documentStore,
       broker,
       leases,

@@ -46,3 +46,15 @@ export type PublishedEvent = Omit<EventEnvelope, 'api_version' | 'sandbox'>;
 
 /** The topic of {@link PublishedEvent}s: what it is called, and how it is made where nothing else is asked for. */
 export const SHIPMENT_EVENTS_TOPIC = { name: 'shipment-events', partitions: 4, retentionMs: 7 * 86_400_000 } as const;
+
+/** Headers of its messages: what is known of an event that is no part of it. */
+export const EVENT_HEADERS = {
+  id: 'event-id',
+  type: 'event-type',
+  /** Of the stored event in the event store's one order. */
+  position: 'position',
+  /** Of the request that caused the event. */
+  requestId: 'request-id',
+  /** W3C trace context of that request, where it had one. */
+  traceparent: 'traceparent',
+} as const;

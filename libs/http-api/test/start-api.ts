@@ -62,6 +62,7 @@ export async function startApi(options: StartOptions = {}) {
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
   const webhooks = await Webhooks.start({
+    eventStore,
     documentStore,
     broker,
     leases,

@@ -30,8 +30,9 @@ export interface WebhookEndpoints {
   remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }>;
   /** Sends the challenge and answers when the endpoint did: `last_verification` tells the outcome. */
   verify(command: EndpointCommand): Promise<WebhookEndpoint>;
-  /** @throws endpoint_not_verified */
+  /** What is acknowledged from its answer on is sent there. @throws endpoint_not_verified, Unavailable */
   enable(command: EndpointCommand): Promise<WebhookEndpoint>;
+  /** What was acknowledged before is still sent there, once it is enabled again. @throws Unavailable */
   disable(command: EndpointCommand): Promise<WebhookEndpoint>;
   /** One sandbox event, one attempt. @throws validation_failed, endpoint_not_verified */
   test(command: TestEndpoint): Promise<WebhookDelivery>;

@@ -1,7 +1,16 @@
-import { DomainError, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { retryCounter } from '@tracking/ports';
-import type { Clock, DocumentStore, Leases, Logger, MessageBroker, Metrics, OutboundHttp } from '@tracking/ports';
-import { type Random, disabled } from '@tracking/webhooks-domain';
+import type {
+  Clock,
+  DocumentStore,
+  EventStore,
+  Leases,
+  Logger,
+  MessageBroker,
+  Metrics,
+  OutboundHttp,
+} from '@tracking/ports';
+import type { Random } from '@tracking/webhooks-domain';
 import { AttemptRun } from './attempts/attempt-run.ts';
 import { Attempts } from './attempts/attempts.ts';
 import { Dispatcher } from './attempts/dispatcher.ts';
@@ -20,6 +29,7 @@ import { DeliveryQueries } from './deliveries/delivery-queries.ts';
 import { FORGOTTEN, Forgotten, type ForgottenDocument } from './deliveries/forgotten.ts';
 import { LogSweeper } from './deliveries/log-sweeper.ts';
 import { PAYLOADS, type PayloadDocument, Payloads } from './deliveries/payloads.ts';
+import { disableGone } from './endpoints/disable-gone.ts';
 import { ENDPOINTS, type EndpointDocument } from './endpoints/endpoint-document.ts';
 import { EndpointStore } from './endpoints/endpoint-store.ts';
 import { Endpoints } from './endpoints/endpoints.ts';
@@ -35,6 +45,8 @@ import { CONSUMER_GROUP } from './topics.ts';
 import type { WebhooksApi } from './webhooks-api.ts';
 
 export interface WebhooksDependencies {
+  /** Where the events come from: how far its log has come when an endpoint is enabled or disabled. */
+  readonly eventStore: Pick<EventStore, 'head'>;
   readonly documentStore: DocumentStore;
   /** With the topics {@link SHIPMENT_EVENTS_TOPIC} and {@link WEBHOOK_TOPICS}. */
   readonly broker: MessageBroker;
@@ -79,7 +91,7 @@ async function openCollections(store: DocumentStore) {
 }
 
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
-  const { broker, leases, outbound, clock, random, logger, metrics, passive = false } = dependencies;
+  const { eventStore, broker, leases, outbound, clock, random, logger, metrics, passive = false } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
   const box = new SecretBox(dependencies.secretsKey);
   const stored = await openCollections(dependencies.documentStore);
@@ -99,6 +111,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const persistence = new Persistence(logger, ended.signal, countRetry);
   const queues = new Queues(stored.deliveries, bundles);
   const lanes = new Lanes(queues, stored.conditions, settings, random);
+  const disabling = { store, eventStore, clock, logger };
   const run = new AttemptRun({
     deliveries: stored.deliveries,
     receivers,
@@ -109,7 +122,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     clock,
     persistence,
     freshnessMs: settings.freshnessMs,
-    gone: async (endpoint) => receivers.note(await disableGone(store, endpoint, clock)).endpoint,
+    gone: async (endpoint) => receivers.note(await disableGone(disabling, endpoint)).endpoint,
     settled: ({ status }) => (status === 'dead_lettered' ? announcer.duty.nudge() : undefined),
   });
   const dispatcher = new Dispatcher(lanes, queues, run, settings.maxInFlight, persistence, clock, logger);
@@ -166,7 +179,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   }
 
   return {
-    endpoints: new Endpoints({ store, box, receivers, owner, sandbox, outbound, clock, timeoutMs }),
+    endpoints: new Endpoints({ store, box, receivers, owner, sandbox, outbound, eventStore, clock, timeoutMs }),
     deliveries: new Deliveries({ documents: stored.deliveries, queries, endpoints: store, owner }),
     parked: new ParkedMessageCases(parking, recorder),
     async stop() {
@@ -185,22 +198,6 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-/** What answered 410 has been given up by its owner; unless its URL was changed, or it was deleted, in the meantime. */
-async function disableGone(
-  store: EndpointStore,
-  { id, url }: EndpointDocument,
-  clock: Clock,
-): Promise<EndpointDocument> {
-  const at = clock().toISOString();
-  try {
-    return await store.update(id, at, (now) => (now.url === url ? disabled(now, 'gone', at) : now));
-  } catch (error) {
-    const deleted = error instanceof DomainError ? await store.get(id) : undefined;
-    if (deleted === undefined) throw error;
-    return deleted;
-  }
 }
 
 export const Webhooks = { start };

@@ -17,6 +17,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
 await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
 const webhooks = await Webhooks.start({
+  eventStore: engine.eventStore,
   documentStore: engine.documentStore,
   broker: engine.messageBroker,
   leases: engine.leases,

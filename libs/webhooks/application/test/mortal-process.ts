@@ -17,6 +17,8 @@ export class MortalProcess {
   private readonly died: Promise<never>;
   /** Calls to the outside so far that change something there. */
   steps = 0;
+  /** How far its clock is ahead of the others', in milliseconds. */
+  clockOffset = 0;
   /** Deliveries sent whose outcome it does not know to be stored; final once it is dead. */
   private readonly doubtful = new Map<string, number>();
   private readonly held = new Set<() => Promise<void>>();

@@ -1,7 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { EVENT_HEADERS, type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
-import type { OutboundHttp, ReceivedMessage } from '@tracking/ports';
+import {
+  type Message,
+  type Logger,
+  type OutboundHttp,
+  type Position,
+  type ReceivedMessage,
+  Unavailable,
+} from '@tracking/ports';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import {
   CONSUMER_GROUP,
@@ -32,14 +39,23 @@ export class Stage {
   secretsKey = randomBytes(32);
   private readonly leases = new InProcessLeases(1);
   private readonly running = new Set<Running>();
-  /** What any process logged as an error. */
-  readonly errors: object[] = [];
-  private readonly logger = {
-    ...silentLogger,
-    error: (fields: object, message: string) => void this.errors.push({ ...fields, message }),
+  get errors(): readonly Line[] {
+    return this.lines.filter(({ level }) => level === 'error');
+  }
+  /** What any process logged. */
+  readonly lines: Line[] = [];
+  private readonly logger: Logger = {
+    debug: (fields, message) => void this.lines.push({ level: 'debug', message, ...fields }),
+    info: (fields, message) => void this.lines.push({ level: 'info', message, ...fields }),
+    warn: (fields, message) => void this.lines.push({ level: 'warn', message, ...fields }),
+    error: (fields, message) => void this.lines.push({ level: 'error', message, ...fields }),
   };
   /** Added to the clock of every process, in milliseconds. */
   clockOffset = 0;
+  /** Where each event is in the log that events come from. */
+  private readonly positions = new Map<string, Position>();
+  /** Whether that log does not answer. */
+  logIsAway = false;
 
   private constructor(
     private readonly folder: TempFolder,
@@ -76,12 +92,13 @@ export class Stage {
   ): Promise<Running> {
     const metrics = new RecordedMetrics();
     const webhooks = await Webhooks.start({
+      eventStore: { head: () => this.head() },
       documentStore: process.documentStore(this.engine.documentStore),
       broker: process.broker(this.engine.messageBroker),
       leases: process.leases(this.leases),
       outbound: process.outbound(outbound),
       secretsKey: this.secretsKey,
-      clock: () => new Date(Date.now() + this.clockOffset),
+      clock: () => new Date(Date.now() + this.clockOffset + process.clockOffset),
       random: Math.random,
       logger: this.logger,
       metrics,
@@ -112,10 +129,13 @@ export class Stage {
     return { ...enabled, secret: created.secret };
   }
 
+  /** An event that is in the log from now on, and acknowledged. */
   event(fields: Partial<PublishedEvent> = {}): PublishedEvent {
     const shipment_id = `shp_${randomUUID()}`;
+    const id = fields.id ?? `evt_${randomUUID()}`;
+    if (!this.positions.has(id)) this.positions.set(id, positionOf(this.positions.size + 1));
     return {
-      id: `evt_${randomUUID()}`,
+      id,
       type: 'shipment.created',
       created_at: this.now(),
       ...SCOPE,
@@ -124,13 +144,28 @@ export class Stage {
     };
   }
 
+  /** As the publisher does. */
   async publish(...events: readonly PublishedEvent[]): Promise<void> {
-    const messages = events.map((event) => ({
-      key: String(event.data['shipment_id']),
-      value: JSON.stringify(event),
-      headers: { 'event-id': event.id },
-    }));
+    await this.send(...events.map((event) => this.message(event)));
+  }
+
+  async send(...messages: readonly Message[]): Promise<void> {
     await this.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
+  }
+
+  /** @param more headers; none says where the event is in the log where `position` is undefined here */
+  message(event: PublishedEvent, more: { readonly [name: string]: string | undefined } = {}): Message {
+    const position = this.positions.get(event.id);
+    const headers = { [EVENT_HEADERS.id]: event.id, [EVENT_HEADERS.position]: position, ...more };
+    const given = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const key = String(event.data['shipment_id']);
+    return { key, value: JSON.stringify(event), headers: Object.fromEntries(given) };
+  }
+
+  private head(): Promise<Position | undefined> {
+    if (this.logIsAway) return Promise.reject(new Unavailable('event store', 'test'));
+    const { size } = this.positions;
+    return Promise.resolve(size === 0 ? undefined : positionOf(size));
   }
 
   /** Published events that are not recorded yet. */
@@ -168,6 +203,17 @@ export class Stage {
     if (found === undefined) throw new Error(`no delivery of ${event_id}`);
     return api.deliveries.get({ scopes: [SCOPE], delivery_id: found.id });
   }
+}
+
+/** Fixed in width, as those of event stores. */
+function positionOf(count: number): Position {
+  return String(count).padStart(10, '0');
+}
+
+export interface Line {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly [field: string]: unknown;
 }
 
 export interface EndpointOnStage extends WebhookEndpoint {

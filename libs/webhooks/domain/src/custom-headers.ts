@@ -20,6 +20,7 @@ const OURS = new Set([
   'host',
   'keep-alive',
   'te',
+  'traceparent',
   'trailer',
   'transfer-encoding',
   'upgrade',

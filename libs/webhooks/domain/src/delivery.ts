@@ -14,6 +14,13 @@ export interface DeliveryError {
   readonly message: string;
 }
 
+/** The request that caused an event: followed in logs and traces by these. */
+export interface Origin {
+  readonly request_id?: string;
+  /** W3C trace context, where the request had one. */
+  readonly traceparent?: string;
+}
+
 /** One event on its way to one endpoint. */
 export interface Delivery {
   /** `dlv_…`, derived from endpoint and event: there is never a second one for the two. */
@@ -24,6 +31,8 @@ export interface Delivery {
   readonly event_id: string;
   readonly event_type: string;
   readonly event_created_at: Timestamp;
+  /** Of the event; absent where nothing is known of it, as for sandbox events. */
+  readonly origin?: Origin;
   /** The stored body, shared by all deliveries of the event in the same payload version. */
   readonly payload_id: string;
   readonly sandbox: boolean;
@@ -58,6 +67,7 @@ export type NewDelivery = Pick<
   | 'event_id'
   | 'event_type'
   | 'event_created_at'
+  | 'origin'
   | 'payload_id'
   | 'sandbox'
 >;

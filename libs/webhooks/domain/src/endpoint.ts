@@ -1,5 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { DeliveryError } from './delivery.ts';
+import { type EnabledPeriod, type Moment, begun, ended } from './enabled-periods.ts';
 import { type Period, closed, opened } from './periods.ts';
 
 export const ENDPOINT_STATUSES = ['pending_verification', 'verified', 'enabled', 'disabled'] as const;
@@ -22,8 +23,11 @@ export interface EndpointState {
   readonly verified: boolean;
   readonly last_verification: Verification | null;
   /** When events are recorded for it: from enabling to disabling, also while a changed URL awaits its verification. */
-  readonly enabled_periods: readonly Period[];
-  /** When nothing was sent although deliveries may have waited: their windows stand still meanwhile. */
+  readonly enabled_periods: readonly EnabledPeriod[];
+  /**
+   * When nothing was sent although deliveries may have waited: their windows stand still meanwhile. In time, and by the
+   * clocks of whoever asked: clocks that differ make a window of days longer or shorter by as much, and lose nothing.
+   */
   readonly pauses: readonly Period[];
 }
 
@@ -60,31 +64,43 @@ export function verificationEnded<E extends EndpointState>(endpoint: E, verifica
   return { ...endpoint, status, verified: true, last_verification: verification };
 }
 
-/** Goes on with what waited; what is created from now on is recorded. Undefined: its URL is not verified. */
-export function enabled<E extends EndpointState>(endpoint: E, at: Timestamp): E | undefined {
+/** Goes on with what waited; what comes after the log's head is recorded. Undefined: its URL is not verified. */
+export function enabled<E extends EndpointState>(endpoint: E, moment: Moment): E | undefined {
   if (!endpoint.verified) return undefined;
   if (endpoint.status === 'enabled') return endpoint;
   return {
     ...endpoint,
     status: 'enabled',
     disabled_reason: null,
-    enabled_periods: opened(endpoint.enabled_periods, at),
-    pauses: closed(endpoint.pauses, at),
+    enabled_periods: begun(endpoint.enabled_periods, moment),
+    pauses: closed(endpoint.pauses, moment.at),
   };
 }
 
-/** Records nothing more and holds what is pending. */
-export function disabled<E extends EndpointState>(endpoint: E, reason: DisabledReason, at: Timestamp): E {
+/** Records nothing that comes after the log's head and holds what is pending. */
+export function disabled<E extends EndpointState>(endpoint: E, reason: DisabledReason, moment: Moment): E {
   if (endpoint.status === 'disabled') return endpoint;
   return {
     ...endpoint,
     status: 'disabled',
     disabled_reason: reason,
-    enabled_periods: closed(endpoint.enabled_periods, at),
+    enabled_periods: ended(endpoint.enabled_periods, moment),
+    pauses: pausedAfter(endpoint, moment.at),
+  };
+}
+
+/** Was deleted: nothing is recorded for it or sent to it any more, wherever that is in the log. */
+export function deleted<E extends EndpointState>(endpoint: E, at: Timestamp): E {
+  return {
+    ...endpoint,
+    status: 'disabled',
+    disabled_reason: endpoint.disabled_reason ?? 'manual',
+    verified: false,
+    enabled_periods: [],
     pauses: pausedAfter(endpoint, at),
   };
 }
 
 function pausedAfter(endpoint: EndpointState, at: Timestamp): readonly Period[] {
-  return endpoint.status === 'enabled' ? opened(endpoint.pauses, at) : endpoint.pauses;
+  return endpoint.status === 'enabled' ? opened(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
 }

@@ -8,6 +8,7 @@ export {
   type EndpointFields,
   checkEndpointFields,
 } from './endpoint-fields.ts';
+export { BEGINNING_OF_LOG, type LogPlace, type Moment } from './enabled-periods.ts';
 export * from './endpoint.ts';
 export * from './envelope.ts';
 export { isKnownEventType, wants } from './matching.ts';

@@ -1,5 +1,5 @@
-import { EVENT_TYPES, STANDARD_EVENT_TYPES, type Timestamp } from '@tracking/contracts';
-import { type Period, covers } from './periods.ts';
+import { EVENT_TYPES, STANDARD_EVENT_TYPES } from '@tracking/contracts';
+import { type EnabledPeriod, type LoggedEvent, includes } from './enabled-periods.ts';
 
 /** Subscribes to the standard types: those of the interface specification. */
 export const ALL_STANDARD_TYPES = '*';
@@ -18,16 +18,10 @@ export function isSubscribed(eventTypes: readonly string[], type: string): boole
 /** What of an endpoint decides which events it gets. */
 export interface Subscription {
   readonly event_types: readonly string[];
-  readonly enabled_periods: readonly Period[];
+  readonly enabled_periods: readonly EnabledPeriod[];
 }
 
-/**
- * Whether the endpoint gets this event: it is subscribed, and the event was created while the endpoint was enabled,
- * whenever it is consumed.
- */
-export function wants(
-  endpoint: Subscription,
-  event: { readonly type: string; readonly created_at: Timestamp },
-): boolean {
-  return isSubscribed(endpoint.event_types, event.type) && covers(endpoint.enabled_periods, event.created_at);
+/** Whether the endpoint gets this event, whenever it is consumed: it is subscribed, and the event is live for it. */
+export function wants(endpoint: Subscription, event: LoggedEvent & { readonly type: string }): boolean {
+  return isSubscribed(endpoint.event_types, event.type) && includes(endpoint.enabled_periods, event);
 }

@@ -9,25 +9,21 @@ export interface Period {
 /** Oldest ones beyond this are forgotten, so that an endpoint switched on and off all day does not grow without bound. */
 const MAX_PERIODS = 100;
 
-/** The periods with a new open one; unchanged when the last is still open. In order of time. */
-export function opened(periods: readonly Period[], at: Timestamp): readonly Period[] {
-  return isOpen(periods) ? periods : [...periods, { from: at, to: null }].slice(-MAX_PERIODS);
+/** The periods with this open one; unchanged when the last is still open. In the order in which they were opened. */
+export function opened<P extends Period>(periods: readonly P[], period: P): readonly P[] {
+  return isOpen(periods) ? periods : [...periods, period].slice(-MAX_PERIODS);
 }
 
 /** The periods with the open one closed; unchanged without one. */
-export function closed(periods: readonly Period[], at: Timestamp): readonly Period[] {
+export function closed<P extends Period>(periods: readonly P[], at: Timestamp): readonly P[] {
   const last = periods.at(-1);
   if (last?.to !== null) return periods;
   // A clock set back must not make a period that ends before it begins.
-  return [...periods.slice(0, -1), { from: last.from, to: at < last.from ? last.from : at }];
+  return periods.with(-1, { ...last, to: at < last.from ? last.from : at });
 }
 
-export function isOpen(periods: readonly Period[]): boolean {
+function isOpen(periods: readonly Period[]): boolean {
   return periods.at(-1)?.to === null;
-}
-
-export function covers(periods: readonly Period[], at: Timestamp): boolean {
-  return periods.some(({ from, to }) => from <= at && (to === null || at < to));
 }
 
 /**

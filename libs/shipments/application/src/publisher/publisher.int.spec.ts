@@ -1,6 +1,7 @@
 import { Busy, type Message, type MessageBroker, MessageRefused, type Position, Unavailable } from '@tracking/ports';
 import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
 import { eventually } from '@tracking/testing';
+import { upsert } from '../../test/builders.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { PublishingStage, type Running } from '../../test/publishing-stage.ts';
 
@@ -60,12 +61,37 @@ describe('the publisher', () => {
     const messages = await stage.published();
     expect(texts(messages)).toEqual(await announced());
     const events = await stage.announced();
-    expect(messages.map(({ key, headers }) => ({ key, ...headers }))).toEqual(
+    expect(messages.map(({ key, headers }) => ({ key, ...headers }))).toMatchObject(
       events.map(({ id, type, data }) => ({ key: data['shipment_id'], 'event-id': id, 'event-type': type })),
     );
     expect(new Set(events.map(({ type }) => type)).size).toBe(5);
     // It counts what is stored: messages are handed to consumers before that.
     await eventually(() => expect(metrics.value('publisher_events_published_total{type="exception.opened"}')).toBe(2));
+  });
+
+  it('says where each event is in the log and what request it came from, the same each time, and not in the event', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await stage.shipments.upsert(upsert({ house_bill: 'HB-1' }, { request_id: 'req_traced', traceparent }));
+    await stage.create();
+    const { publisher } = stage.start();
+    const [first, second] = await stage.published();
+    const [created, other] = await stage.stored();
+    expect([first, second]).toMatchObject([
+      { headers: { position: created?.position, 'request-id': 'req_traced', traceparent } },
+      { headers: { position: other?.position, 'request-id': 'req_1' } },
+    ]);
+    expect(second?.headers).not.toHaveProperty('traceparent');
+    expect(first?.value).not.toContain('req_traced');
+    await publisher.stop();
+    await stage.documentStore.dropCollection(CHECKPOINTS.name);
+    await stage.reopen();
+    stage.start();
+    const again = await eventually(async () => {
+      const messages = await stage.messages();
+      expect(messages).toHaveLength(4);
+      return messages;
+    });
+    expect(again.slice(2).map(({ headers }) => headers)).toEqual([first?.headers, second?.headers]);
   });
 
   it('keeps the order of each shipment while many are written at once', async () => {

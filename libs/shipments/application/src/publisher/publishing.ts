@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { EVENT_HEADERS, type PublishedEvent } from '@tracking/contracts';
 import type { Counter, EventStore, Message, MessageBroker, Position, StoredEvent } from '@tracking/ports';
 import { MessageRefused, Unavailable } from '@tracking/ports';
 import { publicEvent } from '@tracking/shipments-domain';
@@ -84,8 +85,7 @@ export class Publishing implements Work {
     const published = publicEvent(stored.id, event, after, this.parts.appUrl);
     if (published !== undefined) {
       const value = JSON.stringify(published);
-      const headers = { 'event-id': published.id, 'event-type': published.type };
-      const message = { key: after.record.id, value, headers };
+      const message = { key: after.record.id, value, headers: headersOf(published, stored) };
       slice.announcements.push({ message, type: published.type, stored, before });
       slice.characters += value.length;
       slice.position = stored.position;
@@ -148,6 +148,18 @@ export class Publishing implements Work {
     await Promise.all(Array.from({ length: Math.min(STREAMS_READ_AT_ONCE, unknown.length) }, readSome));
     return before;
   }
+}
+
+/** What consumers need to know beside the event, whose bytes are public. The same however often it is published. */
+function headersOf({ id, type }: PublishedEvent, { position, metadata }: StoredEvent): Message['headers'] {
+  const { request_id, traceparent } = metadata;
+  return {
+    [EVENT_HEADERS.id]: id,
+    [EVENT_HEADERS.type]: type,
+    [EVENT_HEADERS.position]: position,
+    ...(typeof request_id === 'string' && { [EVENT_HEADERS.requestId]: request_id }),
+    ...(typeof traceparent === 'string' && { [EVENT_HEADERS.traceparent]: traceparent }),
+  };
 }
 
 function emptySlice(): Slice {

@@ -10,6 +10,7 @@ import type {
 import { type FinishedAttempt, judge } from '@tracking/webhooks-domain';
 import type { DeliveryDocument } from '../deliveries/delivery-document.ts';
 import type { Receiver } from '../endpoints/receivers.ts';
+import { attemptTraceparent } from '../tracing.ts';
 import type { AttemptLog } from './outcomes.ts';
 
 export interface MadeAttempt {
@@ -37,7 +38,8 @@ export class Attempts {
 
   /** Undefined when this process gave it up: that says nothing about the endpoint, and it is to be made again. */
   async make(receiver: Receiver, delivery: DeliveryDocument, body: Uint8Array): Promise<MadeAttempt | undefined> {
-    const event = { id: delivery.event_id, type: delivery.event_type };
+    const { event_id: id, event_type: type } = delivery;
+    const event = { id, type, traceparent: attemptTraceparent(delivery) };
     const manual = delivery.manual_at !== null;
     const started = this.clock();
     const answer = await this.outbound.post(receiver.request(event, body, started.getTime(), this.timeoutMs));

@@ -7,7 +7,7 @@ import { type DeliveryDocument, toDocument } from './delivery-document.ts';
 import { firstOfEach } from './skip-scan.ts';
 
 /** What the deliveries of a bundle do not have in common. */
-type Bundled = Pick<DeliveryDocument, 'id' | 'event_id' | 'event_created_at' | 'payload_id' | 'created_at'>;
+type Bundled = Pick<DeliveryDocument, 'id' | 'event_id' | 'event_created_at' | 'origin' | 'payload_id' | 'created_at'>;
 
 /**
  * New deliveries of one endpoint, for events of one type and second, in one document: what an endpoint that is behind
@@ -152,8 +152,8 @@ function bundle(some: readonly DeliveryDocument[]): BundleDocument {
     due_at: range(some.map(({ due_at, created_at }) => due_at ?? created_at))[0],
     first_created_at,
     last_created_at,
-    deliveries: some.map(({ id, event_id, event_created_at, payload_id, created_at }) => {
-      return { id, event_id, event_created_at, payload_id, created_at };
+    deliveries: some.map(({ id, event_id, event_created_at, origin, payload_id, created_at }) => {
+      return { id, event_id, event_created_at, ...(origin && { origin }), payload_id, created_at };
     }),
   };
 }

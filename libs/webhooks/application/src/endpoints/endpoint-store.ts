@@ -8,6 +8,8 @@ import type { EndpointDocument } from './endpoint-document.ts';
 export const MAX_ENDPOINTS = 50;
 const MAX_TRIES = 20;
 
+export type EndpointChange = (document: EndpointDocument) => EndpointDocument | Promise<EndpointDocument>;
+
 /** Endpoint documents, deleted ones included: their deliveries' log outlives them. */
 export class EndpointStore {
   constructor(private readonly documents: Collection<EndpointDocument>) {}
@@ -65,17 +67,13 @@ export class EndpointStore {
   /**
    * Applies a change to the endpoint as it is, again when it was changed in between. A change that answers its argument
    * writes nothing.
-   * @throws not_found
+   * @throws not_found, and what `change` throws
    */
-  async update(
-    id: string,
-    at: Timestamp,
-    change: (document: EndpointDocument) => EndpointDocument,
-  ): Promise<EndpointDocument> {
+  async update(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const before = await this.documents.get(id);
       if (before === undefined || before.deleted) throw noSuchEndpoint();
-      const after = change(before);
+      const after = await change(before);
       if (after === before) return before;
       const written = { ...after, updated_at: at, revision: before.revision + 1 };
       if (await this.documents.replace(written, { revision: before.revision })) return written;

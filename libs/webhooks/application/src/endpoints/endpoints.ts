@@ -1,10 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Clock, OutboundHttp } from '@tracking/ports';
+import type { Clock, EventStore, OutboundHttp } from '@tracking/ports';
 import {
   DEFAULT_ENDPOINT_FIELDS,
   type EndpointFields,
   NEW_ENDPOINT,
   checkEndpointFields,
+  deleted,
   disabled,
   enabled,
   urlChanged,
@@ -26,7 +27,8 @@ import type {
 } from '../requests.ts';
 import type { WebhookEndpoints } from '../webhooks-api.ts';
 import { type EndpointDocument, openedSecrets, sealedHeaders, sealedSecret, toEndpoint } from './endpoint-document.ts';
-import { type EndpointStore, inScope } from './endpoint-store.ts';
+import { type EndpointChange, type EndpointStore, inScope } from './endpoint-store.ts';
+import { logMoment } from './log-moment.ts';
 import type { Receivers } from './receivers.ts';
 import type { SandboxTests } from './sandbox-tests.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -39,6 +41,7 @@ export interface EndpointsParts {
   readonly owner: Owner;
   readonly sandbox: SandboxTests;
   readonly outbound: OutboundHttp;
+  readonly eventStore: Pick<EventStore, 'head'>;
   readonly clock: Clock;
   readonly timeoutMs: number;
 }
@@ -88,8 +91,8 @@ export class Endpoints implements WebhookEndpoints {
 
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
     await this.update(command, (endpoint) => {
-      const { slot: _slot, ...rest } = disabled(endpoint, 'manual', command.at);
-      return { ...rest, deleted: true, verified: false, secrets: [], headers: {} };
+      const { slot: _slot, ...rest } = deleted(endpoint, command.at);
+      return { ...rest, deleted: true, secrets: [], headers: {} };
     });
     return { id: command.endpoint_id, deleted: true };
   }
@@ -103,15 +106,17 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   async enable(command: EndpointCommand): Promise<WebhookEndpoint> {
-    return this.update(command, (endpoint) => {
-      const after = enabled(endpoint, command.at);
+    return this.update(command, async (endpoint) => {
+      const after = enabled(endpoint, await logMoment(this.parts.eventStore, command.at));
       if (after === undefined) throw endpointNotVerified();
       return after;
     });
   }
 
   async disable(command: EndpointCommand): Promise<WebhookEndpoint> {
-    return this.update(command, (endpoint) => disabled(endpoint, 'manual', command.at));
+    return this.update(command, async (endpoint) => {
+      return disabled(endpoint, 'manual', await logMoment(this.parts.eventStore, command.at));
+    });
   }
 
   async test(command: TestEndpoint): Promise<WebhookDelivery> {
@@ -130,7 +135,7 @@ export class Endpoints implements WebhookEndpoints {
   /** Changes the endpoint of the command; whoever sends to it knows when this resolves. */
   private async update(
     { endpoint_id, at, ...scope }: EndpointCommand,
-    change: (endpoint: EndpointDocument) => EndpointDocument,
+    change: EndpointChange,
   ): Promise<WebhookEndpoint> {
     const { store, receivers, owner } = this.parts;
     await store.require(scope, endpoint_id);

@@ -5,6 +5,14 @@ import { type EndpointDocument, openedHeaders, openedSecrets } from './endpoint-
 import type { EndpointStore } from './endpoint-store.ts';
 import type { SecretBox } from './secret-box.ts';
 
+/** What the headers of an attempt say of its event. */
+export interface AttemptedEvent {
+  readonly id: string;
+  readonly type: string;
+  /** Of this attempt. */
+  readonly traceparent: string;
+}
+
 /** An endpoint with everything that a request to it needs, opened once and when it is first needed. */
 export class Receiver {
   private opened:
@@ -20,7 +28,7 @@ export class Receiver {
    * @param at when it is made, in epoch milliseconds
    * @throws when the stored secrets cannot be opened
    */
-  request(event: { readonly id: string; readonly type: string }, body: Uint8Array, at: number, timeoutMs: number) {
+  request(event: AttemptedEvent, body: Uint8Array, at: number, timeoutMs: number) {
     const { keys, headers: own } = (this.opened ??= this.open());
     const hmacs = keys.map(
       (key) => (prefix: string) => createHmac('sha256', key).update(prefix).update(body).digest('hex'),
@@ -31,6 +39,7 @@ export class Receiver {
       'service-signature': signatureHeader(at, hmacs),
       'service-event-id': event.id,
       'service-event-type': event.type,
+      traceparent: event.traceparent,
     };
     return { url: this.endpoint.url, headers, body, timeoutMs } satisfies OutboundRequest;
   }

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, OutboundHttp } from '@tracking/ports';
 import { type Verification, answersChallenge, judge } from '@tracking/webhooks-domain';
+import { attemptTraceparent } from '../tracing.ts';
 import type { Receiver } from './receivers.ts';
 
 const TYPE = 'endpoint.verification';
@@ -25,7 +26,8 @@ export async function challenge(
     data: { challenge: token },
   };
   const body = Buffer.from(JSON.stringify(event));
-  const answer = await outbound.post(receiver.request({ id, type: TYPE }, body, now.getTime(), timeoutMs));
+  const attempted = { id, type: TYPE, traceparent: attemptTraceparent({ event_id: id }) };
+  const answer = await outbound.post(receiver.request(attempted, body, now.getTime(), timeoutMs));
   if (answer.kind === 'failure') return failed(at, answer.code, answer.message);
   if (answersChallenge(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
   const outcome = judge({ kind: 'response', statusCode: answer.statusCode, retryAfter: undefined }, now.getTime());

@@ -1,4 +1,31 @@
-import type { JsonObject, PublishedEvent } from '@tracking/contracts';
+import { EVENT_HEADERS, type JsonObject, type PublishedEvent } from '@tracking/contracts';
+import type { Message } from '@tracking/ports';
+import type { LogPlace, Origin } from '@tracking/webhooks-domain';
+import { isTraceparent } from '../tracing.ts';
+
+/** An event, and what its message says beside it. */
+export interface ConsumedEvent extends PublishedEvent {
+  /** Undefined where a publisher of an earlier version did not say. */
+  readonly place: LogPlace | undefined;
+  /** Undefined where nothing is known of it. */
+  readonly origin: Origin | undefined;
+}
+
+/** @throws Error as {@link parseEvent} */
+export function consumedEvent({ value, headers }: Pick<Message, 'value' | 'headers'>): ConsumedEvent {
+  const place = headers[EVENT_HEADERS.position];
+  return { ...parseEvent(value), place: place === '' ? undefined : place, origin: originIn(headers) };
+}
+
+/** Where a message says that its event came from; undefined where it says nothing of it. */
+export function originIn(headers: Message['headers']): Origin | undefined {
+  const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
+  const origin = {
+    ...(request_id !== undefined && { request_id }),
+    ...(traceparent !== undefined && isTraceparent(traceparent) && { traceparent }),
+  };
+  return Object.keys(origin).length === 0 ? undefined : origin;
+}
 
 /**
  * The event in a message of the topic. Types are not checked against the known ones: a newer publisher may know more.

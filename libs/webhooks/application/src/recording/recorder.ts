@@ -1,4 +1,3 @@
-import type { PublishedEvent } from '@tracking/contracts';
 import type { BatchHandler, Clock, Collection, Counter, Logger, Metrics, ReceivedMessage } from '@tracking/ports';
 import { newDelivery, renderBody, wants } from '@tracking/webhooks-domain';
 import type { Owner } from '../attempts/owner.ts';
@@ -13,7 +12,7 @@ import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { Scope } from '../requests.ts';
 import { LateRecordings, type Matched, type Recording } from './late-recordings.ts';
 import type { Parking } from './parked.ts';
-import { parseEvent } from './published-event.ts';
+import { type ConsumedEvent, consumedEvent } from './published-event.ts';
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
 
@@ -70,10 +69,10 @@ export class Recorder {
 
   /** Records, and tells the owners of the endpoints; what can wait is put aside. */
   readonly handle: BatchHandler = async (messages, fenced, putAside) => {
-    const events = new Map<string, PublishedEvent>();
+    const events = new Map<string, ConsumedEvent>();
     for (const message of messages) {
       try {
-        const event = parseEvent(message.value);
+        const event = consumedEvent(message);
         events.set(event.id, event);
       } catch (error) {
         await this.parts.parking.park(message, (error as Error).message);
@@ -90,7 +89,7 @@ export class Recorder {
     await Promise.all(aside);
   }
 
-  private async notForgotten(events: readonly PublishedEvent[]): Promise<readonly PublishedEvent[]> {
+  private async notForgotten(events: readonly ConsumedEvent[]): Promise<readonly ConsumedEvent[]> {
     const before = await this.parts.forgotten.before();
     const known = events.filter(({ created_at }) => created_at >= before);
     const forgotten = events.length - known.length;
@@ -104,7 +103,7 @@ export class Recorder {
   }
 
   private async recordEvents(
-    events: readonly PublishedEvent[],
+    events: readonly ConsumedEvent[],
     fenced: AbortSignal,
     putAside: (work: Promise<void>) => void,
   ): Promise<void> {
@@ -125,7 +124,7 @@ export class Recorder {
     aside.forEach(putAside);
   }
 
-  private *matching(events: readonly PublishedEvent[], endpoints: EndpointsByScope): Iterable<Part> {
+  private *matching(events: readonly ConsumedEvent[], endpoints: EndpointsByScope): Iterable<Part> {
     let part: Part = { matched: [], payloads: new Map() };
     for (const event of events) {
       this.match(event, endpoints.get(keyOf(event)) ?? [], part);
@@ -136,7 +135,7 @@ export class Recorder {
     if (part.matched.length > 0) yield part;
   }
 
-  private match(event: PublishedEvent, endpoints: readonly EndpointDocument[], { matched, payloads }: Part): void {
+  private match(event: ConsumedEvent, endpoints: readonly EndpointDocument[], { matched, payloads }: Part): void {
     const at = this.parts.clock().toISOString();
     for (const endpoint of endpoints) {
       if (!wants(endpoint, event)) continue;
@@ -227,7 +226,7 @@ export class Recorder {
     if (untold.length > 0) await this.parts.owner.tell(untold);
   }
 
-  private async endpointsOf(events: readonly PublishedEvent[]): Promise<EndpointsByScope> {
+  private async endpointsOf(events: readonly ConsumedEvent[]): Promise<EndpointsByScope> {
     const scopes = new Map<string, Scope>(events.map((event) => [keyOf(event), event]));
     const found = [...scopes].map(async ([key, scope]) => [key, await this.parts.endpoints.all(scope)] as const);
     return new Map(await Promise.all(found));
@@ -238,9 +237,10 @@ function keyOf({ workspace_id, environment }: Scope): string {
   return `${workspace_id} ${environment}`;
 }
 
-function record(event: PublishedEvent, endpoint: EndpointDocument, payload_id: string, at: string): DeliveryDocument {
-  const { workspace_id, environment, id: event_id, type: event_type, created_at: event_created_at } = event;
+function record(event: ConsumedEvent, endpoint: EndpointDocument, payload_id: string, at: string): DeliveryDocument {
+  const { workspace_id, environment, id: event_id, type: event_type, created_at: event_created_at, origin } = event;
   const id = deliveryId(endpoint.id, event);
-  const about = { workspace_id, environment, event_id, event_type, event_created_at, payload_id };
+  const from = origin === undefined ? {} : { origin };
+  const about = { workspace_id, environment, event_id, event_type, event_created_at, ...from, payload_id };
   return toDocument(newDelivery({ ...about, id, endpoint_id: endpoint.id, sandbox: false }, at));
 }

@@ -1,0 +1,221 @@
+import { jest } from '@jest/globals';
+import type { PublishedEvent } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import { answer } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { type Running, Stage } from '../../test/stage.ts';
+import { ENDPOINTS, type EndpointDocument } from '../endpoints/endpoint-document.ts';
+
+const URL_A = 'https://a.example.com/hook';
+const URL_B = 'https://b.example.com/hook';
+const CLOCKS = [-3_600_000, -500, 0, 500, 3_600_000];
+
+jest.setTimeout(30_000);
+
+let stage: Stage;
+let webhooks: Running;
+
+beforeEach(async () => {
+  stage = await Stage.open();
+  webhooks = await stage.start();
+});
+afterEach(() => stage.close());
+
+const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
+const idsOf = (events: readonly PublishedEvent[]) => events.map(({ id }) => id).sort();
+/** Ids of the events that are recorded for the endpoint, once everything is consumed. */
+async function recorded(endpoint_id: string): Promise<readonly string[]> {
+  await stage.consumed();
+  return (await stage.deliveries(webhooks, { endpoint_id })).map(({ event_id }) => event_id).sort();
+}
+const expectRecorded = (endpoint_id: string, ...events: readonly PublishedEvent[]) =>
+  eventually(async () => expect(await recorded(endpoint_id)).toEqual(idsOf(events)));
+async function changeStored(id: string, change: (stored: EndpointDocument) => Partial<EndpointDocument>) {
+  const documents = await stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS);
+  const stored = await documents.get(id);
+  if (stored === undefined) throw new Error('no endpoint');
+  await documents.replace(
+    { ...stored, ...change(stored), revision: stored.revision + 1 },
+    { revision: stored.revision },
+  );
+}
+
+describe('an event is live for an endpoint by its place in the log', () => {
+  test.each(CLOCKS)('when the clock steps by %d ms after enabling', async (step) => {
+    const before = stage.event();
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.clockOffset += step;
+    const after = stage.event();
+    await stage.publish(before, after);
+    await expectRecorded(id, after);
+  });
+
+  test.each(CLOCKS)('when the process that enables is %d ms ahead of the one that made the event', async (ahead) => {
+    await webhooks.stop();
+    const process = new MortalProcess();
+    process.clockOffset = ahead;
+    webhooks = await stage.start({}, process);
+    const before = stage.event();
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    const after = stage.event();
+    await webhooks.endpoints.disable(on(id));
+    const later = stage.event();
+    await stage.publish(before, after, later);
+    await expectRecorded(id, after);
+  });
+
+  test('when the edge that asks to enable is ahead of the one where the event came from', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    await webhooks.endpoints.disable(on(id));
+    stage.clockOffset += 60_000;
+    await webhooks.endpoints.enable(on(id));
+    stage.clockOffset -= 60_000;
+    const event = stage.event();
+    await stage.publish(event);
+    await expectRecorded(id, event);
+  });
+
+  test('however often it was enabled and disabled, and long before anything is consumed', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    await webhooks.stop();
+    // Answers, and consumes nothing.
+    webhooks = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    const live: PublishedEvent[] = [];
+    const all: PublishedEvent[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const during = stage.event();
+      await webhooks.endpoints.disable(on(id));
+      const meanwhile = stage.event();
+      stage.clockOffset += round % 2 === 0 ? 1_000 : -2_000;
+      await webhooks.endpoints.enable(on(id));
+      live.push(during);
+      all.push(during, meanwhile);
+    }
+    await stage.publish(...all);
+    stage.clockOffset += 86_400_000;
+    await webhooks.stop();
+    webhooks = await stage.start();
+    await expectRecorded(id, ...live);
+  });
+
+  test('while a changed URL awaits its verification', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
+    stage.clockOffset -= 500;
+    const event = stage.event();
+    await stage.publish(event);
+    await expectRecorded(id, event);
+  });
+
+  test('and not by when it is published, for the first time or anew', async () => {
+    const before = stage.event();
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.clockOffset += 10;
+    const after = stage.event();
+    await stage.publish(after);
+    // Its publication had failed until now; then the broker lost its topic, and everything is published again.
+    await stage.publish(before);
+    await stage.publish(before, after);
+    await expectRecorded(id, after);
+  });
+
+  test('whose disabling by 410 is a place in it as well', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, () => answer(410));
+    const first = stage.event();
+    await stage.publish(first);
+    await eventually(async () =>
+      expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
+    );
+    stage.clockOffset -= 3_600_000;
+    await stage.publish(stage.event());
+    await expectRecorded(id, first);
+  });
+});
+
+describe('while nobody can say how far the log is', () => {
+  test('enabling and disabling are refused, and done when they are asked for again', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.logIsAway = true;
+    await expect(webhooks.endpoints.disable(on(id))).rejects.toBeInstanceOf(Unavailable);
+    expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
+    stage.logIsAway = false;
+    const before = stage.event();
+    await webhooks.endpoints.disable(on(id));
+    stage.logIsAway = true;
+    await expect(webhooks.endpoints.enable(on(id))).rejects.toBeInstanceOf(Unavailable);
+    const meanwhile = stage.event();
+    stage.logIsAway = false;
+    await webhooks.endpoints.enable(on(id));
+    const after = stage.event();
+    await stage.publish(before, meanwhile, after);
+    await expectRecorded(id, before, after);
+  });
+
+  test('an endpoint is deleted all the same', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.logIsAway = true;
+    expect(await webhooks.endpoints.remove(on(id))).toEqual({ id, deleted: true });
+    await expect(webhooks.endpoints.get(on(id))).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('one that answers 410 gets nothing, and is disabled as soon as somebody can', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    stage.receivers.behave(URL_A, () => answer(410));
+    stage.logIsAway = true;
+    const events = [stage.event(), stage.event()];
+    await stage.publish(...events);
+    await expectRecorded(id, ...events);
+    const dead = () => stage.deliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] });
+    await eventually(async () => expect(await dead()).toHaveLength(1));
+    expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
+    stage.logIsAway = false;
+    await eventually(async () =>
+      expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
+    );
+    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    const statuses = (await stage.deliveries(webhooks, { endpoint_id: id })).map(({ status }) => status);
+    expect(statuses.sort()).toEqual(['dead_lettered', 'pending']);
+  });
+});
+
+describe('what an earlier version left', () => {
+  test('an endpoint that it enabled gets all that comes, whatever the clocks say', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    const ahead = new Date(Date.now() + 3_600_000).toISOString();
+    await changeStored(id, () => ({ enabled_periods: [{ from: ahead, to: null }] }));
+    const event = stage.event();
+    await stage.publish(event);
+    await expectRecorded(id, event);
+    await webhooks.endpoints.disable(on(id));
+    await stage.publish(stage.event());
+    await expectRecorded(id, event);
+  });
+
+  test('an endpoint that it had disabled again gets what was made meanwhile', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.clockOffset += 10;
+    const during = stage.event();
+    stage.clockOffset += 10;
+    await webhooks.endpoints.disable(on(id));
+    await changeStored(id, ({ enabled_periods }) => ({
+      enabled_periods: enabled_periods.map(({ from, to }) => ({ from, to })),
+    }));
+    stage.clockOffset += 10;
+    await stage.publish(during, stage.event());
+    await expectRecorded(id, during);
+  });
+
+  test('a message that does not say its place is for whoever is enabled', async () => {
+    stage.clockOffset += 3_600_000;
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id: off } = await stage.endpoint(webhooks, URL_B);
+    await webhooks.endpoints.disable(on(off));
+    stage.clockOffset -= 3_600_000;
+    const event = stage.event();
+    await stage.send(stage.message(event, { position: undefined }));
+    await expectRecorded(id, event);
+    await expectRecorded(off);
+  });
+});
