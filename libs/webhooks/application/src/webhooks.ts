@@ -14,6 +14,7 @@ import type { Random } from '@tracking/webhooks-domain';
 import { AttemptRun } from './attempts/attempt-run.ts';
 import { Attempts } from './attempts/attempts.ts';
 import { Dispatcher } from './attempts/dispatcher.ts';
+import { FailureLines } from './attempts/failure-lines.ts';
 import { Lanes } from './attempts/lanes.ts';
 import { NUDGES, type NudgeDocument, Nudges } from './attempts/nudges.ts';
 import { Outcomes } from './attempts/outcomes.ts';
@@ -116,9 +117,10 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     deliveries: stored.deliveries,
     receivers,
     payloads,
-    attempts: new Attempts(outbound, settings.timeoutMs, clock, metrics),
+    attempts: new Attempts(outbound, settings.timeoutMs, clock, logger, metrics),
     outcomes: new Outcomes(stored.deliveries, stored.attempts, settings.policy, random, persistence),
     lanes,
+    failures: new FailureLines(logger),
     clock,
     persistence,
     freshnessMs: settings.freshnessMs,

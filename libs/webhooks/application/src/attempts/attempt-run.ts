@@ -5,6 +5,7 @@ import type { Payloads } from '../deliveries/payloads.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { Receiver, Receivers } from '../endpoints/receivers.ts';
 import type { Attempts, MadeAttempt } from './attempts.ts';
+import type { FailureLines } from './failure-lines.ts';
 import type { Lane } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -18,6 +19,7 @@ export interface AttemptParts {
   readonly attempts: Attempts;
   readonly outcomes: Outcomes;
   readonly lanes: Lanes;
+  readonly failures: FailureLines;
   readonly clock: Clock;
   readonly persistence: Persistence;
   readonly freshnessMs: number;
@@ -47,13 +49,15 @@ export class AttemptRun {
     const { receiver, delivery, body } = prepared;
     const made = await attempts.make(receiver, delivery, body);
     if (made === undefined) return delivery;
-    if (!delivery.sandbox) this.takeNote(lane, made);
+    if (!delivery.sandbox) this.takeNote(lane, delivery, made);
     answered();
     return this.store(lane, receiver, delivery, made);
   }
 
   /** Before the next attempt may begin: it must not come too early. */
-  private takeNote(lane: Lane, { finished: { outcome, startedAt, endedAt } }: MadeAttempt): void {
+  private takeNote(lane: Lane, delivery: DeliveryDocument, made: MadeAttempt): void {
+    const { outcome, startedAt, endedAt } = made.finished;
+    this.parts.failures.note(lane, delivery, made, lane.pace?.failingSince ?? null);
     lane.pace?.answered(outcome, Date.parse(startedAt), Date.parse(endedAt));
     if (outcome.kind === 'gone') lane.blockedUntil = Infinity;
   }
@@ -81,7 +85,14 @@ export class AttemptRun {
     return complete && fresh ? delivery : this.parts.deliveries.get(id);
   }
 
+  /**
+   * What a person asked for is due at once: its time is that of the process which was asked, whose clock may be ahead. All
+   * else waits for its time by the clock of the endpoint's owner: where that is another's than of who recorded or attempted
+   * it before, it comes earlier or later by what the clocks differ.
+   */
   private isDue(delivery: DeliveryDocument): boolean {
+    const { sandbox, manual_at } = delivery;
+    if (sandbox || manual_at !== null) return awaitsAttempt(delivery);
     return awaitsAttempt(delivery) && placeOf(delivery).due <= this.parts.clock().getTime();
   }
 

@@ -3,6 +3,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { type Behaviour, answer, timedOut } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
 import { type Running, SCOPE, Stage } from '../../test/stage.ts';
 import type { WebhookEndpoint } from '../requests.ts';
 import { DEAD_LETTERS_TOPIC } from '../topics.ts';
@@ -55,6 +56,7 @@ describe('an attempt', () => {
       'service-event-id': event.id,
       'service-event-type': 'milestone.recorded',
       'service-signature': expect.any(String) as string,
+      traceparent: expect.any(String) as string,
     });
     const { webhooks: verifier } = new Stripe('sk_test_unused');
     const header = request?.headers['service-signature'] ?? '';
@@ -79,6 +81,77 @@ describe('an attempt', () => {
     for (const { body, headers } of [one, two].filter((request) => request !== undefined)) {
       verifier.constructEvent(body, headers['service-signature'] ?? '', secret);
     }
+  });
+
+  test('is a span of its own in the trace of the request that caused the event, over restarts too', async () => {
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, failing);
+    const event = stage.event();
+    const headers = { 'request-id': 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
+    await stage.send(stage.message(event, headers));
+    await untilIs(id, event.id, { attempts_count: 2 });
+    await webhooks.stop();
+    webhooks = await stage.start();
+    stage.receivers.behave(URL_A, (request) => stage.receivers.good(request));
+    const { id: delivery } = await stage.delivery(webhooks, id, event.id);
+    await webhooks.deliveries.retry(about(delivery));
+    await untilIs(id, event.id, { status: 'succeeded', attempts_count: 3 });
+    const sent = stage.receivers.at(URL_A).map((request) => request.headers['traceparent']);
+    const span = new RegExp(`^00-${trace}-(?!0{16}|b7ad6b7169203331)[0-9a-f]{16}-01$`);
+    expect(sent).toEqual([1, 2, 3].map(() => expect.stringMatching(span) as string));
+    expect(new Set(sent).size).toBe(3);
+    const lines = stage.lines.filter((line) => line['delivery'] === delivery);
+    expect(lines.map(({ request_id, trace_id }) => ({ request_id, trace_id }))).toEqual(
+      lines.map(() => ({ request_id: 'req_1', trace_id: trace })),
+    );
+    expect(lines.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test.each([undefined, 'nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`])(
+    'of an event with traceparent %j is in a trace of that event',
+    async (traceparent) => {
+      await stage.endpoint(webhooks, URL_A);
+      await stage.endpoint(webhooks, URL_B);
+      stage.receivers.behave(URL_A, first(1, failing));
+      const event = stage.event();
+      await stage.send(stage.message(event, { traceparent }));
+      const sent = await eventually(() => {
+        const requests = [...stage.receivers.at(URL_A), ...stage.receivers.at(URL_B)];
+        expect(requests).toHaveLength(3);
+        return requests.map(({ headers }) => headers['traceparent'] ?? '');
+      });
+      const traces = sent.map((text) => /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-00$/.exec(text)?.[1]);
+      expect([new Set(sent).size, new Set(traces).size]).toEqual([3, 1]);
+      expect(traces[0]).toBeDefined();
+    },
+  );
+
+  test('that a person asked for is made at once by a process whose clock is behind', async () => {
+    await webhooks.stop();
+    const process = new MortalProcess();
+    process.clockOffset = -3_600_000;
+    webhooks = await stage.start({}, process);
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
+    await untilIs(id, sent.event_id, { status: 'succeeded' });
+    await webhooks.deliveries.retry(about(sent.id));
+    await untilIs(id, sent.event_id, { attempts_count: 2 });
+  });
+
+  test('that fails is told of once for its endpoint, and so is one that succeeds after that', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, first(3, failing));
+    await stage.publish(stage.event(), stage.event(), stage.event(), stage.event());
+    await eventually(async () => {
+      expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(4);
+    });
+    const told = stage.lines.filter(({ level, endpoint }) => endpoint === id && level !== 'debug');
+    expect(told).toMatchObject([
+      { level: 'warn', message: 'webhooks: an endpoint fails', reason: 'The endpoint answered 500.' },
+      { level: 'info', message: 'webhooks: an endpoint answers again' },
+    ]);
+    expect(JSON.stringify(told)).not.toContain('a.example.com');
   });
 
   test('is logged with what came of it', async () => {

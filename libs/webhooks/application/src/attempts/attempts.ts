@@ -2,6 +2,7 @@ import type {
   Clock,
   Counter,
   Histogram,
+  Logger,
   Metrics,
   OutboundFailure,
   OutboundHttp,
@@ -10,7 +11,7 @@ import type {
 import { type FinishedAttempt, judge } from '@tracking/webhooks-domain';
 import type { DeliveryDocument } from '../deliveries/delivery-document.ts';
 import type { Receiver } from '../endpoints/receivers.ts';
-import { attemptTraceparent } from '../tracing.ts';
+import { attemptTraceparent, traceFields } from '../tracing.ts';
 import type { AttemptLog } from './outcomes.ts';
 
 export interface MadeAttempt {
@@ -28,6 +29,7 @@ export class Attempts {
     private readonly outbound: OutboundHttp,
     private readonly timeoutMs: number,
     private readonly clock: Clock,
+    private readonly logger: Logger,
     metrics: Metrics,
   ) {
     this.made = metrics.counter('webhook_attempts_total', 'Attempts by outcome', ['outcome']);
@@ -56,9 +58,15 @@ export class Attempts {
     this.made.add(1, { outcome: outcome.kind });
     this.seconds.observe(answer.durationMs / 1000, { outcome: outcome.kind });
     if (outcome.kind === 'success' && delivery.attempts_count === 0) {
-      this.underway.observe((ended.getTime() - Date.parse(delivery.event_created_at)) / 1000);
+      // By the clocks of two processes: that of the event's may be ahead.
+      this.underway.observe(Math.max(0, ended.getTime() - Date.parse(delivery.event_created_at)) / 1000);
     }
     const error = outcome.kind === 'success' ? null : outcome.error;
+    const what = { endpoint: delivery.endpoint_id, delivery: delivery.id, event: id, ...traceFields(delivery) };
+    this.logger.debug(
+      { ...what, outcome: outcome.kind, duration_ms: answer.durationMs },
+      'webhooks: an attempt was made',
+    );
     return {
       finished: { startedAt, endedAt: ended.toISOString(), manual, outcome },
       log: { at: startedAt, duration_ms: Math.round(answer.durationMs), ...shown(answer), error, manual },

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock, Logger } from '@tracking/ports';
 import { awaitsAttempt } from '../deliveries/delivery-document.ts';
+import { traceFields } from '../tracing.ts';
 import { Agenda } from './agenda.ts';
 import { type AttemptRun, PayloadMissing } from './attempt-run.ts';
 import type { Lane } from './lane.ts';
@@ -133,12 +134,12 @@ export class Dispatcher {
     lane.busy.delete(item.id);
     if (this.persistence.ended.aborted) return;
     const now = this.clock().getTime();
-    const reason = String(error);
+    const about = { endpoint: lane.id, delivery: item.id, ...traceFields(item.delivery), reason: String(error) };
     if (error instanceof PayloadMissing && item.delivery.manual_at === null && !item.delivery.sandbox) {
-      this.logger.debug({ endpoint: lane.id, reason }, 'webhooks: an attempt waits for its payload');
+      this.logger.debug(about, 'webhooks: an attempt waits for its payload');
       return lane.backlog.putBack({ ...item, due: now + AGAIN_MS });
     }
-    this.logger.error({ endpoint: lane.id, delivery: item.id, reason }, 'webhooks: no attempt was made');
+    this.logger.error(about, 'webhooks: no attempt was made');
     lane.blockedUntil = now + BLOCKED_MS;
     lane.backlog.putBack(item);
   }

@@ -97,8 +97,8 @@ describe('two processes', () => {
     await eventually(async () =>
       expect(await stage.delivery(other, id, event.id)).toMatchObject({ attempts_count: 2 }),
     );
+    const late = stage.event();
     await other.endpoints.disable(on());
-    const late = stage.event({ created_at: delivery.created_at });
     await stage.publish(late);
     await eventually(async () => expect(await stage.delivery(other, id, late.id)).toMatchObject({ status: 'pending' }));
     const sandbox = await other.endpoints.test({ ...on(), type: 'shipment.created' });

@@ -88,7 +88,10 @@ export class Owner {
     return true;
   }
 
-  /** Whether an endpoint of this process's is known to be behind with what waits for it. */
+  /**
+   * Whether an endpoint of this process's is known to be behind with what waits for it. By the events' times: where clocks
+   * differ, what waits for it is bundled sooner or later than it need be, and delivered all the same.
+   */
   isBehind(endpointId: string): boolean {
     const { lanes, now } = this.parts;
     return this.shards.owns(endpointId) && (lanes.get(endpointId)?.isBehind(now().getTime()) ?? false);

@@ -2,7 +2,10 @@ import type { Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
 import type { Outcome, Random } from '@tracking/webhooks-domain';
 
-/** How an endpoint has been answering, as far as it must outlive the process. Written by the owner of its shard alone. */
+/**
+ * How an endpoint has been answering, as far as it must outlive the process. Written by the owner of its shard alone, in its
+ * time: where the clock of the next owner differs, a hold or a failure lasts as much longer or shorter.
+ */
 export interface EndpointCondition extends Document {
   /** Of the lease under which it was written: what an earlier owner still writes is refused. */
   readonly epoch: number;
@@ -45,7 +48,8 @@ export class Pace {
   proven = false;
   /** Whether it gets a few attempts only, to see if it answers: until the first success, and after nothing but failures. */
   probing = true;
-  private failingSince: number | null;
+  /** Begin of the first attempt since the last success, in epoch milliseconds; null after a success. */
+  failingSince: number | null;
   private failuresInARow = 0;
   private saved: string;
 

@@ -138,6 +138,27 @@ test('a bundle is taken apart in its turn: not while what comes before it fills 
 });
 
 describe('deliveries in bundles', () => {
+  test('stay in the trace of what caused their events', async () => {
+    stage.clockOffset += 60_000;
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const headers = { 'request-id': 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
+    const events = Array.from({ length: 5 }, () => stage.event());
+    const expected = late() + 5;
+    await stage.send(...events.map((event) => stage.message(event, headers)));
+    await eventually(() => expect(late()).toBe(expected));
+    expect(await bundles()).toBe(1);
+    stage.receivers.behave(HANGS, (request) => stage.receivers.good(request));
+    wake(200);
+    const traces = () =>
+      stage.receivers
+        .at(HANGS)
+        .filter(({ headers }) => ids(events).includes(headers['service-event-id'] ?? ''))
+        .map(({ headers }) => headers['traceparent']?.split('-')[1]);
+    await eventually(() => expect(traces()).toEqual(events.map(() => trace)));
+    const attempts = () => stage.lines.filter(({ event }) => ids(events).includes(String(event)));
+    await eventually(() => expect(attempts().map(({ request_id }) => request_id)).toEqual(events.map(() => 'req_1')));
+  });
+
   test('are listed each once, newest first, and only those bundles taken apart that are looked at', async () => {
     const events = await recordBundles(5, 4);
     expect(await bundles()).toBe(5);

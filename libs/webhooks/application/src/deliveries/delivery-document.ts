@@ -75,7 +75,8 @@ function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'
   }
   if (!isScheduled(delivery) || next_attempt_at === null) return {};
   const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
-  // What was recorded at once is attempted in the order in which it happened.
+  // What was recorded at once is attempted in the order in which it happened. The earlier of two clocks, where they differ:
+  // that of the event's process, if it is ahead, puts nothing off.
   const untried = delivery.attempts_count === 0 && delivery.event_created_at < next_attempt_at;
   return { queue, due_at: untried ? delivery.event_created_at : next_attempt_at };
 }

@@ -11,7 +11,9 @@ const ID = 'deliveries';
 
 /**
  * How far the log of deliveries has been deleted. Of an event created before, nobody can tell any more whether it was
- * delivered; so it is not recorded again, however often it is published.
+ * delivered; so it is not recorded again, however often it is published. In time and not by its place in the log, where one
+ * that nobody consumed yet may lie before one that is forgotten. Clocks would have to differ by the whole retention for
+ * anything new to be taken for so old.
  */
 export class Forgotten {
   constructor(private readonly documents: Collection<ForgottenDocument>) {}

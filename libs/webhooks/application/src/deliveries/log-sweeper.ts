@@ -23,7 +23,8 @@ export interface SweptCollections {
 
 /**
  * Deletes what is over its retention: deliveries that came to their end so long ago, with their attempts, and bodies with
- * the last delivery that refers to them. What waits for anything stays, however old it is.
+ * the last delivery that refers to them. What waits for anything stays, however old it is. Told by the clocks of whoever
+ * attempted and recorded: retention is in days, and it does not matter to the second when it ends.
  */
 export class LogSweeper {
   readonly duty: Duty;

@@ -1,4 +1,4 @@
-import type { Timestamp } from '@tracking/contracts';
+import { EVENT_HEADERS, type Timestamp } from '@tracking/contracts';
 import {
   type Clock,
   type Collection,
@@ -15,6 +15,8 @@ import {
 import { noSuchParkedMessage } from '../refusals.ts';
 import type { Listed, PageRequest, ParkedMessage } from '../requests.ts';
 import { PARKED_TOPIC } from '../topics.ts';
+import { traceFields } from '../tracing.ts';
+import { originIn } from './published-event.ts';
 
 export interface ParkedDocument extends Document, ReceivedMessage {
   readonly error: string;
@@ -52,7 +54,7 @@ export class Parking {
     const parked_at = this.clock().toISOString();
     if (!(await this.documents.insert({ id, topic, partition, offset, key, value, headers, error, parked_at }))) return;
     this.parked.add();
-    this.logger.error({ topic, partition, offset, reason: error }, 'webhooks: a message was parked');
+    this.logger.error({ topic, partition, offset, ...said(message), reason: error }, 'webhooks: a message was parked');
   }
 
   /** With what is said about it, it may be larger than the broker takes: the list holds it all the same. */
@@ -61,7 +63,8 @@ export class Parking {
       await this.broker.publish(PARKED_TOPIC, [message]);
     } catch (error) {
       if (!(error instanceof MessageRefused)) throw error;
-      this.logger.warn({ reason: error.message }, 'webhooks: the topic of parked messages refused one');
+      const about = { ...said(message), reason: error.message };
+      this.logger.warn(about, 'webhooks: the topic of parked messages refused one');
     }
   }
 
@@ -86,4 +89,11 @@ export class Parking {
     const last = items.at(-1);
     return { items, next: found.length > limit && last !== undefined ? [last.parked_at, last.id] : null };
   }
+}
+
+/** What its headers say of its event, which it could not be taken for. */
+function said({ headers }: Message): object {
+  const { [EVENT_HEADERS.id]: event } = headers;
+  const origin = originIn(headers);
+  return event === undefined ? {} : { event, ...traceFields({ event_id: event, origin }) };
 }

@@ -10,6 +10,7 @@ import { type PayloadDocument, type Payloads, payloadId } from '../deliveries/pa
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { Scope } from '../requests.ts';
+import { traceFields } from '../tracing.ts';
 import { LateRecordings, type Matched, type Recording } from './late-recordings.ts';
 import type { Parking } from './parked.ts';
 import { type ConsumedEvent, consumedEvent } from './published-event.ts';
@@ -91,13 +92,18 @@ export class Recorder {
 
   private async notForgotten(events: readonly ConsumedEvent[]): Promise<readonly ConsumedEvent[]> {
     const before = await this.parts.forgotten.before();
-    const known = events.filter(({ created_at }) => created_at >= before);
-    const forgotten = events.length - known.length;
-    if (forgotten > 0) {
-      this.parts.logger.warn(
-        { events: forgotten, before },
-        'webhooks: events from before the log begins were not recorded',
-      );
+    const { known = [], forgotten = [] } = Object.groupBy(events, ({ created_at }) =>
+      created_at >= before ? 'known' : 'forgotten',
+    );
+    const [first] = forgotten;
+    if (first !== undefined) {
+      const about = {
+        events: forgotten.length,
+        before,
+        first: first.id,
+        ...traceFields({ ...first, event_id: first.id }),
+      };
+      this.parts.logger.warn(about, 'webhooks: events from before the log begins were not recorded');
     }
     return known;
   }
