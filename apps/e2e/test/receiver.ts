@@ -28,6 +28,8 @@ export interface Hook {
   readonly id: string;
   /** By event id, how often it came with a valid signature. */
   readonly came: Map<string, number>;
+  /** By event id, the `traceparent` of each of them. */
+  readonly traces: Map<string, readonly string[]>;
   /** Requests under way. */
   underWay: number;
   /** Most of them at once. */
@@ -94,6 +96,7 @@ export class HookServer {
       id,
       secret,
       came: new Map(),
+      traces: new Map(),
       underWay: 0,
       mostAtOnce: 0,
       succeeded: 0,
@@ -140,6 +143,7 @@ export class HookServer {
     if (first !== body.toString()) this.faults.push(`${event.id}: came with another body`);
     const came = (hook.came.get(event.id) ?? 0) + 1;
     hook.came.set(event.id, came);
+    hook.traces.set(event.id, [...(hook.traces.get(event.id) ?? []), String(request.headers['traceparent'])]);
     if (this.workMs > 0) await pause(this.workMs);
     const answer = await hook.behave(event, came, arrival);
     const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;

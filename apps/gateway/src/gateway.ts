@@ -57,6 +57,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     webhooks,
     events: new PublishedEvents(readModels, bodies),
     authenticate: (key) => identity.authenticate(key),
+    head: () => eventStore.head(),
     quota,
     places,
     clock,

@@ -115,6 +115,7 @@ export async function startStandalone(
     webhooks: webhooksClient(channel, config.webhooks.timeoutMs + COMMAND_DEADLINE_MS),
     events: new PublishedEvents(readModels, eventBodies({ eventStore, appUrl })),
     authenticate: (key) => identity.authenticate(key),
+    head: () => eventStore.head(),
     quota,
     places,
     clock,

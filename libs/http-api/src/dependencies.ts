@@ -1,6 +1,6 @@
 import type { Places } from '@tracking/contracts';
 import type { Identity } from '@tracking/identity';
-import type { Clock, Logger, Metrics, Quota } from '@tracking/ports';
+import type { Clock, EventStore, Logger, Metrics, Quota } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
 import type { HealthReport } from '@tracking/runtime';
 import type { ShipmentsService } from '@tracking/shipments';
@@ -16,6 +16,8 @@ export interface HttpApiDependencies {
   readonly readModels: Pick<ReadModels, 'shipments' | 'milestones' | 'progress' | 'allReached'>;
   /** Whose key it is; undefined whatever is wrong with it. @throws Unavailable */
   readonly authenticate: Identity['authenticate'];
+  /** The end of the event store's log. @throws Unavailable */
+  readonly head: EventStore['head'];
   readonly quota: Quota;
   readonly places: Places;
   readonly clock: Clock;

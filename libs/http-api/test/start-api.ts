@@ -79,6 +79,7 @@ export async function startApi(options: StartOptions = {}) {
     shipments: new Shipments({ eventStore, places, logger, metrics }),
     readModels,
     authenticate: (key) => identity.authenticate(key),
+    head: () => eventStore.head(),
     quota,
     places,
     clock,

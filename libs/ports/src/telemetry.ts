@@ -1,4 +1,4 @@
-import { traceIdOf } from '@tracking/contracts';
+import { traceOf } from '@tracking/contracts';
 
 /** The request at the edge that something is done for. */
 export interface RequestOrigin {
@@ -9,7 +9,7 @@ export interface RequestOrigin {
 
 /** By these an operator finds every line about one request, in whatever service it stands. */
 export function originFields(origin: { readonly request_id?: unknown; readonly traceparent?: unknown } | undefined) {
-  return { request_id: origin?.request_id, trace_id: traceIdOf(origin?.traceparent) };
+  return { request_id: origin?.request_id, trace_id: traceOf(origin?.traceparent)?.id };
 }
 
 /** Structured log lines. Never hand it secrets, keys, tokens or bodies. */

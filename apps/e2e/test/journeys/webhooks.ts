@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { EventEnvelope } from '@tracking/contracts';
 import { eventually, patient } from '@tracking/testing';
 import { HookServer } from '../receiver.ts';
@@ -31,8 +32,8 @@ export function webhookJourneys(subject: () => Subject): void {
 
     const at = (id: string, step = '') => `/v1/webhook_endpoints/${id}${step && `/${step}`}`;
     /** Makes a shipment; answers the event of it. */
-    const event = async (external_id: string): Promise<EventEnvelope> => {
-      const made = await tenant.api.post('/v1/shipments', { external_id });
+    const event = async (external_id: string, headers = {}): Promise<EventEnvelope> => {
+      const made = await tenant.api.post('/v1/shipments', { external_id }, { headers });
       expect(made.status).toBe(201);
       const params = { shipment_id: made.data.id };
       const [created] = await all<EventEnvelope>(tenant.api, '/v1/events', params, after(made));
@@ -97,11 +98,12 @@ export function webhookJourneys(subject: () => Subject): void {
     );
 
     test(
-      'what fails is tried again, and every attempt is told',
+      'what fails is tried again in the trace of its request, and every attempt is told',
       async () => {
         const hook = await receiver.enabled(tenant.api, '/hook');
         hook.behave = (_event, came) => (came < 3 ? 500 : 204);
-        const { id } = await event('RETRIED');
+        const trace = randomBytes(16).toString('hex');
+        const { id } = await event('RETRIED', { traceparent: `00-${trace}-00f067aa0ba902b7-01` });
         await eventually(async () => {
           const delivery = await only({ event_id: id });
           expect(delivery).toMatchObject({ status: 'succeeded', attempts_count: 3 });
@@ -109,6 +111,9 @@ export function webhookJourneys(subject: () => Subject): void {
           expect(delivery.payload).toEqual(receiver.event(id));
         }, PATIENT);
         expect(hook.came.get(id)).toBe(3);
+        const traces = hook.traces.get(id) ?? [];
+        expect(traces.map((traceparent) => traceparent.slice(0, 36))).toEqual(Array(3).fill(`00-${trace}-`));
+        expect(new Set(traces).size).toBe(3);
       },
       patient(90_000),
     );

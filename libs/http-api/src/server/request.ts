@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { isTraceparent, type Permission } from '@tracking/contracts';
+import { traceOf, type Permission } from '@tracking/contracts';
 import type { Principal } from '@tracking/identity';
 import { type Clock, type RequestOrigin, originFields } from '@tracking/ports';
 import type { Scope } from '@tracking/read-models';
@@ -49,7 +49,7 @@ export function isStrict(request: FastifyRequest): boolean {
 /** The trace that the request belongs to; a new one, not sampled, where the client began none. */
 export function traceparentOf({ headers }: FastifyRequest): string {
   const given = headers['traceparent'];
-  if (typeof given === 'string' && isTraceparent(given)) return given;
+  if (typeof given === 'string' && traceOf(given) !== undefined) return given;
   return `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
 }
 

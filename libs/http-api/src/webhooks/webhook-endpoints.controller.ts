@@ -139,7 +139,8 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') endpoint_id: string,
   ): Promise<WithWarnings<WebhookEndpoint>> {
-    return this.writes.write(request, reply, (command) => this.webhooks.endpoints.enable({ ...command, endpoint_id }));
+    const enable = (command: WebhookCommand) => this.webhooks.endpoints.enable({ ...command, endpoint_id });
+    return this.writes.writeInOrder(request, reply, enable);
   }
 
   @Post(':id/disable')
@@ -153,7 +154,8 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') endpoint_id: string,
   ): Promise<WithWarnings<WebhookEndpoint>> {
-    return this.writes.write(request, reply, (command) => this.webhooks.endpoints.disable({ ...command, endpoint_id }));
+    const disable = (command: WebhookCommand) => this.webhooks.endpoints.disable({ ...command, endpoint_id });
+    return this.writes.writeInOrder(request, reply, disable);
   }
 
   @Post(':id/test')

@@ -29,9 +29,32 @@ export class WebhookWrites {
     run: (command: WebhookCommand) => Promise<T>,
     warnings = readNoBody(request),
   ): Promise<WithWarnings<T>> {
-    const { id, at, workspace_id, environment } = commandContext(request, this.dependencies.clock);
-    const written = await run({ id, at, workspace_id, environment });
+    const written = await run(this.command(request));
     await this.ownWrites.wrote(request, reply, undefined);
     return { ...written, warnings };
+  }
+
+  /**
+   * The same for what takes a place in the log. It is answered as a write at the log's end is, and so behind the writes
+   * before that place: one that is answered later stands after it.
+   */
+  async writeInOrder<T extends object>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    run: (command: WebhookCommand) => Promise<T>,
+  ): Promise<WithWarnings<T>> {
+    const warnings = readNoBody(request);
+    const written = await run(this.command(request));
+    // It is done; where the end of the log cannot be had, nothing is written that could be answered later.
+    const end = await this.dependencies.head().catch(() => undefined);
+    await this.ownWrites.wrote(request, reply, end);
+    return { ...written, warnings };
+  }
+
+  private command(request: FastifyRequest): WebhookCommand {
+    const context = commandContext(request, this.dependencies.clock);
+    const { id, at, workspace_id, environment, request_id, traceparent } = context;
+    const origin = { request_id, ...(traceparent !== null && { traceparent }) };
+    return { id, at, workspace_id, environment, origin };
   }
 }

@@ -4,6 +4,7 @@ import type {
   DeliveryStatus,
   DisabledReason,
   EndpointStatus,
+  Origin,
   Verification,
 } from '@tracking/webhooks-domain';
 
@@ -19,6 +20,8 @@ export interface WebhookCommand extends Scope {
   readonly id: string;
   /** The command's time. */
   readonly at: Timestamp;
+  /** The request that it was made for: what is sent because of it is in its trace. */
+  readonly origin?: Origin;
 }
 export interface EndpointCommand extends WebhookCommand {
   readonly endpoint_id: string;

@@ -234,6 +234,16 @@ describe('testing', () => {
     await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
   });
 
+  test('and verifying are in the trace of the request that asked for it', async () => {
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const origin = { request_id: 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
+    const { id } = await create();
+    await webhooks.endpoints.verify({ ...on(id), origin });
+    await webhooks.endpoints.test({ ...on(id), origin, type: 'shipment.created' });
+    const traces = () => stage.receivers.arrived.map(({ headers }) => headers['traceparent']?.split('-')[1]);
+    await eventually(() => expect(traces()).toEqual([trace, trace]));
+  });
+
   test('makes one attempt and no retries, and does nothing to the endpoint', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(410));

@@ -100,7 +100,7 @@ export class Endpoints implements WebhookEndpoints {
   async verify(command: EndpointCommand): Promise<WebhookEndpoint> {
     const { store, receivers, outbound, clock, timeoutMs } = this.parts;
     const endpoint = await store.require(command, command.endpoint_id);
-    const verification = await challenge(receivers.note(endpoint), outbound, timeoutMs, clock);
+    const verification = await challenge(receivers.note(endpoint), outbound, timeoutMs, clock, command.origin);
     // What an endpoint answered says nothing about a URL that was set in the meantime.
     return this.update(command, (now) => (now.url === endpoint.url ? verificationEnded(now, verification) : now));
   }

@@ -30,7 +30,8 @@ export class SandboxTests {
     const payload_id = payloadId(event.id, api_version);
     const id = deliveryId(endpoint.id, event);
     const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };
-    const fields = { ...scope, ...about, id, endpoint_id: endpoint.id, sandbox: true };
+    const origin = command.origin && { origin: command.origin };
+    const fields = { ...scope, ...about, ...origin, id, endpoint_id: endpoint.id, sandbox: true };
     const delivery = toDocument(newDelivery(fields, command.at));
     const body = renderBody(event, api_version, true);
     await this.payloads.store([{ id: payload_id, body, created_at: command.at }]);

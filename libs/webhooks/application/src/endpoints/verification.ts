@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, OutboundHttp } from '@tracking/ports';
-import { type Verification, answersChallenge, judge } from '@tracking/webhooks-domain';
+import { type Origin, type Verification, answersChallenge, judge } from '@tracking/webhooks-domain';
 import { attemptTraceparent } from '../tracing.ts';
 import type { Receiver } from './receivers.ts';
 
@@ -13,6 +13,7 @@ export async function challenge(
   outbound: OutboundHttp,
   timeoutMs: number,
   clock: Clock,
+  origin: Origin | undefined,
 ): Promise<Verification> {
   const token = randomBytes(24).toString('base64url');
   const id = `evt_${randomUUID()}`;
@@ -26,7 +27,7 @@ export async function challenge(
     data: { challenge: token },
   };
   const body = Buffer.from(JSON.stringify(event));
-  const attempted = { id, type: TYPE, traceparent: attemptTraceparent({ event_id: id }) };
+  const attempted = { id, type: TYPE, traceparent: attemptTraceparent({ event_id: id, origin }) };
   const answer = await outbound.post(receiver.request(attempted, body, now.getTime(), timeoutMs));
   if (answer.kind === 'failure') return failed(at, answer.code, answer.message);
   if (answersChallenge(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };

@@ -1,7 +1,6 @@
-import { EVENT_HEADERS, type JsonObject, type PublishedEvent } from '@tracking/contracts';
+import { EVENT_HEADERS, type JsonObject, type PublishedEvent, traceOf } from '@tracking/contracts';
 import type { Message } from '@tracking/ports';
 import type { LogPlace, Origin } from '@tracking/webhooks-domain';
-import { isTraceparent } from '../tracing.ts';
 
 /** An event, and what its message says beside it. */
 export interface ConsumedEvent extends PublishedEvent {
@@ -22,7 +21,7 @@ export function originIn(headers: Message['headers']): Origin | undefined {
   const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
   const origin = {
     ...(request_id !== undefined && { request_id }),
-    ...(traceparent !== undefined && isTraceparent(traceparent) && { traceparent }),
+    ...(traceparent !== undefined && traceOf(traceparent) !== undefined && { traceparent }),
   };
   return Object.keys(origin).length === 0 ? undefined : origin;
 }
