@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually, receivers } from '@tracking/testing';
 import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
@@ -370,4 +370,51 @@ describe('a hostile receiver', () => {
 
 it('no request was answered 500', () => {
   expect(api.lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+it.each(['enable', 'disable'])('%s is answered behind the writes that stand before it in the log', async (action) => {
+  const waitedFor: unknown[] = [];
+  const shown = Promise.withResolvers<boolean>();
+  const waiting = await startApi({
+    // As where the client's next request may come to another replica.
+    settings: { answerWaitMs: 60_000 },
+    override: ({ readModels }) => ({
+      readModels: Object.assign(Object.create(readModels) as typeof readModels, {
+        allReached: (position: string) => {
+          waitedFor.push(position);
+          return shown.promise;
+        },
+      }),
+    }),
+  });
+  try {
+    const developer = await waiting.key('developer');
+    const json = { url: receiver.url, event_types: ['*'] };
+    const { body } = await waiting.call('POST', ENDPOINTS, { key: developer, json });
+    const path = `${ENDPOINTS}/${String(body['id'])}`;
+    await waiting.call('POST', `${path}/verify`, { key: developer });
+    const { shipments } = waiting.dependencies;
+    const scope = { workspace_id: await waiting.workspace(), environment: 'live' } as const;
+    await shipments.upsert({
+      type: 'UpsertShipment',
+      id: randomUUID(),
+      at: new Date().toISOString(),
+      ...scope,
+      actor: { type: 'system', id: 'test' },
+      request_id: 'req_1',
+      traceparent: null,
+      strict: false,
+      fields: { external_id: 'UNDER-WAY' },
+    });
+    let isAnswered = false;
+    const answering = waiting.call('POST', `${path}/${action}`, { key: developer }).finally(() => (isAnswered = true));
+    const end = await waiting.head();
+    await eventually(() => expect(waitedFor).toEqual([end]));
+    expect(isAnswered).toBe(false);
+    shown.resolve(true);
+    expect((await answering).status).toBe(200);
+  } finally {
+    shown.resolve(true);
+    await waiting.stop();
+  }
 });
