@@ -3,6 +3,7 @@ export default {
     '<rootDir>/apps/*/jest.config.mjs',
     '<rootDir>/libs/*/jest.config.mjs',
     '<rootDir>/libs/*/*/jest.config.mjs',
+    '<rootDir>/tools/jest.config.mjs',
   ],
   passWithNoTests: false,
 };
