@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import type { Logger } from '@tracking/ports';
 import { createLogger } from './logging.ts';
 
 describe('createLogger', () => {
@@ -14,5 +15,48 @@ describe('createLogger', () => {
     expect(text.trimEnd().split('\n')).toHaveLength(1);
     expect(JSON.parse(text)).toMatchObject({ level: 'info', service: 'standalone', msg: 'hello', key: '[redacted]' });
     expect(text).not.toMatch(/sk_|whsec_/);
+  });
+
+  describe('on a terminal', () => {
+    async function shown(log: (logger: Logger) => void): Promise<string> {
+      const destination = Object.assign(new PassThrough(), { isTTY: true });
+      log(await createLogger({ level: 'info', service: 'standalone', destination }));
+      return String(destination.read());
+    }
+    const TIME = '\\[\\d\\d:\\d\\d:\\d\\d\\.\\d{3}\\]';
+
+    it('writes a line for each request: what was asked, and what came of it', async () => {
+      const labels = { method: 'GET', route: '/v1/shipments/:id', status: 200 };
+      const who = { client: '127.0.0.1', key_id: 'key_a', workspace_id: 'wsp_a' };
+      const text = await shown((logger) =>
+        logger.info(
+          { request_id: 'req_a', ...labels, path: '/v1/shipments/shp_a', duration_ms: 3.2, ...who },
+          'request',
+        ),
+      );
+      expect(text).toMatch(new RegExp(`^${TIME} INFO: GET /v1/shipments/shp_a 200 3\\.2 ms  request_id=req_a\n$`));
+    });
+
+    it('writes a line for everything else, with its fields, and hides secrets there too', async () => {
+      const fields = { subscriber: 'shipments', counts: { parked: 2 }, absent: undefined, secret: 'whsec_1' };
+      const text = await shown((logger) => logger.warn(fields, 'a subscriber waits'));
+      const line = 'a subscriber waits  subscriber=shipments  counts=\\{"parked":2\\}  secret=\\[redacted\\]';
+      expect(text).toMatch(new RegExp(`^${TIME} WARN: ${line}\n$`));
+    });
+
+    it('shows the stack of an error below its line', async () => {
+      const text = await shown((logger) => logger.error({ service: 's', err: new Error('broken') }, 'failed'));
+      expect(text.split('\n')[0]).toMatch(/ERROR: failed$/);
+      expect(text).toMatch(/\n {4}err: Error: broken\n +at .*logging\.spec/);
+    });
+
+    it('lets nobody command it', async () => {
+      const path = '/\u001b[2J\u009b1m\u202e';
+      const text = await shown((logger) => {
+        logger.info({ method: 'GET', path, status: 404, duration_ms: 1 }, 'request');
+        logger.info({ path }, 'another');
+      });
+      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    });
   });
 });

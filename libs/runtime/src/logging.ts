@@ -1,5 +1,6 @@
 import type { Logger } from '@tracking/ports';
 import { pino } from 'pino';
+import { readable } from './readable.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -8,7 +9,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const SECRET_FIELDS = ['authorization', 'password', 'secret', 'key', 'token', 'cookie'];
 const REDACTED = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
-/** JSON lines on standard output; readable ones when that is a terminal. */
+/** JSON lines on standard output; a readable line for each record when that is a terminal. */
 export async function createLogger(options: {
   level: LogLevel;
   service: string;
@@ -22,16 +23,19 @@ export async function createLogger(options: {
     redact: { paths: REDACTED, censor: '[redacted]' },
   };
   const destination = options.destination ?? process.stdout;
-  const readable = 'isTTY' in destination && destination.isTTY === true;
-  if (!readable) {
+  const isTerminal = 'isTTY' in destination && destination.isTTY === true;
+  if (!isTerminal) {
     const logger: Logger = pino(settings, destination);
     return logger;
   }
   // Only a person at a terminal pays for loading the formatter.
-  const { PinoPretty } = await import('pino-pretty');
-  const pretty: Logger = pino(
-    settings,
-    PinoPretty({ ignore: 'pid,hostname,service', translateTime: 'SYS:HH:MM:ss.l', destination: 1 }),
-  );
+  const { prettyFactory } = await import('pino-pretty');
+  const line = prettyFactory({
+    translateTime: 'SYS:HH:MM:ss.l',
+    hideObject: true,
+    messageFormat: (record) => readable(record),
+  });
+  // Written at once: what is said last is not lost when the process ends.
+  const pretty: Logger = pino(settings, { write: (record: string) => void destination.write(line(record)) });
   return pretty;
 }

@@ -1,5 +1,8 @@
 import type { Logger } from '@tracking/ports';
 
+/** Ctrl-C reaches a process from the terminal and once more from each `npm` that it was started by: one wish, not two. */
+const SAME_WISH_MS = 1_000;
+
 interface Step {
   readonly name: string;
   readonly run: () => Promise<void>;
@@ -7,7 +10,7 @@ interface Step {
 
 /**
  * Stops a process in the reverse order of its start, within a deadline: what is in flight is finished, then the process
- * ends. A second signal, or the deadline, ends it at once; nothing acknowledged depends on an orderly end.
+ * ends. A second signal a second later, or the deadline, ends it at once; nothing acknowledged depends on an orderly end.
  */
 export class Shutdown {
   private readonly steps: Step[] = [];
@@ -36,17 +39,25 @@ export class Shutdown {
   }
 
   /**
-   * Ends the process on SIGTERM and SIGINT.
+   * Ends the process on SIGTERM and SIGINT; the last line that it logs says `stopped`.
    * @param before runs first, at once
    */
   onSignals(before: () => void = () => undefined): void {
+    let askedAt = -Infinity;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
-        if (this.under) process.exit(1);
+        if (this.under) {
+          if (performance.now() - askedAt > SAME_WISH_MS) process.exit(1);
+          return;
+        }
+        askedAt = performance.now();
         this.logger.info({ signal }, 'stopping');
         before();
         setTimeout(() => process.exit(1), this.deadlineMs).unref();
-        void this.run().then(() => process.exit(0));
+        void this.run().then(() => {
+          this.logger.info({}, 'stopped');
+          process.exit(0);
+        });
       });
     }
   }

@@ -1,0 +1,11 @@
+// A process with one step to its end, which hangs where it is told to.
+import { Shutdown, createLogger } from '../dist/index.js';
+
+const shutdown = new Shutdown(await createLogger({ level: 'info', service: 'child' }), 60_000);
+const never = new Promise(() => setInterval(() => undefined, 60_000));
+if (process.argv[2] === 'hangs') shutdown.add('step', () => never);
+// Ends in several turns of the loop, as everything does that closes connections.
+else shutdown.add('step', () => new Promise((resolve) => setTimeout(resolve, 100)));
+shutdown.onSignals();
+setInterval(() => undefined, 60_000);
+process.stdout.write('running\n');
