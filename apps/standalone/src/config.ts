@@ -6,6 +6,7 @@ import {
   readWebhookConfig,
   type Environment,
   type LogLevel,
+  type Misspelt,
   type WebhookConfig,
 } from '@tracking/runtime';
 
@@ -26,13 +27,15 @@ export interface StandaloneConfig {
   readonly placesFile: string | undefined;
   readonly logLevel: LogLevel;
   readonly webhooks: WebhookConfig;
+  /** Variables that are none of these, and look like one. */
+  readonly misspelt: readonly Misspelt[];
 }
 
 /** @throws ConfigError naming the variable that is wrong */
 export function loadConfig(env: Environment = process.env): StandaloneConfig {
   const read = new ConfigReader(env);
   const url = (name: string) => (read.optional(name) === undefined ? undefined : read.url(name, ''));
-  return {
+  const settings = {
     host: read.string('HOST', '127.0.0.1'),
     port: read.integer('PORT', 3000, 0, 65535),
     baseUrl: url('BASE_URL'),
@@ -47,6 +50,7 @@ export function loadConfig(env: Environment = process.env): StandaloneConfig {
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     webhooks: readWebhookConfig(read),
   };
+  return { ...settings, misspelt: read.misspelt() };
 }
 
 export { ConfigError };

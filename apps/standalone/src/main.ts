@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
 import { DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
 import { PlacesFileError } from '@tracking/places';
-import { ConfigError, createLogger } from '@tracking/runtime';
+import { ConfigError, createLogger, warnOfMisspelt } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
 import { startStandalone } from './standalone.ts';
+import { firstKeyCommand, welcome } from './welcome.ts';
 
 /** What an operator did wrong is told in one line; anything else is a fault of ours and shows where. */
 function giveUp(error: unknown): never {
@@ -20,6 +22,7 @@ try {
   const config = loadConfig();
   const administration = process.argv.includes('--administration');
   const logger = await createLogger({ level: administration ? 'silent' : config.logLevel, service: 'standalone' });
+  warnOfMisspelt(logger, config.misspelt);
   const { url, managementUrl, ready, shutdown } = await startStandalone(
     config,
     logger,
@@ -33,10 +36,14 @@ try {
     const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };
     logger.warn(where, 'webhook receivers on these addresses are allowed: for development');
   }
-  if (url !== undefined) {
-    const where = { url, docs: `${url}/docs`, management_url: managementUrl, data_dir: config.dataDir };
-    const firstKey = 'npm run --silent cli -- keys create --name my-first-key --environment test --role operator';
-    logger.info({ ...where, make_a_key_with: firstKey }, 'listening');
+  if (url !== undefined && managementUrl !== undefined) {
+    const { dataDir, webhooks } = config;
+    const isDefaultDataDir = dataDir === resolve('data');
+    const allowsLocalReceivers = webhooks.allowedCidrs.length > 0;
+    const where = { url, managementUrl, dataDir, isDefaultDataDir, allowsLocalReceivers };
+    const fields = { url, docs: `${url}/docs`, management_url: managementUrl, data_dir: dataDir };
+    if (process.stdout.isTTY) process.stdout.write(welcome(where));
+    else logger.info({ ...fields, make_a_key_with: firstKeyCommand(where) }, 'listening');
   }
 } catch (error) {
   giveUp(error);

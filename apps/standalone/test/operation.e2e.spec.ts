@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
+import { firstKeyCommand, welcome } from '../src/welcome.ts';
 import {
   cli,
   client,
@@ -88,6 +90,32 @@ describe('running standalone', () => {
     expect((await management.get('/elsewhere')).status).toBe(404);
   });
 
+  it('tells first commands that work when they are pasted', async () => {
+    const { url, managementUrl } = server;
+    const shown = { url, managementUrl, dataDir, isDefaultDataDir: false, allowsLocalReceivers: false };
+    const commands = welcome(shown)
+      .split('\n')
+      .filter((line) => line.startsWith('    '));
+    const answer = execFileSync('bash', ['-euo', 'pipefail', '-c', `${commands.join('\n')} -sS`], {
+      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    expect(JSON.parse(answer)).toMatchObject({ external_id: 'PO-1001', mode: 'ocean', status: 'pending' });
+    // Who is no terminal is told the same as fields of a line.
+    const line = server
+      .output()
+      .split('\n')
+      .find((each) => each.includes('"msg":"listening"'));
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      url,
+      docs: `${url}/docs`,
+      management_url: managementUrl,
+      data_dir: dataDir,
+      make_a_key_with: firstKeyCommand(shown),
+    });
+  });
+
   it('makes, lists and revokes keys while it runs', async () => {
     const key = await newKey(dataDir, 'test', 'viewer');
     expect(key).toMatch(/^sk_test_\S+$/);
@@ -144,10 +172,27 @@ describe('standalone without a server', () => {
       expect(created.status).toBe(201);
       await server.stop();
       expect(server.child.exitCode).toBe(0);
+      const last = server.output().split('\n').at(-1) ?? '';
+      expect(JSON.parse(last)).toMatchObject({ level: 'info', msg: 'stopped' });
       const models = JSON.parse(await cli(dataDir, 'read-models', 'list', '--json')).data;
       expect(models.map((model: { name: string }) => model.name)).toEqual(
         expect.arrayContaining(['shipments', 'milestones']),
       );
+    });
+  });
+
+  it('warns of what looks like a setting of its own, once, and of nothing else', async () => {
+    await withFolder(async (dataDir) => {
+      const others = { MONGODB_URL: 'mongodb://127.0.0.1', KAFKA_BROKER: '127.0.0.1:9092', DATABASE_URL: 'x' };
+      const server = await startStandalone(dataDir, { ...others, WEBHOOKS_TIMOUT: '5s' });
+      await server.stop();
+      const lines = server
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"level":"warn"'));
+      expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+        'WEBHOOKS_TIMOUT is no setting, did you mean WEBHOOKS_TIMEOUT?',
+      ]);
     });
   });
 

@@ -40,7 +40,8 @@ export async function startStandalone(dataDir: string, env: Record<string, strin
   const child = launch(dataDir, env);
   const lines: string[] = [];
   child.stderr?.on('data', (chunk) => lines.push(String(chunk)));
-  const ended = once(child, 'exit');
+  // With everything that it printed.
+  const ended = once(child, 'close');
   const addresses = await new Promise<{ url: string; management_url: string }>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
       lines.push(line);
@@ -66,7 +67,7 @@ export async function startRefused(dataDir: string, env: Record<string, string> 
   let output = '';
   child.stdout?.on('data', (chunk) => (output += String(chunk)));
   child.stderr?.on('data', (chunk) => (output += String(chunk)));
-  const [code] = (await once(child, 'exit')) as [number | null];
+  const [code] = (await once(child, 'close')) as [number | null];
   return { code, output };
 }
 

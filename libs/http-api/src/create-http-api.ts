@@ -52,7 +52,7 @@ export async function createHttpApi(dependencies: HttpApiDependencies): Promise<
     abortOnError: false,
   });
   app.useGlobalFilters(errors);
-  serveDocs(fastify, describeApi(app, settings.baseUrl));
+  serveDocs(fastify, describeApi(app, settings.baseUrl), settings.baseUrl);
   await app.init();
   return app;
 }

@@ -211,6 +211,7 @@ describe('every answer', () => {
     '/v1/shipments/x',
     '/nowhere',
     '/health/live',
+    '/',
     '/docs',
     '/v1/%zz',
     '/openapi.json',
@@ -279,7 +280,6 @@ describe('errors', () => {
   });
 
   it.each([
-    ['GET', '/'],
     ['GET', '/v1'],
     ['GET', '/v1/'],
     ['GET', '/v1/shipments/'],
@@ -507,6 +507,31 @@ describe('documentation', () => {
     const slashed = await api.call('GET', '/docs/');
     expect([slashed.status, slashed.headers.get('location')]).toEqual([301, '../docs']);
   });
+
+  it.each(['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'])(
+    'is where / leads who accepts %s',
+    async (accept) => {
+      const answer = await api.call('GET', '/', { headers: { accept } });
+      expect([answer.status, answer.headers.get('vary')]).toEqual([302, 'Accept']);
+      const target = new URL(answer.headers.get('location') ?? '', `${api.url}/`);
+      expect(target.href).toBe(`${api.url}/docs`);
+    },
+  );
+
+  it.each(['*/*', 'application/json', 'text/html;q=0.5, application/json', 'text/html;q=0'])(
+    'is named by / to who accepts %s',
+    async (accept) => {
+      const answer = await api.call('GET', '/', { headers: { accept } });
+      expect([answer.status, answer.headers.get('vary')]).toEqual([200, 'Accept']);
+      expect(answer.headers.get('content-type')).toContain('application/json');
+      expect(answer.body).toEqual({
+        name: 'Shipment Tracking API',
+        docs: 'https://api.example/docs',
+        openapi: 'https://api.example/openapi.json',
+        health: 'https://api.example/health/ready',
+      });
+    },
+  );
 
   it('explains every error code', async () => {
     const page = await api.call('GET', '/docs/errors');

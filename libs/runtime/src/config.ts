@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { Unavailable } from '@tracking/ports';
+import { misspelt, type Misspelt } from './misspelt.ts';
 
 /** A wrong or missing setting. Its message is the one line that an operator sees. */
 export class ConfigError extends Error {
@@ -29,13 +30,21 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 
 /** Reads typed settings; every fault is a {@link ConfigError} that names the variable and never shows a secret. */
 export class ConfigReader {
+  private readonly asked = new Set<string>();
+
   constructor(private readonly env: Environment) {}
+
+  /** Variables that are probably meant for what was read so far, under another name. */
+  misspelt(): readonly Misspelt[] {
+    return misspelt(this.env, this.asked);
+  }
 
   /**
    * The value, from `NAME` or from the file that `NAME_FILE` names. An empty variable counts as absent, an empty file is
    * a fault: a secret that is not there yet must not be taken for one that is not wanted.
    */
   optional(name: string): string | undefined {
+    this.asked.add(name);
     const value = this.env[name];
     const file = this.env[`${name}_FILE`];
     if (value && file) throw new ConfigError(`${name} and ${name}_FILE are both set: give one of them`);

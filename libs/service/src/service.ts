@@ -8,9 +8,11 @@ import {
   PrometheusMetrics,
   Shutdown,
   startManagementServer,
+  warnOfMisspelt,
   type ConfigReader,
   type LogLevel,
   type ManagementHandler,
+  type Misspelt,
 } from '@tracking/runtime';
 
 /** What is under way is finished within this time. */
@@ -24,6 +26,8 @@ export interface ServiceSettings {
   readonly managementHost: string;
   readonly managementPort: number;
   readonly logLevel: LogLevel;
+  /** Variables that are no settings, and look like one; to be asked when all settings were read. */
+  readonly misspelt: () => readonly Misspelt[];
 }
 
 /** @throws ConfigError */
@@ -32,6 +36,7 @@ export function serviceSettings(read: ConfigReader): ServiceSettings {
     managementHost: read.string('MANAGEMENT_HOST', '127.0.0.1'),
     managementPort: read.integer('MANAGEMENT_PORT', 9464, 0, 65535),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    misspelt: () => read.misspelt(),
   };
 }
 
@@ -53,6 +58,7 @@ export class Service {
   /** Lives from here on: says so, and that it is not ready yet; ends on SIGTERM. @throws ConfigError */
   static async start(name: string, settings: ServiceSettings): Promise<Service> {
     const logger = await createLogger({ level: settings.logLevel, service: name });
+    warnOfMisspelt(logger, settings.misspelt());
     const metrics = new PrometheusMetrics(name);
     const health = new Health();
     const shutdown = new Shutdown(logger, SHUTDOWN_MS);

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { prefers } from '../errors/problem-details.ts';
 import { DOCS_PAGE, DOCS_SCRIPT, ERRORS_PAGE } from './pages.ts';
 
 /** The files of Swagger UI that the page needs; the folder holds others, among them a page of its own. */
@@ -20,8 +21,21 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** `/openapi.json`, `/docs` with its assets, and `/docs/errors`. Open to everybody. */
-export function serveDocs(fastify: FastifyInstance, document: OpenAPIObject): void {
+/**
+ * `/openapi.json`, `/docs` with its assets, and `/docs/errors`; `/` leads there: a browser at once, others by addresses.
+ * Open to everybody.
+ */
+export function serveDocs(fastify: FastifyInstance, document: OpenAPIObject, baseUrl: string): void {
+  const where = {
+    name: document.info.title,
+    docs: `${baseUrl}/docs`,
+    openapi: `${baseUrl}/openapi.json`,
+    health: `${baseUrl}/health/ready`,
+  };
+  fastify.get('/', (request, reply) => {
+    reply.header('Vary', 'Accept');
+    return prefers(request.headers.accept, 'text/html') ? reply.redirect('docs') : reply.send(where);
+  });
   const json = JSON.stringify(document);
   fastify.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
   fastify.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));

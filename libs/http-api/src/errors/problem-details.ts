@@ -19,11 +19,15 @@ export function problemDetails(error: ErrorAnswer, requestId: string, docsUrl: s
   };
 }
 
-/** Whether the client prefers problem details: it names them, and plain JSON not with a greater weight. */
 export function wantsProblem(accept: string | undefined): boolean {
+  return prefers(accept, PROBLEM_TYPE);
+}
+
+/** Whether the client prefers a media type to plain JSON: it names it, and plain JSON not with a greater weight. */
+export function prefers(accept: string | undefined, mediaType: string): boolean {
   if (!accept) return false;
-  const problem = weight(accept, PROBLEM_TYPE);
-  return problem > 0 && problem >= weight(accept, 'application/json');
+  const wanted = weight(accept, mediaType);
+  return wanted > 0 && wanted >= weight(accept, 'application/json');
 }
 
 function weight(accept: string, mediaType: string): number {

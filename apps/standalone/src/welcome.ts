@@ -1,0 +1,46 @@
+/** Where everything of a server is. */
+export interface Whereabouts {
+  readonly url: string;
+  readonly managementUrl: string;
+  readonly dataDir: string;
+  /** Whether the command line finds this data folder without being told. */
+  readonly isDefaultDataDir: boolean;
+  /** Whether webhooks may go to this machine. */
+  readonly allowsLocalReceivers: boolean;
+}
+
+/** A role that makes shipments, posts milestones and manages webhooks, in the test environment. */
+const FIRST_KEY = 'npm run --silent cli -- keys create --name first --environment test --role developer';
+
+/** What makes the first key of a server. */
+export function firstKeyCommand({ dataDir, isDefaultDataDir }: Whereabouts): string {
+  return isDefaultDataDir ? FIRST_KEY : `DATA_DIR=${quoted(dataDir)} ${FIRST_KEY}`;
+}
+
+/** What somebody at a terminal is told once the server is there. The lines that are indented by four can be pasted. */
+export function welcome(where: Whereabouts): string {
+  const { url, managementUrl, dataDir, allowsLocalReceivers } = where;
+  return `
+  API            ${url}
+  Documentation  ${url}/docs
+  Metrics        ${managementUrl}/metrics
+  Data           ${dataDir}
+
+  In a second terminal, make a key and the first shipment:
+
+    KEY=$(${firstKeyCommand(where)})
+    curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' ${url}/v1/shipments -d '{"external_id": "PO-1001", "mode": "ocean"}'
+
+  ${
+    allowsLocalReceivers
+      ? `Webhooks may go to this machine, for development: npm run listen -- --key "$KEY" shows them.`
+      : 'Webhooks go to public addresses only: to try them on this machine, start with npm run dev instead.'
+  }
+  Ctrl-C stops it.
+
+`;
+}
+
+function quoted(path: string): string {
+  return /^[\w/.-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}

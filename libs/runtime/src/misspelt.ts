@@ -1,0 +1,117 @@
+import type { Logger } from '@tracking/ports';
+
+/** Every setting of every program here, and what stands beside them in the same `.env`. */
+export const SETTINGS: readonly string[] = [
+  'ADMINISTRATION_TOKEN',
+  'ADMINISTRATION_URL',
+  'API_KEY',
+  'API_PORTS',
+  'APP_URL',
+  'BASE_URL',
+  'DATA_DIR',
+  'ENGINES_DIR',
+  'EVENTSTOREDB_URL',
+  'HOST',
+  'KAFKA_BROKERS',
+  'KAFKA_REPLICATION_FACTOR',
+  'KAFKA_SASL_MECHANISM',
+  'KAFKA_SASL_PASSWORD',
+  'KAFKA_SASL_USERNAME',
+  'KAFKA_TLS',
+  'KAFKA_TLS_CA',
+  'KAFKA_TOPIC_PREFIX',
+  'LOG_LEVEL',
+  'MANAGEMENT_HOST',
+  'MANAGEMENT_PORT',
+  'MANAGEMENT_PORTS',
+  'MONGODB_URL',
+  'PLACES_FILE',
+  'PORT',
+  'RATE_LIMIT_PER_MINUTE',
+  'RETENTION_DEAD_LETTERS',
+  'RETENTION_DELIVERIES',
+  'SECRETS_KEY',
+  'SERVICES_TLS_CA',
+  'SERVICES_TLS_CERT',
+  'SERVICES_TLS_KEY',
+  'SERVICES_TOKEN',
+  'SHIPMENTS_URL',
+  'TRUSTED_PROXIES',
+  'WEBHOOKS_ALLOWED_CIDRS',
+  'WEBHOOKS_ALLOW_HTTP',
+  'WEBHOOKS_RECOVERY_AFTER',
+  'WEBHOOKS_RETRY_CAP',
+  'WEBHOOKS_RETRY_FACTOR',
+  'WEBHOOKS_RETRY_FIRST',
+  'WEBHOOKS_RETRY_WINDOW',
+  'WEBHOOKS_TIMEOUT',
+  'WEBHOOKS_URL',
+];
+/** What begins like this is meant for us, however it goes on. */
+const PREFIXES = ['ADMINISTRATION_', 'KAFKA_SASL_', 'MANAGEMENT_', 'RATE_LIMIT_', 'RETENTION_', 'WEBHOOKS_'];
+/** Kubernetes tells every process of the services around it, in variables that begin with their names. */
+const OF_KUBERNETES = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?)$/;
+
+/** A variable that is no setting, and the one that is probably meant. */
+export interface Misspelt {
+  readonly variable: string;
+  readonly likely: string;
+}
+
+/**
+ * Variables that look like settings of a program and are none of anything here, by name. What looks more like a setting
+ * of another program is left to that one.
+ * @param wanted the settings of the program
+ */
+export function misspelt(
+  env: Readonly<Record<string, string | undefined>>,
+  wanted: Iterable<string>,
+): readonly Misspelt[] {
+  const withFiles = (names: Iterable<string>) => [...names].flatMap((name) => [name, `${name}_FILE`]);
+  const own = new Set(withFiles(wanted));
+  const known = new Set([...withFiles(SETTINGS), ...own]);
+  return Object.entries(env).flatMap(([variable, value]) => {
+    if (!value || known.has(variable) || !/^[A-Z][A-Z0-9_]*$/.test(variable)) return [];
+    const likely = likeliest(variable, known);
+    return likely !== undefined && own.has(likely) ? [{ variable, likely }] : [];
+  });
+}
+
+export function warnOfMisspelt(logger: Logger, found: readonly Misspelt[]): void {
+  for (const { variable, likely } of found) {
+    logger.warn({ variable, likely }, `${variable} is no setting, did you mean ${likely}?`);
+  }
+}
+
+function likeliest(variable: string, names: Iterable<string>): string | undefined {
+  const prefix = OF_KUBERNETES.test(variable) ? undefined : PREFIXES.find((each) => variable.startsWith(each));
+  const candidates = [...names]
+    .map((name) => ({ name, edits: editsBetween(variable, name) }))
+    .filter(({ name, edits }) => edits <= most(name) || (prefix !== undefined && name.startsWith(prefix)))
+    .sort((one, other) => one.edits - other.edits);
+  return candidates[0]?.name;
+}
+
+/** So many slips of the keyboard are still the same name: none in a short one, which is soon another word. */
+function most({ length }: string): number {
+  if (length < 8) return 0;
+  if (length < 12) return 1;
+  return length < 15 ? 2 : 3;
+}
+
+/** Letters left out, put in or replaced, or neighbours swapped (optimal string alignment). */
+function editsBetween(one: string, other: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= one.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const replaced = (last[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swapped = isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    [before, last] = [last, row];
+  }
+  return last[other.length] ?? 0;
+}
