@@ -1,10 +1,10 @@
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { AdministrationStatus, ErrorBody } from '@tracking/contracts';
+import type { AdministrationStatus } from '@tracking/contracts';
 import axios from 'axios';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { CliConfig } from './config.ts';
-import { CliError } from './cli-error.ts';
+import { CliError, RefusedError } from './cli-error.ts';
 
 /** Longer than anything that the service does while a client waits. */
 const TIMEOUT_MS = 30_000;
@@ -64,8 +64,9 @@ export class AdministrationClient {
 /** What a request fails with where no service listens (any more): no socket, one that a crash left, one that closes. */
 const GONE: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
+/** Of a request alone: a file that is not there is another thing, with the same code. */
 export function isGone(error: unknown): boolean {
-  return GONE.has((error as { readonly code?: unknown } | undefined)?.code);
+  return axios.isAxiosError(error) && GONE.has(error.code);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -77,7 +78,7 @@ async function exists(path: string): Promise<boolean> {
 
 function accepted<T>({ status, data }: AxiosResponse<T>): T {
   if (status >= 200 && status < 300) return data;
-  const { error } = data as Partial<ErrorBody>;
-  const faults = (error?.details ?? []).map(({ param, message }) => `${param}: ${message}`);
-  throw new CliError(faults.join(' ') || error?.message || `the service answered with status ${status}`);
+  throw RefusedError.of(status, data, ({ details = [] }) =>
+    details.map(({ param, message }) => `${param}: ${message}`).join(' '),
+  );
 }

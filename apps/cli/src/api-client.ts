@@ -1,21 +1,9 @@
-import type { ErrorBody } from '@tracking/contracts';
 import axios from 'axios';
 import type { AxiosInstance } from 'axios';
-import { CliError } from './cli-error.ts';
+import { CliError, RefusedError } from './cli-error.ts';
 
 /** Longer than the service waits for an endpoint that is being verified. */
 const TIMEOUT_MS = 60_000;
-
-/** A request that the API refused. */
-export class ApiError extends CliError {
-  constructor(
-    message: string,
-    /** The faulty fields, if it is about fields. */
-    readonly params: readonly string[],
-  ) {
-    super(message);
-  }
-}
 
 /** The public API, as any client uses it. */
 export class ApiClient {
@@ -43,18 +31,12 @@ export class ApiClient {
     await this.call('DELETE', path);
   }
 
-  /** @throws ApiError, CliError */
+  /** @throws RefusedError, CliError */
   private async call<T>(method: string, path: string, body?: object): Promise<T> {
     const { status, data } = await this.http.request<T>({ method, url: path, data: body }).catch((error: Error) => {
-      throw new CliError(`no answer from ${this.url}: ${error.message}`);
+      throw new CliError(`no answer from ${this.url}: ${error.message}`, 'unavailable');
     });
     if (status >= 200 && status < 300) return data;
-    const { error } = data as Partial<ErrorBody>;
-    const details = error?.details ?? [];
-    const message = details.map(({ message }) => message).join(' ') || error?.message || `status ${status}`;
-    throw new ApiError(
-      message,
-      details.map(({ param }) => param),
-    );
+    throw RefusedError.of(status, data, ({ details = [] }) => details.map(({ message }) => message).join(' '));
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ApiKey, NewApiKey, ReadModelStatus, Workspace } from '@tracking/contracts';
-import { run } from '../test/run.ts';
+import { eventually, run } from '../test/run.ts';
 import type { Outcome } from '../test/run.ts';
 import { loadConfig } from './config.ts';
 import type { CliConfig } from './config.ts';
@@ -51,7 +51,7 @@ describe('the command line tool', () => {
       child.stdout.on('data', (text: Buffer) => (out += text.toString()));
       child.stderr.on('data', (text: Buffer) => (err += text.toString()));
       await once(child, 'close');
-      expect({ err, code: child.exitCode }).toEqual({ err: '', code: 0 });
+      expect({ err, code: child.exitCode }).toEqual({ err: `data folder: ${config.dataDir} (made now)\n`, code: 0 });
       expect(out).toMatch(/^sk_live_[0-9A-Za-z]{43}\n$/);
       secret = out.trim().slice('sk_live_'.length + 4, -4);
       await expect(stat(config.socketPath)).rejects.toThrow('ENOENT');
@@ -77,7 +77,7 @@ describe('the command line tool', () => {
         service.kill('SIGTERM');
         await closed;
       };
-      // the first command waits for it: the data folder is taken
+      await eventually(() => stat(config.socketPath));
       expect((await cli('workspaces', 'list')).code).toBe(0);
     }, 60_000);
     afterAll(async () => {
@@ -117,7 +117,7 @@ describe('the command line tool', () => {
       expect(await cli('keys', 'revoke', created.id)).toEqual({
         code: 0,
         out: expect.stringMatching(new RegExp(`^${created.id} revoked at \\S+Z\n$`)),
-        err: '',
+        err: `data folder: ${config.dataDir}\n`,
       });
       const again = await json<ApiKey>('keys', 'revoke', created.id);
       expect(again).toMatchObject({ id: created.id, revoked_at: expect.any(String) });
@@ -129,22 +129,55 @@ describe('the command line tool', () => {
       const { data } = await json<{ data: Workspace[] }>('workspaces', 'list');
       expect(data.map(({ name }) => name)).toEqual(['default', 'Acme Logistics']);
       expect(await json('keys', 'list', '--workspace', 'acme logistics')).toEqual({ data: [] });
-      expect((await cli('keys', 'list', '--workspace', 'Acme Logistics')).out).toBe('none\n');
+      expect((await cli('keys', 'list', '--workspace', 'Acme Logistics')).out).toBe(
+        'none in workspace Acme Logistics\n',
+      );
     });
 
     it.each([
-      [['workspaces', 'create', '--name', 'ACME LOGISTICS'], 'There is a workspace ACME LOGISTICS already.'],
-      [['workspaces', 'create', '--name', ' '], 'name: Must not be blank.'],
-      [['keys', 'list', '--workspace', 'nowhere'], 'There is no workspace nowhere.'],
-      [['keys', 'revoke', 'key_none'], 'No such key in this workspace.'],
-      [['keys', 'revoke', '../workspaces'], 'No such key in this workspace.'],
       [
+        1,
+        'conflict',
+        ['workspaces', 'create', '--name', 'ACME LOGISTICS'],
+        'There is a workspace ACME LOGISTICS already.',
+      ],
+      [2, 'invalid_request', ['workspaces', 'create', '--name', ' '], 'name: Must not be blank.'],
+      [1, 'not_found', ['keys', 'list', '--workspace', 'nowhere'], 'There is no workspace nowhere.'],
+      [1, 'not_found', ['events', 'list', '--workspace', 'nowhere'], 'There is no workspace nowhere.'],
+      [1, 'not_found', ['keys', 'revoke', 'key_none'], 'No such key in this workspace.'],
+      [1, 'not_found', ['keys', 'revoke', '../workspaces'], 'No such key in this workspace.'],
+      [
+        1,
+        'not_found',
         ['read-models', 'rebuild', 'nothing'],
         'no read model is called nothing: there are shipments, milestones, published_events',
       ],
-      [['parked', 'retry', 'none'], 'No such parked shipment or message.'],
-    ])('%j fails in one line', async (line, message) => {
-      expect(await cli(...line)).toEqual({ code: 1, out: '', err: `error: ${message}\n` });
+      [1, 'not_found', ['parked', 'retry', 'none'], 'No such parked shipment or message.'],
+      [2, 'invalid_request', ['deliveries', 'list', '--endpoint', 'x'], 'endpoint_id: '],
+    ])('exits with %i, error %s: %j', async (code, type, line, message) => {
+      const { err, ...others } = await cli(...line);
+      expect(others).toEqual({ code, out: '' });
+      expect(err.startsWith(`data folder: ${config.dataDir}\nerror: ${message}`)).toBe(true);
+      expect(err.trim().split('\n')).toHaveLength(2);
+
+      const json = await cli(...line, '--json');
+      expect([json.code, json.out]).toEqual([code, '']);
+      expect(JSON.parse(json.err)).toEqual({
+        error: {
+          type,
+          code: expect.any(String),
+          message: expect.any(String),
+          param: code === 2 ? expect.any(String) : null,
+          details: expect.any(Array),
+          request_id: expect.stringMatching(/^req_/),
+        },
+      });
+    });
+
+    it('lists the events of a workspace, none so far', async () => {
+      expect(await json('events', 'list')).toEqual({ data: [] });
+      const { out } = await cli('events', 'list', '--workspace', 'Acme Logistics', '--since', '2026-01-01T00:00:00Z');
+      expect(out).toBe('none in workspace Acme Logistics\n');
     });
 
     it('rebuilds all read models, and waits until they have taken over', async () => {

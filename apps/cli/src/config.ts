@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { administrationSocketPath } from '@tracking/contracts';
-import { CliError } from './cli-error.ts';
+import { UsageError } from './cli-error.ts';
 
 /** Where the service is, and how it is started where none runs. */
 export interface CliConfig {
@@ -40,10 +40,10 @@ function remoteService(env: NodeJS.ProcessEnv): RemoteService | undefined {
   const url = env['ADMINISTRATION_URL'];
   if (!url) return undefined;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
-    throw new CliError(`ADMINISTRATION_URL: expected an http or https address, got ${JSON.stringify(url)}`);
+    throw new UsageError(`ADMINISTRATION_URL: expected an http or https address, got ${JSON.stringify(url)}`);
   }
   const file = env['ADMINISTRATION_TOKEN_FILE'];
   const token = env['ADMINISTRATION_TOKEN'] || (file ? readFileSync(file, 'utf8').trim() : '');
-  if (!token) throw new CliError('ADMINISTRATION_URL needs ADMINISTRATION_TOKEN or ADMINISTRATION_TOKEN_FILE');
+  if (!token) throw new UsageError('ADMINISTRATION_URL needs ADMINISTRATION_TOKEN or ADMINISTRATION_TOKEN_FILE');
   return { url: url.replace(/\/+$/, ''), token };
 }

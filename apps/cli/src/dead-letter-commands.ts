@@ -1,24 +1,17 @@
 import type { Command } from 'commander';
-import { CliError } from './cli-error.ts';
+import { CliError, UsageError } from './cli-error.ts';
 import { deliveryOf, printDelivery } from './delivery-commands.ts';
-import {
-  addFilters,
-  addLimit,
-  addWhere,
-  filtersOf,
-  findDeliveries,
-  noneIn,
-  printDeliveries,
-  whereOf,
-} from './delivery-list.ts';
+import { addWhere, filtersOf, findDeliveries, printDeliveries, whereOf } from './delivery-list.ts';
+import { addDeliveryFilters, addLimit } from './filters.ts';
 import type { Invocation, Runner } from './invocation.ts';
+import { noneIn } from './output.ts';
 
 const DEAD = { status: 'dead_lettered' };
 /** Most that the service takes in one request. */
 const AT_ONCE = 200;
 
 export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
-  addLimit(addFilters(addWhere(deadLetters.command('list'))))
+  addLimit(addDeliveryFilters(addWhere(deadLetters.command('list'))), 'the newest first')
     .description('list deliveries that failed for good, the newest first')
     .action(
       run((invocation) => printDeliveries(invocation, { ...whereOf(invocation), ...filtersOf(invocation), ...DEAD })),
@@ -29,26 +22,39 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     .action(
       run(async (invocation) => {
         const delivery = await deliveryOf(invocation);
-        if (delivery.status !== DEAD.status) throw new CliError(`${delivery.id} is no dead letter: ${delivery.status}`);
+        if (delivery.status !== DEAD.status) {
+          throw new CliError(`${delivery.id} is no dead letter: ${delivery.status}`, 'not_found');
+        }
         printDelivery(invocation, delivery);
       }),
     );
-  addFilters(addWhere(deadLetters.command('replay')))
+  addDeliveryFilters(addWhere(deadLetters.command('replay')))
     .argument('[ids...]', 'ids of deliveries, dlv_…; all that match without any')
     .description('deliver dead letters again, the oldest first, each with a new schedule')
-    .action(run((invocation) => settle(invocation, 'replay', 'replayed')));
-  addFilters(addWhere(deadLetters.command('discard')))
+    .action(run((invocation) => settle(invocation, 'replay', 'replayed'), refuseBoth));
+  addDeliveryFilters(addWhere(deadLetters.command('discard')))
     .argument('[ids...]', 'ids of deliveries, dlv_…')
     .description('give dead letters up')
     .option('--all', 'all of them, where neither ids nor filters are given')
     .action(
-      run((invocation) => {
-        const { operands, options } = invocation;
-        const isAimed = operands.length > 0 || Object.keys(filtersOf(invocation)).length > 0 || options['all'] === true;
-        if (!isAimed) throw new CliError('name the dead letters, a filter, or --all');
-        return settle(invocation, 'discard', 'discarded');
-      }),
+      run(
+        (invocation) => settle(invocation, 'discard', 'discarded'),
+        (invocation) => {
+          refuseBoth(invocation);
+          const isAimed =
+            invocation.operands.length > 0 || hasFilters(invocation) || invocation.options['all'] === true;
+          if (!isAimed) throw new UsageError('name the dead letters, a filter, or --all');
+        },
+      ),
     );
+}
+
+type Given = Pick<Invocation, 'operands' | 'options'>;
+const hasFilters = (invocation: Given) => Object.keys(filtersOf(invocation)).length > 0;
+
+function refuseBoth(invocation: Given): void {
+  if (invocation.operands.length === 0 || !hasFilters(invocation)) return;
+  throw new UsageError('name either dead letters or filters');
 }
 
 /** In parts, so that no request takes long however many they are. Interrupted and repeated, it finds those left. */
@@ -65,7 +71,7 @@ async function settle(invocation: Invocation, how: 'replay' | 'discard', done: s
   if (ids.length === 0) print.one({ ...total, workspaces }, () => noneIn(workspaces));
   else print.one(total, (answer) => `${answer.done} of ${ids.length} dead letters ${done}`);
   const others = operands.length - total.matched;
-  if (others > 0) throw new CliError(`${others} of the deliveries named are no dead letters`);
+  if (others > 0) throw new CliError(`${others} of the deliveries named are no dead letters`, 'not_found');
 }
 
 interface Chosen {
@@ -73,9 +79,8 @@ interface Chosen {
   readonly workspaces: readonly string[];
 }
 
-function named(invocation: Invocation): Chosen {
-  if (Object.keys(filtersOf(invocation)).length > 0) throw new CliError('name either dead letters or filters');
-  return { ids: [...new Set(invocation.operands)], workspaces: [] };
+function named({ operands }: Invocation): Chosen {
+  return { ids: [...new Set(operands)], workspaces: [] };
 }
 
 /** Oldest first. */

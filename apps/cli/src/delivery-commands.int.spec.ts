@@ -170,7 +170,7 @@ describe('deliveries and dead letters', () => {
     expect(await cli('dead-letters', 'show', 'dlv_7')).toEqual({
       code: 1,
       out: '',
-      err: 'error: dlv_7 is no dead letter: succeeded\n',
+      err: `data folder: ${folder}\nerror: dlv_7 is no dead letter: succeeded\n`,
     });
   });
 
@@ -191,17 +191,15 @@ describe('deliveries and dead letters', () => {
     expect(await cli('dead-letters', how, 'dlv_1', 'dlv_2')).toEqual({
       code: 0,
       out: `1 of 2 dead letters ${done}\n`,
-      err: '',
+      err: `data folder: ${folder}\n`,
     });
     expect(asked).toEqual([
       { route: `POST /dead_letters/${how}`, query: {}, body: { workspace: 'default', ids: ['dlv_1', 'dlv_2'] } },
     ]);
     const { code, out, err } = await cli('dead-letters', how, 'dlv_1', 'dlv_2', 'dlv_3', '--json');
-    expect([code, JSON.parse(out), err]).toEqual([
-      1,
-      { matched: 2, done: 1 },
-      'error: 1 of the deliveries named are no dead letters\n',
-    ]);
+    expect([code, JSON.parse(out)]).toEqual([1, { matched: 2, done: 1 }]);
+    const message = '1 of the deliveries named are no dead letters';
+    expect(JSON.parse(err)).toMatchObject({ error: { type: 'not_found', code: 'not_found', message } });
   });
 
   it.each(['replay', 'discard'])('are settled by %s when they match, the oldest first, in parts', async (how) => {
@@ -222,7 +220,7 @@ describe('deliveries and dead letters', () => {
     expect((await cli('dead-letters', 'replay')).out).toBe('450 of 450 dead letters replayed\n');
     const before = asked.length;
     expect(await cli('dead-letters', 'discard')).toEqual({
-      code: 1,
+      code: 2,
       out: '',
       err: 'error: name the dead letters, a filter, or --all\n',
     });
@@ -233,7 +231,7 @@ describe('deliveries and dead letters', () => {
 
   it('are not settled both by name and by filter', async () => {
     expect(await cli('dead-letters', 'replay', 'dlv_1', '--endpoint', 'whe_a')).toEqual({
-      code: 1,
+      code: 2,
       out: '',
       err: 'error: name either dead letters or filters\n',
     });

@@ -1,7 +1,8 @@
 import type { JsonValue, Timestamp } from '@tracking/contracts';
 import type { Command } from 'commander';
-import { addFilters, addLimit, addWhere, filtersOf, printDeliveries, whereOf } from './delivery-list.ts';
+import { addWhere, filtersOf, printDeliveries, whereOf } from './delivery-list.ts';
 import type { Delivery } from './delivery-list.ts';
+import { addDeliveryFilters, addLimit, addStatus } from './filters.ts';
 import type { Invocation, Runner } from './invocation.ts';
 import type { Column } from './output.ts';
 
@@ -37,10 +38,9 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
 ];
 
 export function addDeliveryCommands(deliveries: Command, run: Runner): void {
-  addLimit(addFilters(addWhere(deliveries.command('list'))))
+  addLimit(addStatus(addDeliveryFilters(addWhere(deliveries.command('list')))), 'the newest first')
     .description('list deliveries to webhook endpoints, the newest first')
     .option('--event <id>', 'only those of this event, evt_…')
-    .option('--status <statuses>', 'only those of these statuses, separated by commas')
     .action(run((invocation) => printDeliveries(invocation, { ...whereOf(invocation), ...filtersOf(invocation) })));
   addWhere(deliveries.command('show'))
     .argument('<id>', 'id of the delivery, dlv_…')

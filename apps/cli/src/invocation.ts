@@ -1,5 +1,5 @@
 import type { AdministrationClient } from './administration-client.ts';
-import type { Printer } from './output.ts';
+import type { Output, Printer } from './output.ts';
 
 /** What a command works with. */
 export interface Invocation {
@@ -13,9 +13,23 @@ export interface Invocation {
   /** The first of them; empty where there is none. */
   readonly operand: string;
   readonly signal: AbortSignal;
+  /** Standard output and input, for what is no result but goes through as it is. */
+  readonly out: Output;
+  readonly input: NodeJS.ReadableStream;
+  /** To be called before anything goes through. @throws CliError the second time: a stream cannot be begun again */
+  readonly beginStream: () => void;
+  /** Says something beside the results. */
+  readonly note: (text: string) => void;
 }
 type Action = (...args: unknown[]) => Promise<void>;
-/** Makes a commander action of a command. */
-export type Runner = (command: (invocation: Invocation) => Promise<void>) => Action;
+type LoneInvocation = Omit<Invocation, 'client'>;
+/**
+ * Makes a commander action of a command.
+ * @param check throws UsageError where options do not go together, before any service is asked or started
+ */
+export type Runner = (
+  command: (invocation: Invocation) => Promise<void>,
+  check?: (invocation: LoneInvocation) => void,
+) => Action;
 /** The same of one that needs no service on the data folder. */
-export type LoneRunner = (command: (invocation: Omit<Invocation, 'client'>) => Promise<void>) => Action;
+export type LoneRunner = (command: (invocation: LoneInvocation) => Promise<void>) => Action;

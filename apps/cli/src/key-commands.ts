@@ -3,6 +3,7 @@ import type { ApiKey, NewApiKey } from '@tracking/contracts';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { Runner } from './invocation.ts';
+import { noneIn } from './output.ts';
 import type { Column } from './output.ts';
 
 const COLUMNS: readonly Column<ApiKey>[] = [
@@ -38,7 +39,8 @@ export function addKeyCommands(keys: Command, run: Runner): void {
     .description('list the API keys of the workspace, revoked ones too')
     .action(
       run(async ({ client, print, workspace }) => {
-        print.list((await client.get<{ data: ApiKey[] }>('/keys', { workspace })).data, COLUMNS);
+        const { data } = await client.get<{ data: ApiKey[] }>('/keys', { workspace });
+        print.list(data, COLUMNS, noneIn([workspace]));
       }),
     );
   keys

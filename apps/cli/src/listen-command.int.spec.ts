@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { eventually } from '../test/run.ts';
 import { loadConfig } from './config.ts';
 import { runCli } from './program.ts';
@@ -86,6 +87,7 @@ describe('listen', () => {
     const ended = runCli(['listen', '--url', url, ...line], loadConfig(env), {
       out: { write: (text) => void (out += text) },
       err: { write: (text) => void (err += text) },
+      input: Readable.from([]),
       signal: interrupt.signal,
     });
     return { ended, out: () => out, err: () => err, interrupt: () => interrupt.abort() };
@@ -184,10 +186,10 @@ describe('listen', () => {
     expect([await listening.ended, listening.err()]).toEqual([1, 'error: The API key is not valid.\n']);
     refused = { 'POST /v1/webhook_endpoints': [400, refusal('event_types[0]', 'Unknown event type.')] };
     listening = listen(['--events', 'x']);
-    expect([await listening.ended, listening.err()]).toEqual([1, 'error: Unknown event type.\n']);
+    expect([await listening.ended, listening.err()]).toEqual([2, 'error: Unknown event type.\n']);
     listening = listen([], {});
     expect([await listening.ended, listening.err()]).toEqual([
-      1,
+      2,
       'error: give an API key with --key or API_KEY: see keys create\n',
     ]);
     listening = listen(['--url', 'http://127.0.0.1:1']);

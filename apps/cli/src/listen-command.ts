@@ -3,8 +3,8 @@ import { startReceiver } from '@tracking/receiver';
 import type { ReceivedDelivery, Receiver } from '@tracking/receiver';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { ApiClient, ApiError } from './api-client.ts';
-import { CliError } from './cli-error.ts';
+import { ApiClient } from './api-client.ts';
+import { CliError, RefusedError, UsageError } from './cli-error.ts';
 import type { Invocation, LoneRunner } from './invocation.ts';
 
 interface Endpoint {
@@ -28,7 +28,7 @@ export function addListenCommand(listen: Command, run: LoneRunner, apiKey: strin
     .action(
       run(async (invocation) => {
         const { url, key = apiKey, events, port } = invocation.options;
-        if (key === undefined) throw new CliError('give an API key with --key or API_KEY: see keys create');
+        if (key === undefined) throw new UsageError('give an API key with --key or API_KEY: see keys create');
         const api = new ApiClient(String(url), String(key));
         await listenUntilAborted(api, String(events).split(','), Number(port), invocation);
       }),
@@ -77,7 +77,8 @@ async function register(api: ApiClient, receiver: Receiver, event_types: readonl
     receiver.useSecret(secret);
     return endpoint;
   } catch (error) {
-    if (error instanceof ApiError && error.params.includes('url')) throw refusal(error.message);
+    if (error instanceof RefusedError && error.details.some(({ param }) => param === 'url'))
+      throw refusal(error.message);
     throw error;
   }
 }

@@ -3,7 +3,8 @@ export type Column<T> = readonly [heading: string, cell: (row: T) => string | nu
 
 /** Where results go; messages and errors go elsewhere. */
 export interface Output {
-  write(text: string): void;
+  /** @param done told when the text is taken, or why it never will be */
+  write(text: string, done?: (error?: Error | null) => void): unknown;
 }
 
 /** Prints what a command found: as JSON in the API's form, or for people. */
@@ -13,9 +14,15 @@ export class Printer {
     private readonly asJson: boolean,
   ) {}
 
-  list<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+  /** @param none what is said of an empty list */
+  list<T>(rows: readonly T[], columns: readonly Column<T>[], none = 'none'): void {
     if (this.asJson) this.json({ data: rows });
-    else this.out.write(table(rows, columns));
+    else this.out.write(rows.length === 0 ? `${printable(none)}\n` : table(rows, columns));
+  }
+
+  /** A line for people, below what was printed. */
+  hint(text: string): void {
+    if (!this.asJson) this.out.write(`${printable(text)}\n`);
   }
 
   one<T>(result: T, text: (result: T) => string): void {
@@ -29,7 +36,6 @@ export class Printer {
 }
 
 function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
-  if (rows.length === 0) return 'none\n';
   const lines = [
     columns.map(([heading]) => heading),
     ...rows.map((row) => columns.map(([, cell]) => printable(String(cell(row) ?? '-')))),
@@ -49,4 +55,9 @@ function table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
 /** Nothing that is only shown may command the terminal. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
+}
+
+/** What an empty list says: where nothing was found. */
+export function noneIn(workspaces: readonly string[]): string {
+  return `none in ${workspaces.length === 1 ? 'workspace' : 'the workspaces'} ${workspaces.join(', ')}`;
 }

@@ -22,7 +22,8 @@ export class OwnService {
 
   /** @throws CliError where there is nothing to start */
   constructor({ serviceMain, serviceEnvironment }: CliConfig) {
-    if (!existsSync(serviceMain)) throw new CliError('the service is not built: run npm run build first');
+    if (!existsSync(serviceMain))
+      throw new CliError('the service is not built: run npm run build first', 'unavailable');
     this.child = spawn(process.execPath, [serviceMain, '--administration'], {
       env: serviceEnvironment,
       // Its input ends with us, however we end: then it stops by itself.
@@ -51,7 +52,7 @@ export class OwnService {
     const deadline = performance.now() + START_WITHIN_MS;
     for (; !this.isOver; await pause(POLL_MS, undefined, { signal })) {
       if ((await client.status())?.process_id === this.child.pid) return true;
-      if (performance.now() > deadline) throw new CliError('the service does not start');
+      if (performance.now() > deadline) throw new CliError('the service does not start', 'unavailable');
     }
     if (this.child.exitCode === DATA_FOLDER_IN_USE_EXIT_CODE) return false;
     throw this.failure();
@@ -71,6 +72,6 @@ export class OwnService {
     const lines = this.lastWords.split('\n').filter((line) => line.trim() !== '');
     const telling = lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1);
     const end = this.child.signalCode ?? `exit code ${String(this.child.exitCode)}`;
-    return new CliError(telling ?? `the service could not be started (${end})`);
+    return new CliError(telling ?? `the service could not be started (${end})`, 'unavailable');
   }
 }

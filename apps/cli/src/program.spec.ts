@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { run } from '../test/run.ts';
 import { loadConfig } from './config.ts';
 import type { CliConfig } from './config.ts';
@@ -46,7 +48,20 @@ describe('the command line', () => {
     [['deliveries', 'list', '--limit', '0'], 'Expected a whole number from 1 on.'],
     [['deliveries', 'list', '--environment', 'prod'], 'Allowed choices are live, test'],
     [['deliveries', 'list', '--event-type', 'shipment.exploded'], 'Allowed choices are shipment.created'],
+    [['deliveries', 'list', '--status', 'pending,lost'], 'Allowed are pending, retrying, succeeded'],
+    [['deliveries', 'list', '--since', 'yesterday'], 'Expected a time with its offset'],
+    [['deliveries', 'list', '--until', '2026-11-21T09:30:00'], 'Expected a time with its offset'],
+    [['deliveries', 'list', '--until', '2026-13-21T09:30:00Z'], 'Expected a time with its offset'],
+    [['events', 'list', '--since', '2026-11-21'], 'Expected a time with its offset'],
+    [['events', 'list', '--event-type', 'shipment.exploded'], 'Allowed choices are shipment.created'],
+    [['events', 'list', '--status', 'pending'], "unknown option '--status'"],
+    [['events', 'list', '--all-workspaces'], "unknown option '--all-workspaces'"],
+    [['events', 'export'], "missing required argument 'file'"],
     [['dead-letters', 'list', '--status', 'pending'], "unknown option '--status'"],
+    [['dead-letters', 'discard'], 'name the dead letters, a filter, or --all'],
+    [['dead-letters', 'discard', 'dlv_a', '--endpoint', 'whe_a'], 'name either dead letters or filters'],
+    [['dead-letters', 'replay', 'dlv_a', '--endpoint', 'whe_a'], 'name either dead letters or filters'],
+    [['listen'], 'give an API key with --key or API_KEY'],
     [['dead-letters', 'replay', '--all'], "unknown option '--all'"],
     [['listen', '--port', '65536'], 'Expected a port.'],
     [['listen', 'here'], 'too many arguments'],
@@ -55,6 +70,34 @@ describe('the command line', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(message);
     expect(err).toMatch(/^error: [^\n]+\n$/);
+
+    // What stands behind an option without its value is its value.
+    if (line.at(-1) === '--workspace') return;
+    const json = await run(config, [...line, '--json']);
+    expect([json.code, json.out]).toEqual([2, '']);
+    const { error } = JSON.parse(json.err) as { error: { message: string } };
+    expect(error).toEqual({
+      type: 'invalid_request',
+      code: 'validation_failed',
+      // The option belongs to commands.
+      message: expect.stringContaining(line.length < 2 && line[0] !== 'listen' ? '' : message),
+      param: null,
+      details: [],
+      request_id: null,
+    });
+  });
+
+  it.each([
+    [{ ADMINISTRATION_URL: 'ftp://x' }, 'ADMINISTRATION_URL: expected an http or https address'],
+    [{ ADMINISTRATION_URL: 'http://127.0.0.1:1' }, 'ADMINISTRATION_URL needs ADMINISTRATION_TOKEN'],
+  ])('%j is told like any other misuse', async (env, message) => {
+    const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+    const ended = (...line: readonly string[]) =>
+      spawnSync(process.execPath, [main, 'keys', 'list', ...line], { env, encoding: 'utf8' });
+    const { status, stdout, stderr } = ended();
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(new RegExp(`^error: ${message}[^\n]*\n$`));
+    expect(JSON.parse(ended('--json').stderr)).toMatchObject({ error: { type: 'invalid_request' } });
   });
 
   it.each([

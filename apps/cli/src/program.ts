@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { CliError, UsageError } from './cli-error.ts';
 import type { CliConfig } from './config.ts';
 import type { Invocation, LoneRunner, Runner } from './invocation.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
@@ -6,55 +7,69 @@ import { addDeliveryCommands } from './delivery-commands.ts';
 import { addEventCommands } from './event-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addListenCommand } from './listen-command.ts';
-import { Printer, printable } from './output.ts';
+import { Printer } from './output.ts';
 import type { Output } from './output.ts';
 import { addParkedCommands } from './parked-commands.ts';
 import { addReadModelCommands } from './read-model-commands.ts';
+import { Report } from './report.ts';
 import { withService } from './running-service.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
-const FAILED = 1;
-const USAGE = 2;
+const MISUSED = 2;
 /** As shells tell of a process that SIGINT ended. */
 const INTERRUPTED = 130;
 
+export interface Streams {
+  readonly out: Output;
+  readonly err: Output;
+  readonly input: NodeJS.ReadableStream;
+}
+
 /**
- * Runs one command line and answers its exit code. Results go to `out`; a failure is one line on `err`.
+ * Runs one command line and answers its exit code. Results go to `out`; a failure is one line on `err`, or the API's
+ * error form under `--json`.
  * @param signal aborts when the user gives up; whatever was started for the command is stopped then too
  */
 export async function runCli(
   args: readonly string[],
   config: CliConfig,
-  { out, err, signal }: { readonly out: Output; readonly err: Output; readonly signal: AbortSignal },
+  { out, err, input, signal }: Streams & { readonly signal: AbortSignal },
 ): Promise<number> {
+  const report = new Report(err, args);
+  const note = (line: string) => report.note(line);
+  const beginStream = onlyOnce();
   const invoked = (parameters: readonly unknown[]): Omit<Invocation, 'client'> => {
     const { operands, options } = parametersOf(parameters);
-    const print = new Printer(out, options['json'] === true);
-    return { print, workspace: String(options['workspace']), options, operands, operand: operands[0] ?? '', signal };
+    const print = new Printer(out, report.asJson);
+    const given = { workspace: String(options['workspace']), options, operands, operand: operands[0] ?? '' };
+    return { ...given, print, out, input, beginStream, note, signal };
   };
   const run: Runner =
-    (command) =>
-    (...parameters) =>
-      withService(config, signal, (client) => command({ client, ...invoked(parameters) }));
+    (command, check = () => undefined) =>
+    async (...parameters) => {
+      const invocation = invoked(parameters);
+      check(invocation);
+      await withService(config, signal, note, (client) => command({ client, ...invocation }));
+    };
   const runAlone: LoneRunner =
     (command) =>
     (...parameters) =>
       command(invoked(parameters));
-  const fail = (message: string) => err.write(`${printable(message.trim())}\n`);
+  /** As commander tells it. */
+  const misused = (message: string) => report.failed(new UsageError(message.trim().replace(/^error: /, '')));
   try {
-    const root = program({ run, runAlone }, config, out, fail);
+    const root = program({ run, runAlone }, config, out, misused);
     await root.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
       // commander has told all faults but this one
-      if (error.code === 'commander.help') fail('error: no command given, see --help');
-      return USAGE;
+      if (error.code === 'commander.help') misused('no command given, see --help');
+      return MISUSED;
     }
     if (signal.aborted) return INTERRUPTED;
-    fail(`error: ${error instanceof Error ? error.message : String(error)}`);
-    return FAILED;
+    return report.failed(error);
   }
 }
 
@@ -62,7 +77,7 @@ function program(
   { run, runAlone }: { readonly run: Runner; readonly runAlone: LoneRunner },
   { apiKey }: CliConfig,
   out: Output,
-  fail: (message: string) => void,
+  misused: (message: string) => void,
 ): Command {
   const root = new Command('cli').description('operates the shipment tracking service on DATA_DIR (./data by default)');
   addKeyCommands(root.command('keys').description('API keys'), run);
@@ -77,7 +92,7 @@ function program(
     command
       .exitOverride()
       .allowExcessArguments(false)
-      .configureOutput({ writeOut: (text) => out.write(text), writeErr: () => undefined, outputError: fail });
+      .configureOutput({ writeOut: (text) => out.write(text), writeErr: () => undefined, outputError: misused });
     if (command.commands.length > 0) continue;
     command.option('--workspace <name>', 'name of the workspace', 'default').option('--json', 'print JSON');
   }
@@ -86,6 +101,14 @@ function program(
 
 function allOf(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(allOf)];
+}
+
+function onlyOnce(): () => void {
+  let isBegun = false;
+  return () => {
+    if (isBegun) throw new CliError('the service stopped meanwhile, and a stream cannot be begun again', 'unavailable');
+    isBegun = true;
+  };
 }
 
 /** Commander hands over the operands, each or in a list, then the options, then the command. */

@@ -10,6 +10,8 @@ import { eventually, run } from '../test/run.ts';
 import { loadConfig } from './config.ts';
 import type { CliConfig } from './config.ts';
 
+const NONE = 'none in workspace default\n';
+
 describe('finding and starting the service', () => {
   let dataDir: string;
   let marks: string;
@@ -25,6 +27,7 @@ describe('finding and starting the service', () => {
     await rm(dataDir, { recursive: true });
   });
 
+  const folder = () => `data folder: ${dataDir}\n`;
   function config(stub: string): CliConfig {
     const found = loadConfig({ DATA_DIR: dataDir });
     return {
@@ -52,7 +55,7 @@ describe('finding and starting the service', () => {
 
   it('asks the one that runs, and starts none', async () => {
     await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
-    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({ code: 0, out: 'none\n', err: '' });
+    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({ code: 0, out: NONE, err: folder() });
   });
 
   it('starts one where none runs, and stops it afterwards', async () => {
@@ -75,33 +78,37 @@ describe('finding and starting the service', () => {
     crashed.kill('SIGKILL');
     await once(crashed, 'close');
     expect((await stat(socketPath)).isSocket()).toBe(true);
-    expect(await run(config('serves'), ['keys', 'list'])).toEqual({ code: 0, out: 'none\n', err: '' });
+    expect(await run(config('serves'), ['keys', 'list'])).toEqual({ code: 0, out: NONE, err: folder() });
     expect(await happened()).toEqual(['started ', 'started --administration', 'stopped']);
   });
 
   it('tells in one line why it does not start', async () => {
-    const message = 'error: RATE_LIMIT_PER_MINUTE: expected a whole number\n';
-    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({ code: 1, out: '', err: message });
+    const message = 'RATE_LIMIT_PER_MINUTE: expected a whole number\n';
+    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({
+      code: 1,
+      out: '',
+      err: `${folder()}error: ${message}`,
+    });
     expect(await run(config('crashes'), ['keys', 'list'])).toEqual({
       code: 1,
       out: '',
-      err: 'error: TypeError: nothing works\n',
+      err: `${folder()}error: TypeError: nothing works\n`,
     });
     const missing = { ...config('serves'), serviceMain: join(dataDir, 'none.js') };
     expect((await run(missing, ['keys', 'list'])).err).toBe(
-      'error: the service is not built: run npm run build first\n',
+      `${folder()}error: the service is not built: run npm run build first\n`,
     );
   });
 
   it('waits for the one that is just starting on the same data folder', async () => {
     const asked = run(config('in use'), ['keys', 'list']);
     await listen((_, response) => response.setHeader('content-type', 'application/json').end('{"data":[]}'));
-    expect(await asked).toEqual({ code: 0, out: 'none\n', err: '' });
+    expect(await asked).toEqual({ code: 0, out: NONE, err: folder() });
   });
 
   it('stops what it started when the command fails', async () => {
     const failed = await run(config('serves'), ['keys', 'list', '--workspace', 'nowhere']);
-    expect(failed).toEqual({ code: 1, out: '', err: 'error: There is no workspace nowhere.\n' });
+    expect(failed).toEqual({ code: 1, out: '', err: `${folder()}error: There is no workspace nowhere.\n` });
     expect(await happened()).toEqual(['started --administration', 'stopped']);
     expect(await isRunning()).toBe(false);
   });
@@ -109,7 +116,7 @@ describe('finding and starting the service', () => {
   it('fails when what it started breaks down', async () => {
     const { code, out, err } = await run(config('breaks'), ['keys', 'list']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toMatch(/^error: [^\n]+\n$/);
+    expect(err.replace(folder(), '')).toMatch(/^error: [^\n]+\n$/);
   });
 
   it('stops what it started when the user gives up', async () => {
@@ -117,7 +124,7 @@ describe('finding and starting the service', () => {
     const asked = run(config('hangs'), ['keys', 'list'], interrupt.signal);
     await eventually(async () => expect(await happened()).toContain('asked'));
     interrupt.abort();
-    expect(await asked).toEqual({ code: 130, out: '', err: '' });
+    expect(await asked).toEqual({ code: 130, out: '', err: folder() });
     expect(await happened()).toEqual(['started --administration', 'asked', 'stopped']);
     expect(await isRunning()).toBe(false);
   });
@@ -142,6 +149,9 @@ describe('finding and starting the service', () => {
       if (request.url === '/administration') response.end('{}');
       else response.writeHead(status).end(body);
     });
-    expect(await run(config('refuses'), ['keys', 'list'])).toEqual({ code: 1, out: '', err: `error: ${message}\n` });
+    const { code, out, err } = await run(config('refuses'), ['keys', 'list']);
+    // What it refuses as a faulty request was called wrongly.
+    expect({ code, out }).toEqual({ code: status === 400 ? 2 : 1, out: '' });
+    expect(err).toBe(`${folder()}error: ${message}\n`);
   });
 });

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { existsSync } from 'node:fs';
 import { AdministrationClient, isGone } from './administration-client.ts';
 import type { CliConfig } from './config.ts';
 import { OwnService } from './own-service.ts';
@@ -8,17 +9,20 @@ const POLL_MS = 50;
 const PATIENCE_MS = 30_000;
 
 /**
- * Hands out a client of the service elsewhere where one is named, else of the one on the data folder: of the one that runs, else of one that is started without HTTP
- * for as long as `use` takes, and stopped whatever happens. Where the one that ran stops meanwhile, everything begins
- * again, `use` too.
+ * Hands out a client of the service elsewhere where one is named, else of the one on the data folder: of the one that
+ * runs, else of one that is started without HTTP for as long as `use` takes, and stopped whatever happens. Where the one
+ * that ran stops meanwhile, everything begins again, `use` too.
+ * @param note told which data folder that is
  */
 export async function withService<T>(
   config: CliConfig,
   signal: AbortSignal,
+  note: (line: string) => void,
   use: (client: AdministrationClient) => Promise<T>,
 ): Promise<T> {
   const client = new AdministrationClient(config, signal);
   if (config.remote) return use(client);
+  note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (made now)'}`);
   for (const deadline = performance.now() + PATIENCE_MS; ; await pause(POLL_MS, undefined, { signal })) {
     const isLate = performance.now() > deadline;
     if (await client.status()) {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { runCli } from '../src/program.ts';
 import type { CliConfig } from '../src/config.ts';
@@ -13,12 +14,19 @@ export async function run(
   config: CliConfig,
   line: readonly string[],
   signal: AbortSignal = new AbortController().signal,
+  input = '',
 ): Promise<Outcome> {
   let out = '';
   let err = '';
   const code = await runCli(line, config, {
-    out: { write: (text) => void (out += text) },
+    out: {
+      write: (text, done) => {
+        out += text;
+        done?.();
+      },
+    },
     err: { write: (text) => void (err += text) },
+    input: Readable.from([input]),
     signal,
   });
   return { code, out, err };

@@ -44,18 +44,25 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   shutdown.add('read models', () => readModels.stop());
   const webhooks = webhooksClient(channel, config.webhookTimeoutMs + COMMAND_DEADLINE_MS);
   const bodies = eventBodiesClient(channel, { deadlineMs: COMMAND_DEADLINE_MS });
-
-  const events = eventTransferClient(channel, { deadlineMs: COMMAND_DEADLINE_MS });
+  const events = new PublishedEvents(readModels, bodies);
 
   // Edges
-  const administration = await createAdministrationApi({ identity, readModels, webhooks, events, logger, clock });
+  const administration = await createAdministrationApi({
+    identity,
+    readModels,
+    webhooks,
+    events: eventTransferClient(channel, { deadlineMs: COMMAND_DEADLINE_MS }),
+    publishedEvents: events,
+    logger,
+    clock,
+  });
   shutdown.add('administration', () => administration.close());
   service.manage(await guarded(administration, config.administrationToken));
   const api = await createHttpApi({
     shipments: shipmentsClient(channel, { deadlineMs: COMMAND_DEADLINE_MS }),
     readModels,
     webhooks,
-    events: new PublishedEvents(readModels, bodies),
+    events,
     authenticate: (key) => identity.authenticate(key),
     head: () => eventStore.head(),
     quota,

@@ -92,11 +92,13 @@ export async function startStandalone(
     health.engine('storage', engine.failure);
     return health.report();
   };
+  const events = new PublishedEvents(readModels, eventBodies({ eventStore, appUrl }));
   const administration = await createAdministrationApi({
     identity,
     readModels,
     webhooks,
     events: eventTransfer(eventStore),
+    publishedEvents: events,
     logger,
   });
   await listenOnSocket(administration, config.dataDir);
@@ -113,7 +115,7 @@ export async function startStandalone(
     shipments: shipmentsClient(channel, { deadlineMs: COMMAND_DEADLINE_MS }),
     readModels,
     webhooks: webhooksClient(channel, config.webhooks.timeoutMs + COMMAND_DEADLINE_MS),
-    events: new PublishedEvents(readModels, eventBodies({ eventStore, appUrl })),
+    events,
     authenticate: (key) => identity.authenticate(key),
     head: () => eventStore.head(),
     quota,

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { all, cli, client, newKey, startStandalone, withFolder } from './standalone-process.ts';
 
 interface Resource {
@@ -14,6 +16,15 @@ async function seen(url: string, key: string): Promise<readonly unknown[]> {
   const timelines = await Promise.all(shipments.map(({ id }) => all<Resource>(api, `/v1/shipments/${id}/milestones`)));
   const events = await all<Resource>(api, '/v1/events');
   return [shipments.sort(byId), timelines.flat().sort(byId), events.sort(byId)];
+}
+
+/** Runs the command line with standard input; answers what it wrote to standard output. */
+function piped(dataDir: string, line: readonly string[], input = ''): string {
+  const main = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
+  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...line], { env, input, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
 }
 
 describe('the events of one system, taken into another', () => {
@@ -41,13 +52,24 @@ describe('the events of one system, taken into another', () => {
       }
       // While it runs.
       const exported = JSON.parse(await cli(from, 'events', 'export', file, '--json')) as { events: number };
+      const listed = JSON.parse(await cli(from, 'events', 'list', '--workspace', 'acme', '--limit', '500', '--json'));
+      const byId = (list: readonly Resource[]) => list.map(({ id }) => id).sort();
+      expect(byId(listed.data)).toEqual(byId(before[1]?.[2] as Resource[]));
       await one.stop();
       expect(exported.events).toBeGreaterThan(40);
 
       const cut = join(folder, 'cut.jsonl');
       await writeFile(cut, (await readFile(file, 'utf8')).split('\n').slice(0, 30).join('\n'));
       await expect(cli(to, 'events', 'import', cut)).rejects.toThrow('not whole');
-      await cli(to, 'events', 'import', file);
+      // Without a server, and through a pipe.
+      const stream = piped(from, ['events', 'export', '-']);
+      const lines = (text: string) =>
+        text
+          .trimEnd()
+          .split('\n')
+          .map((line): unknown => JSON.parse(line));
+      expect(lines(stream)).toEqual(lines(await readFile(file, 'utf8')));
+      piped(to, ['events', 'import', '-'], stream);
       expect(JSON.parse(await cli(to, 'events', 'import', file, '--json'))).toEqual(exported);
 
       const other = await startStandalone(to);

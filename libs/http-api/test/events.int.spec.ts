@@ -1,5 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
-import { startApi } from './start-api.ts';
+import { createAdministrationApi } from '../src/index.ts';
+import { caller, startApi } from './start-api.ts';
 import type { Answer, Api } from './start-api.ts';
 
 let api: Api;
@@ -169,4 +170,53 @@ describe('GET /v1/events/{id}', () => {
       expect([answer.status, answer.body['error']]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
     },
   );
+});
+
+describe('GET /administration/published_events', () => {
+  let stop: () => Promise<void>;
+  let operator: (query: string) => Promise<Answer>;
+  beforeAll(async () => {
+    const { readModels, events: publishedEvents, logger } = api.dependencies;
+    const app = await createAdministrationApi({ identity: api.identity, readModels, publishedEvents, logger });
+    await app.listen(0, '127.0.0.1');
+    const call = caller(await app.getUrl());
+    operator = (query) => call('GET', `/administration/published_events?${query}`);
+    stop = () => app.close();
+  });
+  afterAll(() => stop());
+
+  it('lists to operators what the API lists to the workspace, page by page', async () => {
+    const whole = await operator('workspace=default&environment=live');
+    expect([whole.status, whole.body]).toEqual([200, { data: all, next_cursor: null }]);
+    const first = await operator('workspace=default&environment=live&limit=4');
+    expect(dataOf(first)).toEqual(all.slice(0, 4));
+    const cursor = String(first.body['next_cursor']);
+    const second = await operator(`workspace=default&environment=live&limit=4&cursor=${cursor}`);
+    expect([dataOf(second), second.body['next_cursor']]).toEqual([all.slice(4), null]);
+  });
+
+  it('lists one workspace and environment, by the same filters', async () => {
+    const created = async (query: string) => dataOf(await operator(query)).map(({ workspace_id }) => workspace_id);
+    expect(await created('workspace=elsewhere&environment=live')).toEqual([await api.workspace('elsewhere')]);
+    expect(await created('workspace=default&environment=test')).toEqual([await api.workspace()]);
+    const recorded = await operator('workspace=default&environment=live&type=milestone.recorded');
+    expect(dataOf(recorded)).toEqual(all.filter(({ type }) => type === 'milestone.recorded'));
+    const since = String(all[3]?.['created_at']);
+    const late = await operator(`workspace=default&environment=live&since=${since}`);
+    expect(dataOf(late)).toEqual(all.filter(({ created_at }) => String(created_at) >= since));
+  });
+
+  it.each([
+    ['environment=live', 400],
+    ['workspace=default', 400],
+    ['workspace=default&environment=live&cursor=x', 400],
+    ['workspace=default&environment=live&types=x', 400],
+    ['workspace=nowhere&environment=live', 404],
+  ])('answers %s with %i', async (query, status) => {
+    const answer = await operator(query);
+    expect([answer.status, answer.body['error']]).toEqual([
+      status,
+      expect.objectContaining({ code: expect.any(String) }),
+    ]);
+  });
 });

@@ -42,6 +42,11 @@ export function transferJourney(subject: () => Subject): void {
         expect(await cliJson(subject(), 'events', 'import', file)).toEqual(exported);
         const reader = await newKey(subject(), tenant.workspace, 'viewer');
         await eventually(async () => expect(await seen(reader)).toEqual(written), { deadlineMs: 60_000 });
+        const where = ['--workspace', tenant.workspace, '--environment', 'live', '--limit', '500'];
+        const { data } = await cliJson<{ data: EventEnvelope[] }>(subject(), 'events', 'list', ...where);
+        expect(new Map(data.map((event) => [event.id, event]))).toEqual(
+          new Map(written.events.map((event) => [event.id, event])),
+        );
       } finally {
         await source.stop();
         await folder.remove();

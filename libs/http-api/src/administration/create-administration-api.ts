@@ -15,6 +15,7 @@ import { EventsController } from './events.controller.ts';
 import { KeysController } from './keys.controller.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
 import { ParkedController } from './parked.controller.ts';
+import { PublishedEventsController } from './published-events.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
 
@@ -69,6 +70,7 @@ export async function createAdministrationApi(
       ReadModelsController,
       ParkedController,
       ...(dependencies.events ? [EventsController] : []),
+      ...(dependencies.publishedEvents ? [PublishedEventsController] : []),
       ...(webhooks ? [DeliveriesController] : []),
     ],
     providers: [

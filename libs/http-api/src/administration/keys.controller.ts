@@ -2,7 +2,6 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Req } from '@nest
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { Actor, ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
-import { RequestError } from '../errors/request-error.ts';
 import { OneOf, Text } from '../validation/fields.ts';
 import { Takes, parametersOf } from '../validation/parameters.ts';
 import { ADMINISTRATION } from './dependencies.ts';
@@ -10,6 +9,7 @@ import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';
 import type { ListAnswer } from './list-answer.ts';
 import { readInput } from './read-input.ts';
+import { workspaceNamed } from './workspace-named.ts';
 
 class InWorkspaceDto {
   @Text({ description: 'Name of the workspace.', required: true })
@@ -58,8 +58,6 @@ export class KeysController {
   }
 
   private async workspaceId(name: string): Promise<string> {
-    const workspace = await this.dependencies.identity.workspaces.find(name);
-    if (!workspace) throw new RequestError('not_found', `There is no workspace ${name}.`);
-    return workspace.id;
+    return (await workspaceNamed(this.dependencies.identity, name)).id;
   }
 }

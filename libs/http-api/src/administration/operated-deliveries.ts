@@ -4,6 +4,7 @@ import type { Environment } from '@tracking/contracts';
 import type { DeliveryFilter, Scope, WebhookCommand, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { RequestError } from '../errors/request-error.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
+import { workspaceNamed } from './workspace-named.ts';
 
 /** Where an operator looks: into one workspace or all of them, one environment or both. */
 export interface Where {
@@ -99,10 +100,9 @@ export class OperatedDeliveries {
   }
 
   private async scopes({ workspace, environment }: Where): Promise<readonly NamedScope[]> {
-    const { workspaces } = this.identity;
-    const one = workspace === undefined ? undefined : await workspaces.find(workspace);
-    if (workspace !== undefined && !one) throw new RequestError('not_found', `There is no workspace ${workspace}.`);
-    const named = one ? [one] : await workspaces.list();
+    const { identity } = this;
+    const named =
+      workspace === undefined ? await identity.workspaces.list() : [await workspaceNamed(identity, workspace)];
     const environments = environment === undefined ? ENVIRONMENTS : [environment];
     return named.flatMap(({ id, name }) =>
       environments.map((each) => ({ workspace_id: id, workspace: name, environment: each })),

@@ -1,0 +1,213 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../test/run.ts';
+import type { Outcome } from '../test/run.ts';
+import { loadConfig } from './config.ts';
+import type { CliConfig } from './config.ts';
+
+type Handler = (query: Readonly<Record<string, string>>, body: Record<string, unknown>) => object | 'goes away';
+
+/** The commands against a service that answers as it is told. */
+describe('events', () => {
+  let folder: string;
+  let config: CliConfig;
+  let server: Server;
+  let asked: { readonly route: string; readonly query: object; readonly body: object }[];
+  let routes: Record<string, Handler>;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cli-'));
+    config = loadConfig({ DATA_DIR: folder });
+    asked = [];
+    routes = {
+      'GET /workspaces': () => ({ data: WORKSPACES }),
+      'POST /events/workspaces': () => ({}),
+      'POST /events': () => ({ stored: 1 }),
+      'GET /events': ({ after }) =>
+        after === undefined
+          ? { events: EVENTS.slice(0, 2), position: 'a', complete: false }
+          : { events: EVENTS.slice(2), position: 'b', complete: true },
+    };
+    server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://administration');
+      let text = '';
+      request.setEncoding('utf8').on('data', (part: string) => (text += part));
+      request.on('end', () => {
+        const route = `${request.method} ${pathname.replace('/administration', '')}`;
+        const query = Object.fromEntries(searchParams);
+        const body = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+        if (route !== 'GET ') asked.push({ route, query, body });
+        const answer = routes[route]?.(query, body) ?? {};
+        if (answer === 'goes away') request.socket.destroy();
+        else {
+          response.statusCode = 'error' in answer ? 400 : 200;
+          response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+        }
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(config.socketPath, resolve));
+  });
+  afterEach(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await rm(folder, { recursive: true });
+  });
+
+  const WORKSPACES = [{ id: 'wsp_a', name: 'default', created_at: '2026-11-01T00:00:00.000Z' }];
+  const EVENTS = [0, 1, 2].map((revision) => ({ stream: 'shipment-a', revision, id: `e${revision}` }));
+  const LINES = [
+    ...WORKSPACES.map((workspace) => ({ workspace })),
+    ...EVENTS.map((event) => ({ event })),
+    { end: { events: 3 } },
+  ];
+  const TEXT = LINES.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const cli = (line: readonly string[], input?: string): Promise<Outcome> => run(config, line, undefined, input);
+  const stored = () => asked.filter(({ route }) => route === 'POST /events').flatMap(({ body }) => Object.values(body));
+
+  it('are exported to standard output, where nothing else stands', async () => {
+    expect(await cli(['events', 'export', '-'])).toEqual({
+      code: 0,
+      out: TEXT,
+      err: `data folder: ${folder}\n3 events\n`,
+    });
+    expect(await cli(['events', 'export', '-', '--json'])).toEqual({ code: 0, out: TEXT, err: '' });
+  });
+
+  it('are imported from standard input', async () => {
+    const { code, out } = await cli(['events', 'import', '-', '--json'], TEXT);
+    expect([code, JSON.parse(out)]).toEqual([0, { events: 3 }]);
+    expect(stored()).toEqual([EVENTS]);
+    expect(asked.filter(({ route }) => route === 'POST /events/workspaces').map(({ body }) => body)).toEqual(
+      WORKSPACES,
+    );
+  });
+
+  it('are exported to a file of its own, and imported from it', async () => {
+    const file = join(folder, 'events.jsonl');
+    expect((await cli(['events', 'export', file])).out).toBe('3 events\n');
+    expect(await readFile(file, 'utf8')).toBe(TEXT);
+    expect((await cli(['events', 'export', file])).code).toBe(1);
+    expect(await readFile(file, 'utf8')).toBe(TEXT);
+    expect((await cli(['events', 'import', file])).out).toBe('3 events\n');
+    expect(stored()).toEqual([EVENTS]);
+  });
+
+  it('are exported again to the same file after an attempt that failed', async () => {
+    const file = join(folder, 'events.jsonl');
+    routes['GET /workspaces'] = () => ({ error: { code: 'unavailable', message: 'No answer.' } });
+    expect((await cli(['events', 'export', file])).code).not.toBe(0);
+    await expect(stat(file)).rejects.toThrow('ENOENT');
+  });
+
+  it('are not imported as if they were all where a part is missing, nor what is none', async () => {
+    const cut = TEXT.slice(0, TEXT.lastIndexOf('{"end"'));
+    const { code, err } = await cli(['events', 'import', '-'], cut);
+    expect([code, err.split('\n').at(-2)]).toEqual([
+      1,
+      'error: standard input is not whole: 3 events were stored, the last ones are missing',
+    ]);
+    expect((await cli(['events', 'import', '-'], 'PO-1\n')).err).toContain('a line of the file is not JSON');
+    const looks = asked.length;
+    expect(await cli(['events', 'import', join(folder, 'none')])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('ENOENT'),
+    });
+    expect(asked.length).toBe(looks);
+  });
+
+  it('that the service refuses are a fault of the file, not of the command', async () => {
+    const details = [{ param: 'events[0].id', code: 'invalid_type', message: 'Must be a UUID.' }];
+    const error = { type: 'invalid_request', code: 'validation_failed', message: 'm', param: 'x', details };
+    routes['POST /events'] = () => ({ error });
+    const { code, err } = await cli(['events', 'import', '-', '--json'], TEXT);
+    const told = { code: 'validation_failed', message: 'events[0].id: Must be a UUID.', details };
+    expect([code, JSON.parse(err)]).toEqual([1, { error: expect.objectContaining(told) }]);
+  });
+
+  it.each([
+    ['export', 'GET /events'],
+    ['import', 'POST /events'],
+  ])('in a stream are not begun again where the service goes: %s', async (how, route) => {
+    routes[route] = () => 'goes away';
+    const { code, err } = await cli(['events', how, '-'], TEXT);
+    expect([code, err.split('\n').at(-2)]).toEqual([
+      1,
+      'error: the service stopped meanwhile, and a stream cannot be begun again',
+    ]);
+  });
+
+  describe('list', () => {
+    const event = (number: number, environment: string) => ({
+      id: `evt_${number}`,
+      type: 'milestone.recorded',
+      created_at: `2026-11-21T09:30:${String(number % 60).padStart(2, '0')}.000Z`,
+      api_version: '2026-11-01',
+      environment,
+      workspace_id: 'wsp_a',
+      data: { shipment_id: 'shp_a', external_id: number % 2 === 0 ? `PO-${number}` : null },
+    });
+    const published: Readonly<Record<string, readonly object[]>> = {
+      live: Array.from({ length: 250 }, (_, index) => ({
+        ...event(index, 'live'),
+        created_at: new Date(Date.UTC(2026, 10, 20, 0, index)).toISOString(),
+      })),
+      test: [event(1, 'test')],
+    };
+    const ids = ({ out }: Outcome) => (JSON.parse(out) as { data: { id: string }[] }).data.map(({ id }) => id);
+    beforeEach(() => {
+      routes['GET /published_events'] = ({ environment = '', cursor = '0', limit }) => {
+        const found = published[environment] ?? [];
+        const end = Number(cursor) + Number(limit);
+        return { data: found.slice(Number(cursor), end), next_cursor: end < found.length ? String(end) : null };
+      };
+    });
+
+    it('shows the oldest 50 of both environments unless told', async () => {
+      const { code, out } = await cli(['events', 'list']);
+      const lines = out.trimEnd().split('\n');
+      expect([code, lines.length]).toEqual([0, 1 + 50 + 1]);
+      expect(lines[0]).toMatch(/^ID +TYPE +CREATED +ENVIRONMENT +SHIPMENT +EXTERNAL ID$/);
+      expect(lines[1]).toMatch(/^evt_0 +milestone.recorded +2026-11-20T00:00:00.000Z +live +shp_a +PO-0$/);
+      expect(lines[2]).toMatch(/ +shp_a +-$/);
+      expect(lines.at(-1)).toBe('there are more, see --limit and --since');
+    });
+
+    it('takes as many pages as it needs, and merges the environments by time', async () => {
+      const whole = await cli(['events', 'list', '--limit', '300', '--json']);
+      expect(ids(whole)).toHaveLength(251);
+      expect(ids(whole).at(-1)).toBe('evt_1');
+      expect(whole.err).toBe('');
+    });
+
+    it('passes its filters on', async () => {
+      const filters = '--event-type shipment.created --since 2026-11-21T09:30:00Z --until 2026-11-22T00:00:00+01:00';
+      await cli(['events', 'list', '--workspace', 'Acme', '--environment', 'test', ...filters.split(' ')]);
+      expect(asked.map(({ query }) => query)).toEqual([
+        {
+          workspace: 'Acme',
+          environment: 'test',
+          type: 'shipment.created',
+          since: '2026-11-21T09:30:00Z',
+          until: '2026-11-22T00:00:00+01:00',
+          limit: '50',
+        },
+      ]);
+    });
+
+    it('names the workspace where there is none', async () => {
+      routes['GET /published_events'] = () => ({ data: [], next_cursor: null });
+      expect((await cli(['events', 'list', '--workspace', 'Acme'])).out).toBe('none in workspace Acme\n');
+      expect(JSON.parse((await cli(['events', 'list', '--json'])).out)).toEqual({ data: [] });
+    });
+  });
+
+  it('are not kept from whoever writes a file by hand', async () => {
+    const file = join(folder, 'by-hand.jsonl');
+    await writeFile(file, TEXT.replaceAll('\n', '\r\n'));
+    expect((await cli(['events', 'import', file])).code).toBe(0);
+    expect(stored()).toEqual([EVENTS]);
+  });
+});

@@ -1,0 +1,113 @@
+import { createReadStream } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import type { EventPage, ExportedEvent, Workspace } from '@tracking/contracts';
+import type { AdministrationClient } from './administration-client.ts';
+import { CliError, RefusedError } from './cli-error.ts';
+import type { Invocation } from './invocation.ts';
+import type { Output } from './output.ts';
+
+/** Each line of a file is one of these, as JSON: first the workspaces, then the events, last how many those were. */
+type Line =
+  { readonly workspace: Workspace } | { readonly event: ExportedEvent } | { readonly end: { readonly events: number } };
+type Write = (lines: readonly Line[]) => Promise<unknown>;
+
+const EVENTS_AT_ONCE = 500;
+const CHARACTERS_AT_ONCE = 4_000_000;
+/** In the place of a file. */
+const STREAM = '-';
+
+/** Writes everything to the file that is named, or to standard output. @returns how many events there were */
+export async function exported({ client, operand: path, out, beginStream }: Invocation): Promise<number> {
+  const text = (lines: readonly Line[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  if (path === STREAM) {
+    beginStream();
+    return writeEvents(client, (lines) => written(out, text(lines)));
+  }
+  const file = await open(path, 'wx', 0o600);
+  try {
+    const count = await writeEvents(client, (lines) => file.write(text(lines)));
+    await file.sync();
+    return count;
+  } catch (error) {
+    // What is not whole is of no use, and would be in the way of the next attempt.
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeEvents(client: AdministrationClient, write: Write): Promise<number> {
+  const { data } = await client.get<{ data: Workspace[] }>('/workspaces');
+  await write(data.map((workspace) => ({ workspace })));
+  let count = 0;
+  let after: string | null = null;
+  for (let complete = false; !complete;) {
+    const page: EventPage = await client.get<EventPage>('/events', after === null ? {} : { after });
+    await write(page.events.map((event) => ({ event })));
+    count += page.events.length;
+    ({ position: after, complete } = page);
+  }
+  await write([{ end: { events: count } }]);
+  return count;
+}
+
+/** Waits until it is taken: whoever reads it may be slower than we are, or go. */
+function written(out: Output, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    out.write(text, (error) => {
+      if (error) reject(new CliError(`standard output is closed: ${error.message}`));
+      else resolve();
+    });
+  });
+}
+
+/** Stores what is in the file that is named, or in standard input. @returns how many events there were */
+export async function imported(invocation: Invocation): Promise<number> {
+  const { client, operand: path, input, beginStream } = invocation;
+  if (path === STREAM) beginStream();
+  let waiting: ExportedEvent[] = [];
+  let characters = 0;
+  let count = 0;
+  let end: number | undefined;
+  const send = async () => {
+    if (waiting.length > 0) await store(client, '/events', { events: waiting });
+    count += waiting.length;
+    waiting = [];
+    characters = 0;
+  };
+  const source = path === STREAM ? input : createReadStream(path);
+  for await (const text of createInterface({ input: source, crlfDelay: Infinity })) {
+    const line = parsed(text);
+    if ('workspace' in line) await store(client, '/events/workspaces', line.workspace);
+    if ('end' in line) end = line.end.events;
+    if (!('event' in line)) continue;
+    if (waiting.length >= EVENTS_AT_ONCE || characters + text.length > CHARACTERS_AT_ONCE) await send();
+    waiting.push(line.event);
+    characters += text.length;
+  }
+  await send();
+  if (end === count) return count;
+  const name = path === STREAM ? 'standard input' : path;
+  throw new CliError(`${name} is not whole: ${count} events were stored, the last ones are missing`);
+}
+
+/** What is refused then is not how the command was called, but what the file holds. */
+async function store(client: AdministrationClient, path: string, body: object): Promise<void> {
+  try {
+    await client.post(path, body);
+  } catch (error) {
+    throw error instanceof RefusedError ? new CliError(error.message, error.code, error.details) : error;
+  }
+}
+
+function parsed(text: string): Line {
+  try {
+    const line: unknown = JSON.parse(text);
+    if (typeof line === 'object' && line !== null) return line as Line;
+  } catch {
+    // Told below.
+  }
+  throw new CliError('a line of the file is not JSON: is it one that export made?');
+}

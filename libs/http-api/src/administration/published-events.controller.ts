@@ -1,0 +1,52 @@
+import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
+import type { Environment, EventEnvelope } from '@tracking/contracts';
+import { eventFilter } from '../events/event-filter.ts';
+import { ListEventsDto } from '../events/list-events.dto.ts';
+import { invalidRequest, notFound } from '../errors/request-error.ts';
+import { QueryOneOf, QueryText } from '../validation/fields.ts';
+import { ADMINISTRATION } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { readInput } from './read-input.ts';
+import { workspaceNamed } from './workspace-named.ts';
+
+class OperatedEventsDto extends ListEventsDto {
+  @QueryText({ description: 'Name of the workspace.', required: true })
+  workspace!: string;
+
+  @QueryOneOf(ENVIRONMENTS, { description: 'Where it happened.', required: true })
+  environment!: Environment;
+}
+
+/** The public events of a workspace, as `GET /v1/events` lists them. */
+@Controller('administration/published_events')
+export class PublishedEventsController {
+  constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
+
+  /** Oldest first. */
+  @Get()
+  async list(
+    @Query() query: unknown,
+  ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
+    const { identity, publishedEvents } = this.dependencies;
+    const { workspace, environment, limit, cursor, ...wanted } = readInput(OperatedEventsDto, query);
+    if (!publishedEvents) throw notFound('path');
+    const { id: workspace_id } = await workspaceNamed(identity, workspace);
+    const { items, next } = await publishedEvents.list(
+      { workspace_id, environment },
+      {
+        filter: eventFilter(wanted),
+        limit: limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit),
+        after: placeOf(cursor),
+      },
+    );
+    return { data: items, next_cursor: next === undefined ? null : String(next[0]) };
+  }
+}
+
+/** Nobody but the operator's own tool sends it, so it is neither sealed nor bound to its filters. */
+function placeOf(cursor: string | undefined): readonly string[] | undefined {
+  if (cursor === undefined) return undefined;
+  if (/^[0-9a-f]+$/.test(cursor)) return [cursor];
+  throw invalidRequest([{ param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' }]);
+}
