@@ -10,11 +10,19 @@ export interface ComposeService {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly ports?: readonly string[];
   readonly networks?: readonly string[];
-  readonly volumes?: readonly string[];
+  readonly volumes?: readonly (string | ComposeMount)[];
   readonly restart?: string;
   readonly stop_grace_period?: string;
   readonly logging?: { readonly options: Readonly<Record<string, string>> };
   readonly container_name?: string;
+}
+
+export interface ComposeMount {
+  readonly type: string;
+  readonly source: string;
+  readonly target: string;
+  readonly read_only?: boolean;
+  readonly bind?: { readonly create_host_path: boolean };
 }
 
 export interface ComposeFile {
@@ -31,11 +39,12 @@ export function readCompose(text: string, variables: Readonly<Record<string, str
   return parse(interpolated(text, variables), { merge: true }) as ComposeFile;
 }
 
-/** `${NAME}`, `${NAME:-default}` and `${NAME:?message}`, innermost first, comments included. */
+/** `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, innermost first, comments included. */
 function interpolated(text: string, variables: Readonly<Record<string, string>>): string {
-  const replaced = text.replaceAll(/\$\{(\w+)(?::([-?])([^{}]*))?\}/g, (_, name: string, kind = '', rest = '') => {
+  const replaced = text.replaceAll(/\$\{(\w+)(?::([-+?])([^{}]*))?\}/g, (_, name: string, kind = '', rest = '') => {
     const value = variables[name] ?? '';
     if (value === '' && kind === '?') throw new Error(`${name}: ${rest}`);
+    if (kind === '+') return value && rest;
     return value || (kind === '-' ? rest : '');
   });
   return replaced === text ? text : interpolated(replaced, variables);

@@ -140,7 +140,7 @@ describe('docker-compose.yml', () => {
     for (const name of ENGINES) {
       const volumes = service(name).volumes ?? [];
       expect(volumes.length).toBeGreaterThan(0);
-      for (const volume of volumes) expect(Object.keys(compose.volumes)).toContain(volume.split(':')[0]);
+      for (const volume of volumes) expect(Object.keys(compose.volumes)).toContain(String(volume).split(':')[0]);
     }
     for (const { logging } of Object.values(compose.services)) {
       expect(Object.keys(logging?.options ?? {}).sort()).toEqual(['max-file', 'max-size']);
@@ -152,6 +152,25 @@ describe('docker-compose.yml', () => {
       expect(service(name).restart).toBe('unless-stopped');
       expect(parseInt(service(name).stop_grace_period ?? '', 10)).toBeGreaterThan(20);
     }
+  });
+
+  it.each([
+    ['nothing', {}, '/dev/null', undefined],
+    ['the operator’s list', { PLACES_FILE: './unlocode.csv' }, './unlocode.csv', '/etc/tracking/places.csv'],
+  ])('mounts %s where the services that check ports look for it', async (_what, chosen, source, placesFile) => {
+    const variables = { ...secrets, ...chosen };
+    compose = readCompose(text, variables);
+    const checking = [];
+    for (const name of APPS) {
+      const config = await configOf(name);
+      if (!('placesFile' in config)) continue;
+      checking.push(name);
+      expect(config.placesFile).toBe(placesFile);
+      const mount = { type: 'bind', source, target: '/etc/tracking/places.csv', read_only: true };
+      // A file that is not there is told, not made as a folder.
+      expect(service(name).volumes).toEqual([{ ...mount, bind: { create_host_path: false } }]);
+    }
+    expect(checking).toEqual(['gateway', 'shipments']);
   });
 
   it('passes an operator’s settings on', async () => {
@@ -241,9 +260,31 @@ describe('the image', () => {
     expect(made.filter(isIgnored)).toEqual(made);
   });
 
+  it('installs packages before it knows any source, so that a change there installs nothing anew', () => {
+    const stages = dockerfile.split(/^(?=FROM )/m);
+    const instructions = (stage: string) =>
+      [...stage.matchAll(/^(?:COPY|ADD|RUN) (?:.*\\\n)*.*$/gm)].map(([each]) => each);
+    const installing = stages.filter((stage) => stage.includes('npm ci'));
+    expect(installing).toHaveLength(2);
+    for (const stage of installing) {
+      const all = instructions(stage);
+      const before = all.slice(
+        0,
+        all.findIndex((each) => each.includes('npm ci')),
+      );
+      expect(before).toEqual(['COPY --from=manifests /manifests ./']);
+    }
+    const manifests = stages.find((stage) => stage.includes(' AS manifests\n')) ?? '';
+    const [, ...made] = instructions(manifests);
+    expect(made).toEqual([expect.stringContaining('! -name package.json ! -name package-lock.json -delete')]);
+  });
+
   it('ends without root, and with nothing but what production needs', () => {
     const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
-    expect(last.match(/^(COPY|RUN|ADD) .*$/gm)).toEqual(['COPY --from=build /release ./']);
+    expect(last.match(/^(COPY|RUN|ADD) .*$/gm)).toEqual([
+      'COPY --from=packages /release ./',
+      'COPY --from=build /release ./',
+    ]);
     expect(last).toMatch(/^USER node$/m);
     expect(last).toMatch(/^ENV NODE_ENV=production$/m);
   });
