@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ConfigError, ConfigReader, type Environment } from '@tracking/runtime';
+import { ConfigError, ConfigReader, SETTINGS, misspelt, type Environment, type Misspelt } from '@tracking/runtime';
 
 /** Where engines that start without Docker are looked for. */
 const ENGINES_DIR = '../shared/engines';
@@ -16,9 +16,14 @@ export interface ServicesConfig {
   readonly eventStoreDbUrl: string | undefined;
   readonly kafkaBrokers: string | undefined;
   readonly mongoUrl: string | undefined;
-  /** All other settings go to the services as they are. */
+  /** All other settings go to the services as they are; webhooks may go to this machine unless they say otherwise. */
   readonly env: Readonly<Record<string, string>>;
+  /** Variables that are no settings, and look like one. */
+  readonly misspelt: readonly Misspelt[];
 }
+
+/** As `npm run dev` allows them. */
+const LOCAL_RECEIVERS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
 const PASSED = /^(WEBHOOKS_(?!URL)|RATE_LIMIT|RETENTION_|KAFKA_(?!BROKERS)|PLACES_FILE|LOG_LEVEL|APP_URL|BASE_URL)/;
 
@@ -35,8 +40,14 @@ export function loadConfig(args: readonly string[], env: Environment = process.e
     eventStoreDbUrl: read.optional('EVENTSTOREDB_URL'),
     kafkaBrokers: read.optional('KAFKA_BROKERS'),
     mongoUrl: read.optional('MONGODB_URL'),
-    env: Object.fromEntries(Object.entries(env).filter(([name]) => PASSED.test(name))) as Record<string, string>,
+    env: { ...LOCAL_RECEIVERS, ...passed(env) },
+    misspelt: misspelt(env, SETTINGS),
   };
+}
+
+function passed(env: Environment): Readonly<Record<string, string>> {
+  const given = Object.entries(env).flatMap(([name, value]) => (value && PASSED.test(name) ? [[name, value]] : []));
+  return Object.fromEntries(given) as Record<string, string>;
 }
 
 function options(args: readonly string[]) {

@@ -14,6 +14,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   const config = loadConfig(process.argv.slice(2));
+  for (const { variable, likely } of config.misspelt) say(`${variable} is no setting, did you mean ${likely}?`);
   const died = (name: string, code: number | null) =>
     say(`${name} ended with ${code}: see ${config.folder}/${name}.log`);
   const system = await DistributedSystem.start({ ...config, say, died });
@@ -34,14 +35,16 @@ try {
   say('Make a key:');
   say(
     `  ADMINISTRATION_URL=${administration.url} ADMINISTRATION_TOKEN=${administration.token} \\\n` +
-      '    npm run --silent cli -- keys create --name my-first-key --environment test --role operator',
+      '    npm run --silent cli -- keys create --name first --environment test --role developer',
   );
   say(`The API and its documentation: ${system.urls.map((url) => `${url}/docs`).join(' ')}`);
+  say(`Webhooks may go to ${config.env['WEBHOOKS_ALLOWED_CIDRS']}.`);
   say('Ctrl-C stops everything.');
   isStarting = false;
   await asked;
   say('stopping');
   await system.stop();
+  say('stopped');
   process.exit(0);
 } catch (error) {
   const said = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ManagedProcess, freePort } from '@tracking/testing';
+import { ManagedProcess } from '@tracking/testing';
 import { startEngines, type Engines, type EnginesOptions } from './engines.ts';
+import { keptPort, keptSecret } from './kept.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -18,7 +18,7 @@ export interface DistributedSystemOptions extends EnginesOptions {
   readonly replicas?: number;
   /** Settings of all services, by environment variable. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Port of the first gateway; any free one by default. */
+  /** Port of the first gateway; by default one that it keeps. */
   readonly port?: number;
   readonly say?: (line: string) => void;
 }
@@ -45,10 +45,10 @@ export class DistributedSystem {
     await mkdir(folder, { recursive: true });
     const engines = await startEngines(options);
     say('engines are ready');
-    const addresses = await addressesOf(replicas, options.port);
+    const addresses = await addressesOf(folder, replicas, options.port);
     const channel = (service: 'shipments' | 'webhooks') =>
       `ipv4:${addresses[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
-    const administrationToken = randomBytes(32).toString('hex');
+    const administrationToken = keptSecret(folder, 'administration.token', 'hex');
     // Links are the same whichever replica makes them.
     const publicUrl = `http://127.0.0.1:${addresses.gateway[0]?.port}`;
     const common = {
@@ -59,9 +59,10 @@ export class DistributedSystem {
       MONGODB_URL: engines.mongoUrl,
       SHIPMENTS_URL: channel('shipments'),
       WEBHOOKS_URL: channel('webhooks'),
-      SERVICES_TOKEN: randomBytes(32).toString('hex'),
+      SERVICES_TOKEN: keptSecret(folder, 'services.token', 'hex'),
       ADMINISTRATION_TOKEN: administrationToken,
-      SECRETS_KEY: await keptKey(join(folder, 'secrets.key')),
+      // What engines that keep their data hold encrypted is read by the next run as well.
+      SECRETS_KEY: keptSecret(folder, 'secrets.key', 'base64'),
       ...options.env,
     };
     const managed = (name: string, app: string, env: Readonly<Record<string, string>>, ready: RegExp, told = died) =>
@@ -141,25 +142,21 @@ export class DistributedSystem {
   }
 }
 
-/** What engines that keep their data hold encrypted is read by the next run as well. */
-async function keptKey(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch {
-    const key = randomBytes(32).toString('base64');
-    await writeFile(path, key, { mode: 0o600 });
-    return key;
-  }
-}
-
-async function addressesOf(replicas: number, firstGateway: number | undefined) {
-  const one = async (port?: number) => ({ port: port ?? (await freePort()), managementPort: await freePort() });
-  const some = (first?: number) =>
-    Promise.all(Array.from({ length: replicas }, (_, index) => one(first === undefined ? undefined : first + index)));
+async function addressesOf(folder: string, replicas: number, firstGateway: number | undefined) {
+  const some = (service: ServiceName, first?: number) =>
+    Promise.all(
+      Array.from({ length: replicas }, async (_, index) => {
+        const name = `${service}-${index + 1}`;
+        return {
+          port: first === undefined ? await keptPort(folder, name) : first + index,
+          managementPort: await keptPort(folder, `${name} management`),
+        };
+      }),
+    );
   return {
-    shipments: await some(),
-    projections: await some(),
-    webhooks: await some(),
-    gateway: await some(firstGateway),
+    shipments: await some('shipments'),
+    projections: await some('projections'),
+    webhooks: await some('webhooks'),
+    gateway: await some('gateway', firstGateway),
   };
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ManagedProcess, freePort, type ProcessSpec } from '@tracking/testing';
+import { ManagedProcess, type ProcessSpec } from '@tracking/testing';
 import { standInCommand, startedNode } from '@tracking/eventstoredb-stand-in';
+import { keptPort } from './kept.ts';
 
 /** Where the engines are: some started here, others that run already. */
 export interface Engines {
@@ -35,8 +36,8 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   const started: ManagedProcess[] = [];
   const start = async (isGiven: boolean, spec: (port: number, dataDir: string) => Omit<ProcessSpec, 'logFile'>) => {
     if (isGiven) return undefined;
-    const port = await freePort();
-    const { name } = spec(port, '');
+    const { name } = spec(0, '');
+    const port = await keptPort(folder, name);
     const dataDir = join(folder, name);
     await mkdir(dataDir, { recursive: true });
     const logFile = join(folder, `${name}.log`);
