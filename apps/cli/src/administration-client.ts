@@ -1,5 +1,6 @@
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { MAX_PAGE_SIZE } from '@tracking/contracts';
 import type { AdministrationStatus } from '@tracking/contracts';
 import axios from 'axios';
 import type { AxiosInstance, AxiosResponse } from 'axios';
@@ -8,6 +9,11 @@ import { CliError, RefusedError } from './cli-error.ts';
 
 /** Longer than anything that the service does while a client waits. */
 const TIMEOUT_MS = 30_000;
+
+interface Page {
+  readonly data: readonly unknown[];
+  readonly next_cursor: string | null;
+}
 
 /** The administration API, over its socket or a gateway's management port. */
 export class AdministrationClient {
@@ -44,6 +50,18 @@ export class AdministrationClient {
 
   async get<T>(path: string, params: Readonly<Record<string, string>> = {}): Promise<T> {
     return accepted(await this.http.get<T>(path, { params }));
+  }
+
+  /** The first of a list, page by page. @returns the last page asked for, with the data of all of them */
+  async list<P extends Page>(path: string, params: Readonly<Record<string, string>>, most: number): Promise<P> {
+    const found: unknown[] = [];
+    for (let cursor: string | null = null; ;) {
+      const limit = String(Math.min(most - found.length, MAX_PAGE_SIZE));
+      const page: P = await this.get<P>(path, { ...params, limit, ...(cursor !== null && { cursor }) });
+      found.push(...page.data);
+      cursor = page.next_cursor;
+      if (cursor === null || found.length >= most) return { ...page, data: found };
+    }
   }
 
   async post<T>(path: string, body: object = {}): Promise<T> {

@@ -1,51 +1,36 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../test/run.ts';
 import type { Outcome } from '../test/run.ts';
+import { startAdministration } from '../test/stub-administration.ts';
+import type { Asked, StubAdministration } from '../test/stub-administration.ts';
 import { loadConfig } from './config.ts';
 import type { CliConfig } from './config.ts';
-
-interface Asked {
-  readonly route: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
-}
 
 /** The commands against a service that knows 450 deliveries, the newest first. */
 describe('deliveries and dead letters', () => {
   let folder: string;
   let config: CliConfig;
-  let server: Server;
+  let service: StubAdministration;
   let asked: Asked[];
-  let answers: Readonly<Record<string, unknown>>;
+  let answers: Readonly<Record<string, object>>;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'cli-'));
     config = loadConfig({ DATA_DIR: folder });
-    server = createServer((request, response) => {
-      const { pathname, searchParams } = new URL(request.url ?? '', 'http://administration');
-      let text = '';
-      request.setEncoding('utf8').on('data', (part: string) => (text += part));
-      request.on('end', () => {
-        const route = `${request.method} ${pathname.replace('/administration', '')}`;
-        const query = Object.fromEntries(searchParams);
-        if (route !== 'GET ') asked.push({ route, query, body: text === '' ? {} : JSON.parse(text) });
-        const answer = route === 'GET /deliveries' && !(route in answers) ? page(query) : (answers[route] ?? {});
-        response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
-      });
+    service = await startAdministration(config, (each) => {
+      asked.push(each);
+      const isList = each.route === 'GET /deliveries' && !(each.route in answers);
+      return isList ? page(each.query) : (answers[each.route] ?? {});
     });
-    await new Promise<void>((resolve) => server.listen(config.socketPath, resolve));
   });
   beforeEach(() => {
     asked = [];
     answers = {};
   });
   afterAll(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await service.close();
     await rm(folder, { recursive: true });
   });
 

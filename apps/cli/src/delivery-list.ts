@@ -6,9 +6,6 @@ import type { Invocation } from './invocation.ts';
 import { noneIn } from './output.ts';
 import type { Column } from './output.ts';
 
-/** Most that the service answers with at once. */
-const PAGE = 200;
-
 /** A delivery as the service lists it, as far as it is looked at here. */
 export interface Delivery {
   readonly id: string;
@@ -63,23 +60,12 @@ export function filtersOf({ options }: Pick<Invocation, 'options'>): Readonly<Re
 }
 
 /** The newest deliveries that match, and the names of the workspaces looked at. */
-export async function findDeliveries(
+export function findDeliveries(
   client: AdministrationClient,
   params: Readonly<Record<string, string>>,
   most: number,
 ): Promise<DeliveryPage> {
-  const found: Delivery[] = [];
-  for (let cursor: string | null = null; ;) {
-    const limit = String(Math.min(most - found.length, PAGE));
-    const page: DeliveryPage = await client.get('/deliveries', {
-      ...params,
-      limit,
-      ...(cursor !== null && { cursor }),
-    });
-    found.push(...page.data);
-    cursor = page.next_cursor;
-    if (cursor === null || found.length >= most) return { ...page, data: found };
-  }
+  return client.list<DeliveryPage>('/deliveries', params, most);
 }
 
 export async function printDeliveries(

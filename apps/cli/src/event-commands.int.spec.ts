@@ -1,21 +1,21 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../test/run.ts';
 import type { Outcome } from '../test/run.ts';
+import { startAdministration } from '../test/stub-administration.ts';
+import type { Asked, StubAdministration } from '../test/stub-administration.ts';
 import { loadConfig } from './config.ts';
 import type { CliConfig } from './config.ts';
 
-type Handler = (query: Readonly<Record<string, string>>, body: Record<string, unknown>) => object | 'goes away';
+type Handler = (query: Asked['query']) => object | undefined;
 
 /** The commands against a service that answers as it is told. */
 describe('events', () => {
   let folder: string;
   let config: CliConfig;
-  let server: Server;
-  let asked: { readonly route: string; readonly query: object; readonly body: object }[];
+  let service: StubAdministration;
+  let asked: Asked[];
   let routes: Record<string, Handler>;
 
   beforeEach(async () => {
@@ -31,28 +31,13 @@ describe('events', () => {
           ? { events: EVENTS.slice(0, 2), position: 'a', complete: false }
           : { events: EVENTS.slice(2), position: 'b', complete: true },
     };
-    server = createServer((request, response) => {
-      const { pathname, searchParams } = new URL(request.url ?? '', 'http://administration');
-      let text = '';
-      request.setEncoding('utf8').on('data', (part: string) => (text += part));
-      request.on('end', () => {
-        const route = `${request.method} ${pathname.replace('/administration', '')}`;
-        const query = Object.fromEntries(searchParams);
-        const body = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
-        if (route !== 'GET ') asked.push({ route, query, body });
-        const answer = routes[route]?.(query, body) ?? {};
-        if (answer === 'goes away') request.socket.destroy();
-        else {
-          response.statusCode = 'error' in answer ? 400 : 200;
-          response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
-        }
-      });
+    service = await startAdministration(config, (each) => {
+      asked.push(each);
+      return routes[each.route] ? routes[each.route]?.(each.query) : {};
     });
-    await new Promise<void>((resolve) => server.listen(config.socketPath, resolve));
   });
   afterEach(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await service.close();
     await rm(folder, { recursive: true });
   });
 
@@ -131,7 +116,7 @@ describe('events', () => {
     ['export', 'GET /events'],
     ['import', 'POST /events'],
   ])('in a stream are not begun again where the service goes: %s', async (how, route) => {
-    routes[route] = () => 'goes away';
+    routes[route] = () => undefined;
     const { code, err } = await cli(['events', how, '-'], TEXT);
     expect([code, err.split('\n').at(-2)]).toEqual([
       1,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@tracking/testing';
 
@@ -24,10 +24,5 @@ export function keptSecret(folder: string, name: string, encoding: 'base64' | 'h
 }
 
 function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
