@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +11,8 @@ const WATCHED_QUERIES = new URL('libs/adapters/embedded/test/watched-queries.ts'
 
 /** The Jest project of one library or app: TypeScript sources through swc, as ES modules. */
 export function project(displayName, configUrl) {
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(new URL('package.json', configUrl), 'utf8'));
+  const manifest = new URL('package.json', configUrl);
+  const { dependencies, devDependencies } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {};
   const storesDocuments = '@tracking/embedded' in { ...dependencies, ...devDependencies };
   return {
     displayName,

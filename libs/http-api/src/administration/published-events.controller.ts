@@ -1,13 +1,14 @@
-import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment, EventEnvelope } from '@tracking/contracts';
+import type { FastifyRequest } from 'fastify';
 import { eventFilter } from '../events/event-filter.ts';
 import { ListEventsDto } from '../events/list-events.dto.ts';
 import { invalidRequest, notFound } from '../errors/request-error.ts';
 import { QueryOneOf, QueryText } from '../validation/fields.ts';
+import { Takes, parametersOf } from '../validation/parameters.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { readInput } from './read-input.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 class OperatedEventsDto extends ListEventsDto {
@@ -25,11 +26,12 @@ export class PublishedEventsController {
 
   /** Oldest first. */
   @Get()
+  @Takes(OperatedEventsDto)
   async list(
-    @Query() query: unknown,
+    @Req() request: FastifyRequest,
   ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
     const { identity, publishedEvents } = this.dependencies;
-    const { workspace, environment, limit, cursor, ...wanted } = readInput(OperatedEventsDto, query);
+    const { workspace, environment, limit, cursor, ...wanted } = parametersOf(OperatedEventsDto, request);
     if (!publishedEvents) throw notFound('path');
     const { id: workspace_id } = await workspaceNamed(identity, workspace);
     const { items, next } = await publishedEvents.list(
