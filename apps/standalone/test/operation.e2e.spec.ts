@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -148,6 +148,27 @@ describe('standalone without a server', () => {
       expect(models.map((model: { name: string }) => model.name)).toEqual(
         expect.arrayContaining(['shipments', 'milestones']),
       );
+    });
+  });
+
+  it('refuses another key for its secrets, or none, with one line that says what to do', async () => {
+    await withFolder(async (dataDir) => {
+      await newKey(dataDir);
+      const file = join(dataDir, 'secrets.key');
+      const key = await readFile(file, 'utf8');
+      await rm(file);
+      for (const [env, fault] of [
+        [{}, `SECRETS_KEY is not set and ${file} is missing`],
+        [{ SECRETS_KEY: Buffer.alloc(32).toString('base64') }, 'SECRETS_KEY holds another key'],
+      ] as const) {
+        const refused = await startRefused(dataDir, env);
+        expect(refused.code).toBe(1);
+        expect(refused.output.trim().split('\n')).toEqual([expect.stringContaining(fault)]);
+        expect(refused.output).toMatch(/put that one back.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
+      }
+      await expect(cli(dataDir, 'keys', 'list')).rejects.toThrow(`SECRETS_KEY is not set and ${file} is missing`);
+      const server = await startStandalone(dataDir, { SECRETS_KEY: key.trim() });
+      await server.stop();
     });
   });
 
