@@ -1,5 +1,5 @@
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
-import { DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
+import { DataFolderDamaged, DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
 import { PlacesFileError } from '@tracking/places';
 import { Unavailable } from '@tracking/ports';
 import { ConfigError, createLogger } from '@tracking/runtime';
@@ -11,6 +11,7 @@ function giveUp(error: unknown): never {
   const theirs =
     error instanceof ConfigError ||
     error instanceof DataFolderInUse ||
+    error instanceof DataFolderDamaged ||
     error instanceof DataFolderTooNew ||
     error instanceof PlacesFileError ||
     // Of the storage, whose disk may be full.

@@ -1,0 +1,75 @@
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { countIn, notedCount, notePath } from './commit-count.ts';
+import {
+  NewerSchema,
+  SCHEMA_VERSION,
+  isMalformed,
+  messageOf,
+  openForReading,
+  type Database,
+} from './sqlite-database.ts';
+
+/** A larger file is not read through at the start: that takes about a second for each GB, more where the disk is slow. */
+const MOST_BYTES_READ = 4 * 2 ** 30;
+
+/** The file is not what it was when its contents were acknowledged. The message says what is wrong and what to do. */
+export class DamagedStorage extends Error {
+  override readonly name = 'DamagedStorage';
+}
+
+/**
+ * Looks whether a file can be worked with, before anything is changed: the connection cannot write, and so leaves the log
+ * behind for whoever tries to save something.
+ * @throws NewerSchema, DamagedStorage
+ */
+export function checkStorage(file: string): void {
+  const noted = notedCount(file);
+  const logBytes = sizeOf(`${file}-wal`);
+  const fileBytes = sizeOf(file);
+  if (fileBytes === 0) {
+    // SQLite would delete the log of an empty file.
+    if (noted > 0 || logBytes > 0) throw new DamagedStorage(`${basename(file)} is missing or empty. ${wayOut(file)}`);
+    return;
+  }
+  const database = openForReading(file);
+  try {
+    checkVersion(database);
+    const count = countIn(database);
+    if (count < noted) {
+      const found = `${basename(file)} and its log hold only ${count} of the ${noted} commits that were acknowledged`;
+      throw new DamagedStorage(`${found}. ${wayOut(file)}`);
+    }
+    // Closed in order, it has no log.
+    if (logBytes > 0 && fileBytes <= MOST_BYTES_READ) checkPages(database, file);
+  } catch (error) {
+    if (!isMalformed(error)) throw error;
+    throw new DamagedStorage(`${basename(file)}: ${messageOf(error)}. ${RESTORE}`);
+  } finally {
+    database.close();
+  }
+}
+
+function checkVersion(database: Database): void {
+  const version = Number(database.value('PRAGMA user_version'));
+  if (version <= SCHEMA_VERSION) return;
+  throw new NewerSchema(`was written by a later version (schema ${version}, this one knows ${SCHEMA_VERSION})`);
+}
+
+/** How pages and trees hang together, not every byte in them (https://sqlite.org/pragma.html#pragma_quick_check). */
+function checkPages(database: Database, file: string): void {
+  const found = String(database.value('PRAGMA quick_check(1)'));
+  if (found === 'ok') return;
+  throw new DamagedStorage(`${basename(file)}: ${found.replace(/\s*\n\s*/g, ' ')}. ${RESTORE}`);
+}
+
+const RESTORE = 'Restore a backup, or a copy put right by SQLite’s .recover';
+
+/** What can be read may be used: whoever deletes the number accepts that the rest is lost. */
+function wayOut(file: string): string {
+  return `Restore a backup; or, to go on with what is left, keep a copy of the folder and delete ${notePath(file)}`;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
