@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Unavailable } from '@tracking/ports';
+import { messageOf } from './sqlite-database.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -45,7 +46,7 @@ export interface DataFolder {
 /**
  * Makes the folder (0700) and its files (0600) where they do not exist, and locks it. The lock is the operating
  * system's: it goes with the process, however that ends.
- * @throws DataFolderInUse
+ * @throws DataFolderInUse, Unavailable where the lock cannot be written
  */
 export function lockDataFolder(folder: string): DataFolder {
   makeFolder(folder);
@@ -57,8 +58,8 @@ export function lockDataFolder(folder: string): DataFolder {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
-    const { errcode, message } = error as { readonly errcode?: number; readonly message: string };
-    throw errcode === SQLITE_BUSY ? new DataFolderInUse(folder) : new Unavailable('storage', message);
+    const isHeld = (error as { errcode?: number }).errcode === SQLITE_BUSY;
+    throw isHeld ? new DataFolderInUse(folder) : new Unavailable('storage', messageOf(error));
   }
   createPrivate(storage);
   return { storage, unlock: () => lock.close() };
