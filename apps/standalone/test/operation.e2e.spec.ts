@@ -46,6 +46,9 @@ describe('running standalone', () => {
     ['PLACES_FILE', '/does/not/exist.csv'],
     ['DATA_DIR', fileURLToPath(import.meta.url)],
     ['DATA_DIR', join(fileURLToPath(import.meta.url), 'below-a-file')],
+    ['DATA_DIR', '/dev/null/data'],
+    // A file system that takes no folders.
+    ['DATA_DIR', '/proc/some/data'],
     ['HOST', '203.0.113.1'],
     ['MANAGEMENT_HOST', '203.0.113.1'],
   ])('refuses a wrong %s with one line that names it', async (name, value) => {

@@ -27,8 +27,9 @@ export interface Ended {
   readonly output: string;
 }
 
-function launch(dataDir: string, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, [`${root}apps/standalone/dist/main.js`], {
+function launch(dataDir: string, env: Record<string, string>, wrapper: readonly string[] = []): ChildProcess {
+  const [command = '', ...args] = [...wrapper, process.execPath, `${root}apps/standalone/dist/main.js`];
+  return spawn(command, args, {
     cwd: root,
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -60,9 +61,16 @@ export async function startStandalone(dataDir: string, env: Record<string, strin
   };
 }
 
-/** Starts it where it is expected to give up; answers how it ended. */
-export async function startRefused(dataDir: string, env: Record<string, string> = {}): Promise<Ended> {
-  const child = launch(dataDir, env);
+/**
+ * Starts it where it is expected to give up; answers how it ended.
+ * @param wrapper a command that runs the rest of its arguments as a command
+ */
+export async function startRefused(
+  dataDir: string,
+  env: Record<string, string> = {},
+  wrapper: readonly string[] = [],
+): Promise<Ended> {
+  const child = launch(dataDir, env, wrapper);
   let output = '';
   child.stdout?.on('data', (chunk) => (output += String(chunk)));
   child.stderr?.on('data', (chunk) => (output += String(chunk)));
