@@ -1,9 +1,11 @@
-import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, statSync, type Stats } from 'node:fs';
 import { basename } from 'node:path';
 
 interface Held {
   readonly path: string;
   readonly descriptor: number;
+  /** As it was seen last. */
+  seen: Stats;
 }
 
 /**
@@ -15,7 +17,10 @@ export class HeldFiles {
 
   /** @param paths files that SQLite has open, and keeps */
   constructor(paths: readonly string[]) {
-    this.held = paths.map((path) => ({ path, descriptor: openSync(path, 'r') }));
+    this.held = paths.map((path) => {
+      const descriptor = openSync(path, 'r');
+      return { path, descriptor, seen: fstatSync(descriptor) };
+    });
   }
 
   /** Which of them is gone or another one; null while all are there. */
@@ -30,8 +35,15 @@ export class HeldFiles {
   }
 }
 
-function isThere({ path, descriptor }: Held): boolean {
-  const named = statSync(path, { throwIfNoEntry: false });
-  const open = fstatSync(descriptor);
-  return named?.ino === open.ino && named.dev === open.dev;
+function isThere(held: Held): boolean {
+  const named = statSync(held.path, { throwIfNoEntry: false });
+  if (named === undefined) return false;
+  if (isSame(named, held.seen)) return true;
+  // Some file systems number files anew when they have forgotten them.
+  held.seen = fstatSync(held.descriptor);
+  return isSame(named, held.seen);
+}
+
+function isSame(one: Stats, other: Stats): boolean {
+  return one.ino === other.ino && one.dev === other.dev;
 }

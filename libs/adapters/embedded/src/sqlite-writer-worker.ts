@@ -37,6 +37,7 @@ class WriterThread {
   commit(batch: Batch): BatchAnswer {
     if (this.log.failure !== null) return { kind: 'fatal', message: this.log.failure };
     const answer = this.transaction(batch, (operation) => this.perform(operation));
+    if (!batch.durable && batch.operations.length > 0) return answer;
     // Looked at afterwards: what is acknowledged was in its place when it was written.
     const { fault } = this.files;
     return fault === null ? answer : { kind: 'fatal', message: fault };
