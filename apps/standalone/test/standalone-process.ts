@@ -78,6 +78,13 @@ export async function startRefused(
   return { code, output };
 }
 
+/** Starts it where something is wrong that an operator can put right; answers the one line that says so. */
+export async function refusalOf(...args: Parameters<typeof startRefused>): Promise<string> {
+  const { code, output } = await startRefused(...args);
+  expect([code, output.trim().split('\n').length]).toEqual([1, 1]);
+  return output.trim();
+}
+
 /** Runs the command line against a data folder; answers what it printed on standard output. */
 export async function cli(dataDir: string, ...args: string[]): Promise<string> {
   const { stdout } = await run(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {

@@ -151,7 +151,7 @@ describe('what a killed process left behind', () => {
     const { size } = statSync(fileOf(dataDir));
     expect(size).toBeGreaterThan(100 * PAGE);
     const outcomes = new Set<number | undefined>();
-    for (let page = 10; page < 100; page += 10) {
+    for (let page = 0; page < 100; page += 10) {
       const damaged = `${dataDir}-${page}`;
       cpSync(dataDir, damaged, { recursive: true });
       overwrite(fileOf(damaged), page * PAGE);

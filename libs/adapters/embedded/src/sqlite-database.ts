@@ -188,13 +188,18 @@ export function isMalformed(error: unknown): boolean {
   return resultCode(error) === SQLITE_CORRUPT;
 }
 
+/** The file does not begin as one of SQLite's does. */
+export function isNoDatabase(error: unknown): boolean {
+  return resultCode(error) === SQLITE_NOTADB;
+}
+
 /**
  * The file can no longer be relied on. After a failed fsync the operating system may have forgotten what it could not
  * write, so that a later fsync succeeds without it: nothing may be acknowledged any more by this process.
  */
 export function isFatal(error: unknown): boolean {
   const code = resultCode(error);
-  return (code === SQLITE_IOERR && !isOutOfSpace(error)) || code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+  return (code === SQLITE_IOERR && !isOutOfSpace(error)) || isMalformed(error) || isNoDatabase(error);
 }
 
 /** Of the log, in bytes. */

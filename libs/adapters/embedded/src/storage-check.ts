@@ -5,6 +5,7 @@ import {
   NewerSchema,
   SCHEMA_VERSION,
   isMalformed,
+  isNoDatabase,
   messageOf,
   openForReading,
   type Database,
@@ -29,8 +30,9 @@ export function checkStorage(file: string): void {
   const fileBytes = sizeOf(file);
   if (fileBytes === 0) {
     // SQLite would delete the log of an empty file.
-    if (noted > 0 || logBytes > 0) throw new DamagedStorage(`${basename(file)} is missing or empty. ${wayOut(file)}`);
-    return;
+    if (noted === 0 && logBytes === 0) return;
+    const ways = 'Restore a backup; or, to begin anew, move the folder away';
+    throw new DamagedStorage(`${basename(file)} is missing or empty, and was not before. ${ways}`);
   }
   const database = openForReading(file);
   try {
@@ -38,14 +40,17 @@ export function checkStorage(file: string): void {
     const count = countIn(database);
     if (count < noted) {
       const found = `${basename(file)} and its log hold only ${count} of the ${noted} commits that were acknowledged`;
-      throw new DamagedStorage(`${found}. ${wayOut(file)}`);
+      const ways = `Restore a backup; or, to go on with what is left, keep a copy of the folder and delete ${notePath(file)}`;
+      throw new DamagedStorage(`${found}. ${ways}`);
     }
-    // Closed in order, it has no log.
-    // Without the number, perhaps a loss was accepted: a log that ends too early may hold older pages than the file.
-    const check = noted === 0 ? 'integrity_check' : 'quick_check';
-    if (logBytes > 0 && fileBytes <= MOST_BYTES_READ) checkPages(database, file, check);
+    const wasClosed = logBytes === 0;
+    if (wasClosed || fileBytes > MOST_BYTES_READ) return;
+    // Without the number a loss was accepted, perhaps: a log that ends too early may hold older pages than the file.
+    checkPages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
   } catch (error) {
-    if (!isMalformed(error)) throw error;
+    // Perhaps it never was ours.
+    const isDamage = isMalformed(error) || (noted > 0 && isNoDatabase(error));
+    if (!isDamage) throw error;
     throw new DamagedStorage(`${basename(file)}: ${messageOf(error)}. ${RESTORE}`);
   } finally {
     database.close();
@@ -69,11 +74,6 @@ function checkPages(database: Database, file: string, check: 'quick_check' | 'in
 }
 
 const RESTORE = 'Restore a backup, or a copy put right by SQLite’s .recover';
-
-/** What can be read may be used: whoever deletes the number accepts that the rest is lost. */
-function wayOut(file: string): string {
-  return `Restore a backup; or, to go on with what is left, keep a copy of the folder and delete ${notePath(file)}`;
-}
 
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
