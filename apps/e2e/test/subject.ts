@@ -58,12 +58,12 @@ export const NOT_KILLED =
     ? 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started'
     : undefined;
 
-const enginesDir = resolve(ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
+export const ENGINES_DIR = resolve(ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
 /** Why the distributed system cannot be started on this machine; undefined where it can. */
 export const NO_ENGINES = whyNoEngines();
 
 function whyNoEngines(): string | undefined {
-  if (!existsSync(enginesDir)) return `no engines in ${enginesDir}, see ENGINES_DIR`;
+  if (!existsSync(ENGINES_DIR)) return `no engines in ${ENGINES_DIR}, see ENGINES_DIR`;
   return spawnSync('java', ['-version']).error && 'the engines need java';
 }
 
@@ -85,7 +85,7 @@ export async function startServices(settings: Readonly<Record<string, string>>):
   const deaths: string[] = [];
   const system = await DistributedSystem.start({
     folder: path,
-    enginesDir,
+    enginesDir: ENGINES_DIR,
     eventStoreDbUrl: EVENTSTOREDB_URL,
     eventStoreDbStart: EVENTSTOREDB_START,
     replicas: 2,

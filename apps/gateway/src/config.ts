@@ -1,5 +1,5 @@
 import type { GrpcTls } from '@tracking/distributed';
-import { ConfigReader, readWebhookTimeout, type Environment } from '@tracking/runtime';
+import { ConfigReader, readWebhookTimeout, type Environment, type SecretsKeySettings } from '@tracking/runtime';
 import {
   callerTls,
   channelToken,
@@ -7,12 +7,12 @@ import {
   secret,
   serviceAddress,
   serviceSettings,
-  sharedSecretsKey,
+  secretsKeySettings,
   type ServiceSettings,
 } from '@tracking/service';
 
 /** Settings of the gateway; README.md lists them. */
-export interface GatewayConfig extends ServiceSettings {
+export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
   readonly host: string;
   readonly port: number;
   /** Where clients reach the API. */
@@ -26,7 +26,6 @@ export interface GatewayConfig extends ServiceSettings {
   readonly tls?: GrpcTls;
   /** Lets operators in on the management port. */
   readonly administrationToken: string;
-  readonly secretsKey: Uint8Array;
   readonly rateLimitPerMinute: number;
   readonly trustedProxies: readonly string[];
   readonly placesFile: string | undefined;
@@ -54,7 +53,7 @@ export function loadConfig(env: Environment = process.env): GatewayConfig {
     token: channelToken(read),
     ...callerTls(read),
     administrationToken: secret(read, 'ADMINISTRATION_TOKEN'),
-    secretsKey: sharedSecretsKey(read),
+    ...secretsKeySettings(read),
     rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 1000, 1, 1_000_000_000),
     trustedProxies: read.cidrs('TRUSTED_PROXIES'),
     placesFile: read.optional('PLACES_FILE'),

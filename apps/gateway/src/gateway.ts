@@ -3,10 +3,10 @@ import { createAdministrationApi, createHttpApi, currentRequest, guarded } from 
 import { Identity } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { blaming, derivedKey } from '@tracking/runtime';
+import { blaming, derivedKey, sealingKey } from '@tracking/runtime';
 import { Service, openMongo } from '@tracking/service';
 import { eventBodiesClient, eventTransferClient, headClient, shipmentsClient } from '@tracking/shipments';
-import { webhooksClient } from '@tracking/webhooks';
+import { useSecretsKey, webhooksClient } from '@tracking/webhooks';
 import type { GatewayConfig } from './config.ts';
 
 const COMMAND_DEADLINE_MS = 10_000;
@@ -28,6 +28,9 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   shutdown.add('command channel', () => channel.close());
   const eventStore = headClient(channel, { deadlineMs: COMMAND_DEADLINE_MS });
   service.watch('shipments', () => eventStore.head());
+
+  // It opens no secret, but would seal with the same key.
+  await sealingKey(config, (key, lost) => service.patiently(() => useSecretsKey(documentStore, key, lost)));
 
   // Features, most of them in other services
   const identity = await service.patiently(() => Identity.open({ documentStore, clock, logger }));

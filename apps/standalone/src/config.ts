@@ -20,6 +20,8 @@ export interface StandaloneConfig {
   readonly appUrl: string | undefined;
   readonly dataDir: string;
   readonly secretsKey: Uint8Array | undefined;
+  /** Id of the key that was lost and that this one takes the place of. */
+  readonly lostSecretsKey: string | undefined;
   readonly rateLimitPerMinute: number;
   readonly managementHost: string;
   readonly managementPort: number;
@@ -42,6 +44,7 @@ export function loadConfig(env: Environment = process.env): StandaloneConfig {
     appUrl: url('APP_URL'),
     dataDir: resolve(read.string('DATA_DIR', './data')),
     secretsKey: read.bytes('SECRETS_KEY', 32),
+    lostSecretsKey: read.optional('SECRETS_KEY_LOST'),
     rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 1000, 1, 1_000_000_000),
     managementHost: read.string('MANAGEMENT_HOST', '127.0.0.1'),
     managementPort: read.integer('MANAGEMENT_PORT', 9464, 0, 65535),

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
-import { DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
+import { DataFolderDamaged, DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
 import { PlacesFileError } from '@tracking/places';
+import { Unavailable } from '@tracking/ports';
 import { ConfigError, createLogger, warnOfMisspelt } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
 import { startStandalone } from './standalone.ts';
@@ -12,8 +13,11 @@ function giveUp(error: unknown): never {
   const theirs =
     error instanceof ConfigError ||
     error instanceof DataFolderInUse ||
+    error instanceof DataFolderDamaged ||
     error instanceof DataFolderTooNew ||
-    error instanceof PlacesFileError;
+    error instanceof PlacesFileError ||
+    // Of the storage, whose disk may be full.
+    error instanceof Unavailable;
   process.stderr.write(`${theirs ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
 }

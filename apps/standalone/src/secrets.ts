@@ -1,19 +1,33 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from '@tracking/runtime';
+import type { DocumentStore } from '@tracking/ports';
+import { ConfigError, secretsKeyRefused, type SecretsKeySettings } from '@tracking/runtime';
+import { secretsKeyInUse } from '@tracking/webhooks';
+import type { StandaloneConfig } from './config.ts';
 
 /**
  * The key under which secrets are kept at rest: the operator's own, else one made in the data folder at the first start,
  * readable by its owner only. It appears under its name only when it is whole and on disk: a crash never leaves half a key.
+ * @throws ConfigError also where secrets are stored already: none is made in the place of the one they are sealed with
  */
-export function secretsKey(given: Uint8Array | undefined, dataDir: string): Uint8Array {
-  if (given) return given;
+export async function secretsKey(
+  config: Pick<StandaloneConfig, 'secretsKey' | 'lostSecretsKey' | 'dataDir'>,
+  store: DocumentStore,
+): Promise<SecretsKeySettings> {
+  const { secretsKey: given, lostSecretsKey, dataDir } = config;
+  if (given) return { secretsKey: given, lostSecretsKey };
   const path = join(dataDir, 'secrets.key');
-  const stored = read(path) ?? make(path, dataDir);
+  let stored = read(path);
+  if (stored === undefined) {
+    const inUse = await secretsKeyInUse(store);
+    const isGivenUp = inUse === undefined || inUse === lostSecretsKey;
+    if (!isGivenUp) throw secretsKeyRefused(`SECRETS_KEY is not set and ${path} is missing`, inUse);
+    stored = make(path, dataDir);
+  }
   const key = Buffer.from(stored.trim(), 'base64');
   if (key.length !== 32) throw new ConfigError(`SECRETS_KEY: ${path} does not hold 32 bytes as base64`);
-  return key;
+  return { secretsKey: key, lostSecretsKey, keyHolder: path };
 }
 
 function read(path: string): string | undefined {
@@ -28,13 +42,15 @@ function read(path: string): string | undefined {
 function make(path: string, dataDir: string): string {
   const key = randomBytes(32).toString('base64');
   const draft = `${path}.${process.pid}`;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = openSync(draft, 'w', 0o600);
-  writeSync(file, `${key}\n`);
-  fsyncSync(file);
-  closeSync(file);
-  linkSync(draft, path);
-  unlinkSync(draft);
+  try {
+    writeSync(file, `${key}\n`);
+    fsyncSync(file);
+    linkSync(draft, path);
+  } finally {
+    closeSync(file);
+    rmSync(draft, { force: true });
+  }
   const folder = openSync(dataDir, 'r');
   fsyncSync(folder);
   closeSync(folder);

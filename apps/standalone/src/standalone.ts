@@ -7,9 +7,17 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger, Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { Health, PrometheusMetrics, Shutdown, blaming, derivedKey, startManagementServer } from '@tracking/runtime';
+import {
+  Health,
+  PrometheusMetrics,
+  Shutdown,
+  blaming,
+  derivedKey,
+  sealingKey,
+  startManagementServer,
+} from '@tracking/runtime';
 import { Publisher, Shipments, eventBodies, eventTransfer, serveShipments, shipmentsClient } from '@tracking/shipments';
-import { WEBHOOK_TOPICS, Webhooks, serveWebhooks, webhooksClient } from '@tracking/webhooks';
+import { WEBHOOK_TOPICS, Webhooks, serveWebhooks, useSecretsKey, webhooksClient } from '@tracking/webhooks';
 import type { StandaloneConfig } from './config.ts';
 import { secretsKey } from './secrets.ts';
 
@@ -47,7 +55,8 @@ export async function startStandalone(
   const engine = await blaming(`DATA_DIR ${config.dataDir}`, opening);
   shutdown.add('engine', () => engine.close());
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const secrets = secretsKey(config.secretsKey, config.dataDir);
+  const secrets = await blaming('SECRETS_KEY', secretsKey(config, documentStore));
+  const sealing = await sealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
   const channel = new DirectCommandChannel(logger, currentRequest);
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
@@ -66,7 +75,7 @@ export async function startStandalone(
     broker,
     leases,
     outbound,
-    secretsKey: derivedKey(secrets, 'webhook secrets'),
+    secretsKey: sealing,
     clock,
     random: Math.random,
     logger,
@@ -129,7 +138,7 @@ export async function startStandalone(
       appUrl,
       rateLimitPerMinute: config.rateLimitPerMinute,
       trustedProxies: config.trustedProxies,
-      cursorSecret: derivedKey(secrets, 'cursors'),
+      cursorSecret: derivedKey(secrets.secretsKey, 'cursors'),
     },
   });
   // Which key wrote last is not remembered over an end: the first request already sees all that was acknowledged before.

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import {
   cli,
   client,
   newKey,
+  refusalOf,
   startRefused,
   startStandalone,
   withFolder,
@@ -48,6 +49,9 @@ describe('running standalone', () => {
     ['PLACES_FILE', '/does/not/exist.csv'],
     ['DATA_DIR', fileURLToPath(import.meta.url)],
     ['DATA_DIR', join(fileURLToPath(import.meta.url), 'below-a-file')],
+    ['DATA_DIR', '/dev/null/data'],
+    // A file system that takes no folders.
+    ['DATA_DIR', '/proc/some/data'],
     ['HOST', '203.0.113.1'],
     ['MANAGEMENT_HOST', '203.0.113.1'],
   ])('refuses a wrong %s with one line that names it', async (name, value) => {
@@ -193,6 +197,26 @@ describe('standalone without a server', () => {
       expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
         'WEBHOOKS_TIMOUT is no setting, did you mean WEBHOOKS_TIMEOUT?',
       ]);
+    });
+  });
+
+  it('refuses another key for its secrets, or none, with one line that says what to do', async () => {
+    await withFolder(async (dataDir) => {
+      await newKey(dataDir);
+      const file = join(dataDir, 'secrets.key');
+      const key = await readFile(file, 'utf8');
+      await rm(file);
+      for (const [env, fault] of [
+        [{}, `SECRETS_KEY is not set and ${file} is missing`],
+        [{ SECRETS_KEY: Buffer.alloc(32).toString('base64') }, 'SECRETS_KEY holds another key'],
+      ] as const) {
+        const refused = await refusalOf(dataDir, env);
+        expect(refused).toContain(fault);
+        expect(refused).toMatch(/put that one back.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
+      }
+      await expect(cli(dataDir, 'keys', 'list')).rejects.toThrow(`SECRETS_KEY is not set and ${file} is missing`);
+      const server = await startStandalone(dataDir, { SECRETS_KEY: key.trim() });
+      await server.stop();
     });
   });
 

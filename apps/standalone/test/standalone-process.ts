@@ -27,8 +27,9 @@ export interface Ended {
   readonly output: string;
 }
 
-function launch(dataDir: string, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, [`${root}apps/standalone/dist/main.js`], {
+function launch(dataDir: string, env: Record<string, string>, wrapper: readonly string[] = []): ChildProcess {
+  const [command = '', ...args] = [...wrapper, process.execPath, `${root}apps/standalone/dist/main.js`];
+  return spawn(command, args, {
     cwd: root,
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -61,14 +62,28 @@ export async function startStandalone(dataDir: string, env: Record<string, strin
   };
 }
 
-/** Starts it where it is expected to give up; answers how it ended. */
-export async function startRefused(dataDir: string, env: Record<string, string> = {}): Promise<Ended> {
-  const child = launch(dataDir, env);
+/**
+ * Starts it where it is expected to give up; answers how it ended.
+ * @param wrapper a command that runs the rest of its arguments as a command
+ */
+export async function startRefused(
+  dataDir: string,
+  env: Record<string, string> = {},
+  wrapper: readonly string[] = [],
+): Promise<Ended> {
+  const child = launch(dataDir, env, wrapper);
   let output = '';
   child.stdout?.on('data', (chunk) => (output += String(chunk)));
   child.stderr?.on('data', (chunk) => (output += String(chunk)));
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, output };
+}
+
+/** Starts it where something is wrong that an operator can put right; answers the one line that says so. */
+export async function refusalOf(...args: Parameters<typeof startRefused>): Promise<string> {
+  const { code, output } = await startRefused(...args);
+  expect([code, output.trim().split('\n').length]).toEqual([1, 1]);
+  return output.trim();
 }
 
 /** Runs the command line against a data folder; answers what it printed on standard output. */

@@ -1,5 +1,11 @@
 import type { GrpcServerTls, GrpcTls, KafkaOptions } from '@tracking/distributed';
-import { ConfigReader, readWebhookConfig, type Environment, type WebhookConfig } from '@tracking/runtime';
+import {
+  ConfigReader,
+  readWebhookConfig,
+  type Environment,
+  type SecretsKeySettings,
+  type WebhookConfig,
+} from '@tracking/runtime';
 import {
   callerTls,
   channelToken,
@@ -8,12 +14,12 @@ import {
   serverTls,
   serviceAddress,
   serviceSettings,
-  sharedSecretsKey,
+  secretsKeySettings,
   type ServiceSettings,
 } from '@tracking/service';
 
 /** Settings of the webhooks service; README.md lists them. */
-export interface WebhooksConfig extends ServiceSettings {
+export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
   /** `host:port` where requests of the gateway are taken. */
   readonly address: string;
   readonly token: string;
@@ -22,7 +28,6 @@ export interface WebhooksConfig extends ServiceSettings {
   readonly shipments: { readonly services: { readonly shipments: string }; readonly tls?: true | GrpcTls };
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
-  readonly secretsKey: Uint8Array;
   /** Where people reach the web application: links in sandbox events begin with it. */
   readonly appUrl: string;
   readonly webhooks: WebhookConfig;
@@ -42,7 +47,7 @@ export function loadConfig(env: Environment = process.env): WebhooksConfig {
     shipments: { services: { shipments: serviceAddress(read, 'SHIPMENTS_URL') }, ...(tls && { tls }) },
     kafka: kafkaSettings(read, 'webhooks'),
     mongo: mongoSettings(read),
-    secretsKey: sharedSecretsKey(read),
+    ...secretsKeySettings(read),
     appUrl: read.url('APP_URL', 'http://127.0.0.1:3000'),
     webhooks: readWebhookConfig(read),
   };

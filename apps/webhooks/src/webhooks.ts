@@ -1,9 +1,9 @@
 import { GrpcCommandChannel, GrpcCommandServer } from '@tracking/distributed';
 import { createOutboundHttp } from '@tracking/outbound-http';
-import { derivedKey } from '@tracking/runtime';
+import { sealingKey } from '@tracking/runtime';
 import { Service, openKafka, openMongo } from '@tracking/service';
 import { headClient } from '@tracking/shipments';
-import { Webhooks, serveWebhooks } from '@tracking/webhooks';
+import { Webhooks, serveWebhooks, useSecretsKey } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
 
 /** Of a question to shipments: soon enough for whoever waits for the answer here. */
@@ -24,6 +24,9 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
 
+  const use = (key: Uint8Array, lost?: string) => service.patiently(() => useSecretsKey(documentStore, key, lost));
+  const secretsKey = await sealingKey(config, use);
+
   // Feature
   const { appUrl, webhooks: policy } = config;
   const { timeoutMs, recoveryAfterMs, retention } = policy;
@@ -34,7 +37,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
       broker,
       leases,
       outbound,
-      secretsKey: derivedKey(config.secretsKey, 'webhook secrets'),
+      secretsKey,
       clock,
       random: Math.random,
       logger,

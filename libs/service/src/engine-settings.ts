@@ -1,5 +1,5 @@
 import type { EventStoreDbOptions, GrpcServerTls, GrpcTls, KafkaOptions, KafkaSasl } from '@tracking/distributed';
-import { ConfigError, type ConfigReader } from '@tracking/runtime';
+import { ConfigError, type ConfigReader, type SecretsKeySettings } from '@tracking/runtime';
 
 const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 /** Shorter ones can be guessed. */
@@ -56,11 +56,13 @@ export function secret(read: ConfigReader, name: string): string {
   return token;
 }
 
-/** 32 bytes, the same in every process that shares secrets. @throws ConfigError */
-export function sharedSecretsKey(read: ConfigReader): Uint8Array {
-  const key = read.bytes('SECRETS_KEY', 32);
-  if (key === undefined) throw new ConfigError('SECRETS_KEY: expected 32 bytes as base64, the same for all services');
-  return key;
+/** @throws ConfigError */
+export function secretsKeySettings(read: ConfigReader): SecretsKeySettings {
+  const secretsKey = read.bytes('SECRETS_KEY', 32);
+  if (secretsKey === undefined) {
+    throw new ConfigError('SECRETS_KEY: expected 32 bytes as base64, the same for all services');
+  }
+  return { secretsKey, lostSecretsKey: read.optional('SECRETS_KEY_LOST') };
 }
 
 /**

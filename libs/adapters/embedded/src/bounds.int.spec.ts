@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Busy, Unavailable } from '@tracking/ports';
 import { newEvents, noMetrics, RecordedMetrics, silentLogger, tempFolder, type TempFolder } from '@tracking/testing';
-import { runChild } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
 
 describe('bounds', () => {
@@ -103,19 +102,4 @@ describe('bounds', () => {
     }
     await engine.close();
   });
-
-  it('stop all writing once the disk refuses, and lose nothing acknowledged', async () => {
-    const dataDir = join(folder.path, 'data');
-    // The process may write no file beyond 2 MiB: the log meets that soon.
-    const child = runChild('./full-disk-child.ts', [dataDir], ['bash', '-c', 'ulimit -f 2048; exec "$@"', 'bash']);
-    expect([await child.ended, child.errors]).toEqual([0, []]);
-    const said = JSON.parse(child.lines[0] ?? '') as Readonly<Record<string, unknown>>;
-    expect(said).toMatchObject({ error: 'Unavailable', later: 'Unavailable', failure: expect.any(String) as string });
-    expect(said['stored']).toBeGreaterThan(50);
-    const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
-    const { length } = await engine.eventStore.read('s');
-    expect(length).toBeGreaterThanOrEqual(Number(said['stored']));
-    await engine.eventStore.append('s', length - 1, newEvents(1));
-    await engine.close();
-  }, 60_000);
 });

@@ -1,6 +1,8 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Unavailable } from '@tracking/ports';
+import { messageOf } from './sqlite-database.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -23,6 +25,17 @@ export class DataFolderTooNew extends Error {
   }
 }
 
+/** What the data folder holds is less than what was acknowledged, or cannot be read. Nothing in it was changed. */
+export class DataFolderDamaged extends Error {
+  override readonly name = 'DataFolderDamaged';
+  constructor(
+    readonly folder: string,
+    reason: string,
+  ) {
+    super(`the data folder ${folder} is damaged: ${reason}`);
+  }
+}
+
 /** A data folder that is this process's alone. */
 export interface DataFolder {
   /** The file that holds everything. */
@@ -33,10 +46,10 @@ export interface DataFolder {
 /**
  * Makes the folder (0700) and its files (0600) where they do not exist, and locks it. The lock is the operating
  * system's: it goes with the process, however that ends.
- * @throws DataFolderInUse
+ * @throws DataFolderInUse, Unavailable where the lock cannot be written
  */
 export function lockDataFolder(folder: string): DataFolder {
-  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) syncFolder(dirname(folder));
+  makeFolder(folder);
   const storage = join(folder, 'storage.db');
   const lockFile = join(folder, 'lock');
   createPrivate(lockFile);
@@ -45,10 +58,27 @@ export function lockDataFolder(folder: string): DataFolder {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
-    throw (error as { errcode?: number }).errcode === SQLITE_BUSY ? new DataFolderInUse(folder) : error;
+    const isHeld = (error as { errcode?: number }).errcode === SQLITE_BUSY;
+    throw isHeld ? new DataFolderInUse(folder) : new Unavailable('storage', messageOf(error));
   }
   createPrivate(storage);
   return { storage, unlock: () => lock.close() };
+}
+
+/**
+ * With the folders above it. One by one: where a file system refuses folders as if the one above were missing, as /proc
+ * does, Node's own recursion never ends.
+ */
+function makeFolder(folder: string): void {
+  const parent = dirname(folder);
+  if (!existsSync(parent)) makeFolder(parent);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    throw error;
+  }
+  syncFolder(parent);
 }
 
 /** So that a new folder is still there after a power cut; SQLite does the same for the files in it. */

@@ -10,7 +10,7 @@ import {
   type Quota,
   type StoredEvent,
 } from '@tracking/ports';
-import { DataFolderTooNew, lockDataFolder, type DataFolder } from './data-folder.ts';
+import { DataFolderDamaged, DataFolderTooNew, lockDataFolder, type DataFolder } from './data-folder.ts';
 import { InProcessLeases } from './in-process-leases.ts';
 import { LiveTail, type TailLimits } from './live-tail.ts';
 import { MemoryQuota } from './memory-quota.ts';
@@ -20,6 +20,7 @@ import { SqliteEventStore } from './sqlite-event-store.ts';
 import { SqliteMessageBroker } from './sqlite-message-broker.ts';
 import { SqliteReaders } from './sqlite-readers.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
+import { DamagedStorage } from './storage-check.ts';
 
 export interface EmbeddedLimits {
   /** Most events and documents that wait for a commit; beyond: `Busy`. 20,000 by default. */
@@ -65,7 +66,7 @@ export class EmbeddedEngine {
 
   /**
    * Opens the folder; what a crash left behind is put in order by itself.
-   * @throws DataFolderInUse, DataFolderTooNew
+   * @throws DataFolderInUse, DataFolderTooNew, DataFolderDamaged, Unavailable
    */
   static async open({ dataDir, logger, metrics, limits = {} }: EmbeddedOptions): Promise<EmbeddedEngine> {
     const folder = lockDataFolder(dataDir);
@@ -93,7 +94,7 @@ export class EmbeddedEngine {
     );
   }
 
-  /** Why nothing can be written any more until the process is started again; undefined while all is well. */
+  /** Why nothing can be written, now or soon; undefined while all is well. */
   get failure(): string | undefined {
     return this.writer.failure;
   }
@@ -126,6 +127,7 @@ async function openWriter(
     return await SqliteWriter.open(folder.storage, { waiting: waitingWrites, logBytes }, logger, metrics);
   } catch (error) {
     folder.unlock();
-    throw error instanceof NewerSchema ? new DataFolderTooNew(dataDir, error.message) : error;
+    if (error instanceof NewerSchema) throw new DataFolderTooNew(dataDir, error.message);
+    throw error instanceof DamagedStorage ? new DataFolderDamaged(dataDir, error.message) : error;
   }
 }

@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Sql, SqlValue } from './storage-protocol.ts';
 
 /** Of the tables below. Files of a later version are refused. */
-const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 1;
 /** SQLite's own default. */
 const PAGE_BYTES = 4_096;
 /** Marks the file as ours (`file` and `PRAGMA application_id` show it): "frtk". */
@@ -11,7 +11,11 @@ const APPLICATION_ID = 0x6672746b;
 const SQLITE_CONSTRAINT = 19;
 const SQLITE_CORRUPT = 11;
 const SQLITE_IOERR = 10;
+const SQLITE_FULL = 13;
 const SQLITE_NOTADB = 26;
+/** Extended ones, of SQLITE_IOERR: nothing was taken, neither by the log nor by what is shared about it. */
+const SQLITE_IOERR_WRITE = 778;
+const SQLITE_IOERR_SHMSIZE = 4_874;
 
 /** Not the value alone: SQLite plans with that, and so prepares the statement anew whenever it is bound. */
 export const LIMIT = 'LIMIT (? + 0)';
@@ -21,16 +25,11 @@ export class NewerSchema extends Error {
 }
 
 /**
- * The only connection that writes. Makes the tables, and counts the start.
+ * The only connection that writes, to a file that was found sound. Makes the tables, and counts the start.
  * @param logBytes how much of the log is put into the file at once
  */
 export function openForWriting(file: string, logBytes: number): { database: Database; incarnation: number } {
   const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
-  const version = Number(database.value('PRAGMA user_version'));
-  if (version > SCHEMA_VERSION) {
-    database.close();
-    throw new NewerSchema(`was written by a later version (schema ${version}, this one knows ${SCHEMA_VERSION})`);
-  }
   if (database.value('PRAGMA journal_mode = WAL') !== 'wal') throw new Error('its file system cannot share memory');
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA cache_size = -32000');
@@ -38,7 +37,8 @@ export function openForWriting(file: string, logBytes: number): { database: Data
   const atBytes = canBePutBeside(database) ? 2 * longestLog(logBytes) : logBytes;
   database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(atBytes / PAGE_BYTES)}`);
   database.run(`PRAGMA journal_size_limit = ${longestLog(logBytes)}`);
-  if (version < SCHEMA_VERSION) createSchema(database);
+  if (Number(database.value('PRAGMA user_version')) < SCHEMA_VERSION) createSchema(database);
+  countCommits(database);
   database.run('UPDATE engine SET incarnation = incarnation + 1');
   return { database, incarnation: Number(database.value('SELECT incarnation FROM engine')) };
 }
@@ -87,6 +87,12 @@ function createSchema(database: Database): void {
     database.run(statement);
   }
   database.run('COMMIT');
+}
+
+/** In a file that has not got that yet. */
+function countCommits(database: Database): void {
+  database.run('CREATE TABLE IF NOT EXISTS commits (number INTEGER NOT NULL)');
+  database.run('INSERT INTO commits SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM commits)');
 }
 
 /** A connection with its prepared statements. */
@@ -151,10 +157,16 @@ export class Database {
   }
 }
 
+/** SQLite's extended result code; undefined for other errors. */
+function extendedCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown }).errcode;
+  return typeof code === 'number' ? code : undefined;
+}
+
 /** SQLite's primary result code; undefined for other errors. */
 function resultCode(error: unknown): number | undefined {
-  const code = (error as { errcode?: unknown }).errcode;
-  return typeof code === 'number' ? code & 0xff : undefined;
+  const code = extendedCode(error);
+  return code === undefined ? undefined : code & 0xff;
 }
 
 /** A unique index said no. */
@@ -163,12 +175,31 @@ export function isConstraint(error: unknown): boolean {
 }
 
 /**
+ * The disk took no more, or a quota allowed none. Nothing of the transaction is there, and all before it is: once there
+ * is room again, writing goes on.
+ */
+export function isOutOfSpace(error: unknown): boolean {
+  const code = extendedCode(error);
+  return code === SQLITE_FULL || code === SQLITE_IOERR_WRITE || code === SQLITE_IOERR_SHMSIZE;
+}
+
+/** What the file holds is not what SQLite wrote. */
+export function isMalformed(error: unknown): boolean {
+  return resultCode(error) === SQLITE_CORRUPT;
+}
+
+/** The file does not begin as one of SQLite's does. */
+export function isNoDatabase(error: unknown): boolean {
+  return resultCode(error) === SQLITE_NOTADB;
+}
+
+/**
  * The file can no longer be relied on. After a failed fsync the operating system may have forgotten what it could not
  * write, so that a later fsync succeeds without it: nothing may be acknowledged any more by this process.
  */
 export function isFatal(error: unknown): boolean {
   const code = resultCode(error);
-  return code === SQLITE_IOERR || code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+  return (code === SQLITE_IOERR && !isOutOfSpace(error)) || isMalformed(error) || isNoDatabase(error);
 }
 
 /** Of the log, in bytes. */
@@ -195,5 +226,6 @@ export function logAfter(database: Database, mode: 'NOOP' | 'PASSIVE'): LogState
 }
 
 export function messageOf(error: unknown): string {
-  return (error as { message?: unknown }).message?.toString() ?? String(error);
+  const message = (error as { message?: unknown }).message?.toString() ?? String(error);
+  return isOutOfSpace(error) ? `no room on the disk (${message})` : message;
 }

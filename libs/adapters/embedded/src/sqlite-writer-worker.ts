@@ -1,23 +1,30 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { SqliteAppends } from './sqlite-appends.ts';
-import { isFatal, messageOf, NewerSchema, openForWriting, type Database } from './sqlite-database.ts';
+import { CommitCount } from './commit-count.ts';
+import { HeldFiles } from './held-files.ts';
+import { isFatal, isOutOfSpace, messageOf, NewerSchema, openForWriting, type Database } from './sqlite-database.ts';
 import { SqliteDocuments } from './sqlite-documents.ts';
 import { SqliteLog } from './sqlite-log.ts';
 import { SqliteMessages } from './sqlite-messages.ts';
+import { checkStorage, DamagedStorage } from './storage-check.ts';
 import type { Batch, BatchAnswer, Operation, Outcome, WriterStart } from './storage-protocol.ts';
 
 /** The one thread that writes: a message is a transaction, `null` the end. */
 class WriterThread {
   private readonly database: Database;
   private readonly log: SqliteLog;
+  private readonly count: CommitCount;
+  private readonly files: HeldFiles;
   private readonly appends: SqliteAppends;
   private readonly documents: SqliteDocuments;
   private readonly messages: SqliteMessages;
   private synchronous = true;
 
-  constructor(database: Database, log: SqliteLog) {
+  constructor(database: Database, file: string, logBytes: number) {
     this.database = database;
-    this.log = log;
+    this.log = new SqliteLog(database, file, logBytes);
+    this.count = new CommitCount(database, file);
+    this.files = new HeldFiles([file, `${file}-wal`]);
     this.appends = new SqliteAppends(database);
     this.documents = new SqliteDocuments(database);
     this.messages = new SqliteMessages(database);
@@ -28,8 +35,12 @@ class WriterThread {
   }
 
   commit(batch: Batch): BatchAnswer {
-    if (this.log.failure !== null) return { kind: 'failed', message: this.log.failure, fatal: true };
-    return this.transaction(batch, (operation) => this.perform(operation));
+    if (this.log.failure !== null) return { kind: 'fatal', message: this.log.failure };
+    const answer = this.transaction(batch, (operation) => this.perform(operation));
+    if (!batch.durable && batch.operations.length > 0) return answer;
+    // Looked at afterwards: what is acknowledged was in its place when it was written.
+    const { fault } = this.files;
+    return fault === null ? answer : { kind: 'fatal', message: fault };
   }
 
   /**
@@ -42,15 +53,17 @@ class WriterThread {
       this.synchronize(durable);
       this.database.run('BEGIN IMMEDIATE');
       const outcomes = operations.map(perform);
+      if (durable) this.count.add();
       this.database.run('COMMIT');
+      if (durable) this.count.note();
       const seconds = (performance.now() - start) / 1_000;
       return { kind: 'committed', outcomes, seconds, synced: this.synchronous };
     } catch (error) {
       if (this.database.inTransaction) this.database.run('ROLLBACK');
       this.reload();
-      const fatal = isFatal(error);
-      if (!fatal && perform !== this.apart) return this.transaction({ operations, durable }, this.apart);
-      return { kind: 'failed', message: messageOf(error), fatal };
+      const kind = kindOf(error);
+      if (kind === 'failed' && perform !== this.apart) return this.transaction({ operations, durable }, this.apart);
+      return { kind, message: messageOf(error) };
     }
   }
 
@@ -59,8 +72,10 @@ class WriterThread {
     this.log.committed();
   }
 
-  close(): Promise<void> {
-    return this.log.close();
+  async close(): Promise<void> {
+    await this.log.close();
+    this.count.close();
+    this.files.close();
   }
 
   /**
@@ -79,7 +94,7 @@ class WriterThread {
     try {
       return this.perform(operation);
     } catch (error) {
-      if (isFatal(error) || !this.database.inTransaction) throw error;
+      if (kindOf(error) !== 'failed' || !this.database.inTransaction) throw error;
       this.database.run('ROLLBACK TO operation');
       this.reload();
       return { kind: 'refused', message: messageOf(error) };
@@ -115,12 +130,23 @@ class WriterThread {
   }
 }
 
+function kindOf(error: unknown): 'failed' | 'out_of_space' | 'fatal' {
+  if (isOutOfSpace(error)) return 'out_of_space';
+  return isFatal(error) ? 'fatal' : 'failed';
+}
+
+function refusalOf(error: unknown): 'newer_schema' | 'damaged' | 'failed' {
+  if (error instanceof NewerSchema) return 'newer_schema';
+  return error instanceof DamagedStorage ? 'damaged' : 'failed';
+}
+
 const port = parentPort;
 function start(): void {
   const { file, logBytes } = workerData as { readonly file: string; readonly logBytes: number };
   try {
+    checkStorage(file);
     const { database, incarnation } = openForWriting(file, logBytes);
-    const thread = new WriterThread(database, new SqliteLog(database, file, logBytes));
+    const thread = new WriterThread(database, file, logBytes);
     port?.on('message', (batch: Batch | null) => {
       if (batch === null) return void thread.close().then(() => port.close());
       port.postMessage(thread.commit(batch));
@@ -128,8 +154,7 @@ function start(): void {
     });
     port?.postMessage({ kind: 'ready', head: thread.head, incarnation } satisfies WriterStart);
   } catch (error) {
-    const kind = error instanceof NewerSchema ? 'newer_schema' : 'failed';
-    port?.postMessage({ kind, message: messageOf(error) } satisfies WriterStart);
+    port?.postMessage({ kind: refusalOf(error), message: messageOf(error) } satisfies WriterStart);
   }
 }
 start();

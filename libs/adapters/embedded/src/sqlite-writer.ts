@@ -1,6 +1,10 @@
+import { dirname } from 'node:path';
+import { setInterval } from 'node:timers';
 import type { Worker } from 'node:worker_threads';
 import { Busy, Unavailable, type Histogram, type Logger, type Metrics, type Counter } from '@tracking/ports';
 import { NewerSchema } from './sqlite-database.ts';
+import { DamagedStorage } from './storage-check.ts';
+import { StorageState } from './storage-state.ts';
 import type {
   Batch,
   BatchAnswer,
@@ -17,6 +21,8 @@ export const ENGINE = 'storage';
 const MOST_ITEMS_IN_BATCH = 2_000;
 /** Longest that what is in no hurry waits for something to go with. */
 const LATER_MS = 20;
+/** How often it looks, while nothing is written, whether the files are there and can be written to. */
+const LOOK_EVERY_MS = 1_000;
 
 /**
  * What must hold when an operation resolves: it is on disk; or it stands in the log, behind everything committed before,
@@ -31,25 +37,29 @@ export interface WriterLimits {
   readonly logBytes: number;
 }
 
-interface Waiting {
-  readonly operation: Operation;
-  readonly items: number;
-  readonly urgency: Urgency;
+/** Whoever is told what came of an operation. */
+interface Caller {
   complete(outcome: Outcome): void;
   reject(error: Error): void;
 }
+interface Waiting extends Caller {
+  readonly operation: Operation;
+  readonly items: number;
+  readonly urgency: Urgency;
+}
+/** In the place of a batch. */
+const LOOKING: readonly Caller[] = [{ complete: () => undefined, reject: () => undefined }];
 
 /** The calling thread's side of the writer: what arrives while a batch is being committed makes up the next one. */
 export class SqliteWriter {
   private queue: Waiting[] = [];
   /** Events and documents in `queue`. */
   private queued = 0;
-  private committing: readonly Waiting[] = [];
-  /** Why nothing can be written any more. */
-  private ended: string | undefined;
+  private committing: readonly Caller[] = [];
   private draining = false;
   private next: NodeJS.Immediate | undefined;
   private later: NodeJS.Timeout | undefined;
+  private readonly looking: NodeJS.Timeout;
   private readonly idle = new Set<() => void>();
   private readonly exited: Promise<void>;
   private readonly refused: Counter;
@@ -60,6 +70,7 @@ export class SqliteWriter {
     private readonly worker: Worker,
     readonly start: { readonly head: number; readonly incarnation: number },
     private readonly limit: number,
+    private readonly state: StorageState,
     private readonly logger: Logger,
     metrics: Metrics,
   ) {
@@ -73,6 +84,7 @@ export class SqliteWriter {
       ['sync'],
       [1, 3, 10, 30, 100, 300, 1_000, 3_000],
     );
+    this.looking = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
     worker.on('message', (answer: BatchAnswer) => this.answered(answer));
     worker.on('error', (error) => this.fail(error.message));
     this.exited = new Promise((resolve) => {
@@ -83,26 +95,38 @@ export class SqliteWriter {
     });
   }
 
-  /** @throws NewerSchema */
+  /** @throws NewerSchema, DamagedStorage, Unavailable */
   static async open(file: string, limits: WriterLimits, logger: Logger, metrics: Metrics): Promise<SqliteWriter> {
     const worker = startThread('sqlite-writer-worker', { file, logBytes: limits.logBytes });
     const start = await new Promise<WriterStart>((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
     });
-    if (start.kind === 'ready') return new SqliteWriter(worker, start, limits.waiting, logger, metrics);
+    if (start.kind === 'ready') {
+      const state = new StorageState(dirname(file), logger, metrics);
+      void state.measure();
+      return new SqliteWriter(worker, start, limits.waiting, state, logger, metrics);
+    }
     await worker.terminate();
-    throw start.kind === 'newer_schema' ? new NewerSchema(start.message) : new Unavailable(ENGINE, start.message);
+    switch (start.kind) {
+      case 'newer_schema':
+        throw new NewerSchema(start.message);
+      case 'damaged':
+        throw new DamagedStorage(start.message);
+      case 'failed':
+        throw new Unavailable(ENGINE, start.message);
+    }
   }
 
-  /** Why it can no longer write, once it cannot. */
+  /** Why it cannot write, or soon cannot. */
   get failure(): string | undefined {
-    return this.ended;
+    return this.state.failure;
   }
 
-  /** @throws Busy when the queue is full */
+  /** @throws Busy when the queue is full, Unavailable while nothing can be written */
   admit(): void {
-    if (this.ended !== undefined || this.draining) throw new Unavailable(ENGINE, this.ended ?? 'closed');
+    const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);
+    if (refused !== undefined) throw new Unavailable(ENGINE, refused);
     if (this.queued < this.limit) return;
     this.refused.add(1, { queue: 'writes' });
     throw new Busy(ENGINE, `${this.queued} writes are waiting`);
@@ -135,7 +159,7 @@ export class SqliteWriter {
         },
       });
       this.queued += items;
-      if (this.ended !== undefined) this.rejectAll();
+      if (this.state.ended !== undefined) this.rejectAll();
       else if (this.committing.length === 0) this.schedule(urgency);
     });
   }
@@ -143,6 +167,7 @@ export class SqliteWriter {
   /** Admits nothing more; resolves when what was admitted is done. */
   async drain(): Promise<void> {
     this.draining = true;
+    clearInterval(this.looking);
     if (this.committing.length === 0) this.commitWaiting();
     while (this.committing.length > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
   }
@@ -150,7 +175,7 @@ export class SqliteWriter {
   /** Drains, then ends the thread. */
   async close(): Promise<void> {
     await this.drain();
-    this.ended ??= 'closed';
+    this.state.close();
     this.worker.postMessage(null);
     await this.exited;
   }
@@ -159,6 +184,14 @@ export class SqliteWriter {
   private schedule(urgency: Urgency): void {
     if (urgency === 'later') this.later ??= setTimeout(() => this.commitNext(), LATER_MS);
     else this.next ??= setImmediate(() => this.commitNext());
+  }
+
+  /** A batch of nothing, written only where writing failed before. */
+  private look(): void {
+    void this.state.measure();
+    if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
+    this.committing = LOOKING;
+    this.worker.postMessage({ operations: [], durable: this.state.outOfSpace !== undefined } satisfies Batch);
   }
 
   private unschedule(): void {
@@ -194,25 +227,25 @@ export class SqliteWriter {
 
   private answered(answer: BatchAnswer): void {
     const batch = this.committing;
-    if (answer.kind === 'failed' && answer.fatal) {
-      this.fail(answer.message);
-      return;
-    }
+    if (answer.kind === 'fatal') return this.fail(answer.message);
+    if (answer.kind === 'out_of_space') this.state.refuse(answer.message);
+    if (answer.kind === 'committed') this.state.goOn();
     // The thread goes on while this one tells the callers.
     this.commitWaiting();
     if (answer.kind === 'committed') {
-      this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
+      if (batch !== LOOKING) this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
       answer.outcomes.forEach((outcome, index) => batch[index]?.complete(outcome));
     } else {
-      this.logger.error({ reason: answer.message }, 'storage: a commit failed and was undone');
+      if (answer.kind === 'failed')
+        this.logger.error({ reason: answer.message }, 'storage: a commit failed and was undone');
       for (const { reject } of batch) reject(new Unavailable(ENGINE, answer.message));
     }
   }
 
   private fail(reason: string): void {
-    if (this.ended !== undefined) return;
-    this.logger.error({ reason }, 'storage: writing has stopped until the process is started again');
-    this.ended = reason;
+    if (this.state.ended !== undefined) return;
+    this.state.end(reason);
+    clearInterval(this.looking);
     this.rejectAll();
   }
 
@@ -222,7 +255,7 @@ export class SqliteWriter {
     this.committing = [];
     this.queue = [];
     this.queued = 0;
-    for (const { reject } of all) reject(new Unavailable(ENGINE, this.ended ?? 'closed'));
+    for (const { reject } of all) reject(new Unavailable(ENGINE, this.state.ended ?? 'closed'));
     for (const resolve of this.idle) resolve();
     this.idle.clear();
   }

@@ -134,7 +134,7 @@ export interface OutcomeByKind {
 export type OutcomeOf<O extends Operation> = OutcomeByKind[O['kind']];
 export type Outcome = OutcomeByKind[Operation['kind']] | RefusedOutcome;
 
-/** One transaction. */
+/** One transaction. Without operations it tells whether the files are there and, when `durable`, whether they can be written. */
 export interface Batch {
   readonly operations: readonly Operation[];
   /** Whether it must be on disk before it is answered. */
@@ -147,13 +147,13 @@ export type BatchAnswer =
       readonly seconds: number;
       readonly synced: boolean;
     }
-  | { readonly kind: 'failed'; readonly message: string; readonly fatal: boolean };
+  /** `out_of_space`: it may be tried again later. `fatal`: nothing may. */
+  | { readonly kind: 'failed' | 'out_of_space' | 'fatal'; readonly message: string };
 
 /** The first message of the writer's thread. */
 export type WriterStart =
   | { readonly kind: 'ready'; readonly head: number; readonly incarnation: number }
-  | { readonly kind: 'newer_schema'; readonly message: string }
-  | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'newer_schema' | 'damaged' | 'failed'; readonly message: string };
 
 export interface EventsRequest {
   readonly kind: 'events';

@@ -1,23 +1,34 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { EmbeddedEngine } from '../src/index.ts';
 import { quiet } from './writing-child-protocol.ts';
 
-/** Appends until it is refused, then says what came of it. Argument: folder. */
+/**
+ * Appends until it is refused, and says what came of it; then until it is no longer refused, and says how many events
+ * were acknowledged. Argument: folder.
+ */
 const [dataDir = ''] = process.argv.slice(2);
 const engine = await EmbeddedEngine.open({ dataDir, ...quiet });
-const append = (revision: number) => {
-  const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(5_000) }, metadata: {} };
-  return engine.eventStore.append('s', revision < 0 ? 'no_stream' : revision, [event]);
-};
+const { eventStore } = engine;
 let stored = 0;
+const append = async (): Promise<string> => {
+  const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(5_000) }, metadata: {} };
+  try {
+    await eventStore.append('s', stored === 0 ? 'no_stream' : stored - 1, [event]);
+    stored += 1;
+    return '';
+  } catch (error) {
+    return (error as Error).name;
+  }
+};
+const say = (what: object) => console.log(JSON.stringify(what));
+
 let error = '';
-while (error === '') {
-  await append(stored - 1).then(
-    () => (stored += 1),
-    (reason: unknown) => (error = (reason as Error).name),
-  );
-}
-const later = await append(stored - 1).catch((reason: unknown) => (reason as Error).name);
-const { failure } = engine;
-console.log(JSON.stringify({ stored, error, later, failure }));
+while (error === '') error = await append();
+const later = await append();
+const { length } = await eventStore.read('s');
+say({ stored, read: length, error, later, failure: engine.failure });
+
+for (error = later; error !== ''; error = await append()) await setTimeout(20);
+say({ stored, failure: engine.failure });
 await engine.close();

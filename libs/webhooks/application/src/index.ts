@@ -1,4 +1,5 @@
 export { serveWebhooks, webhooksClient } from './command-service.ts';
+export { secretsKeyInUse, useSecretsKey } from './endpoints/secrets-key.ts';
 export type * from './requests.ts';
 export { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 export { CONSUMER_GROUP, DEAD_LETTERS_TOPIC, PARKED_TOPIC, WEBHOOK_TOPICS } from './topics.ts';

@@ -19,7 +19,8 @@ const TAG_BYTES = 16;
  */
 export class SecretBox {
   private readonly key: KeyObject;
-  private readonly keyId: string;
+  /** Names the key without giving it away; stands in every sealed text. */
+  readonly keyId: string;
 
   /** @param key 32 bytes */
   constructor(key: Uint8Array) {
@@ -48,4 +49,9 @@ export class SecretBox {
       .setAuthTag(bytes.subarray(-TAG_BYTES));
     return decipher.update(bytes.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   }
+}
+
+/** The id of the key that a text was sealed with. */
+export function sealingKeyId(sealed: string): string | undefined {
+  return sealed.split('.')[1];
 }

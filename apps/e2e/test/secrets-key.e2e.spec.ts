@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { startEngines, type Engines } from '@tracking/system';
+import { ManagedProcess, eventually, freePort, tempFolder, type TempFolder } from '@tracking/testing';
+import axios from 'axios';
+import { MongoClient } from 'mongodb';
+import { ENGINES_DIR, NO_ENGINES, ROOT } from './subject.ts';
+
+jest.setTimeout(120_000);
+
+type Service = 'gateway' | 'webhooks';
+/** Nobody answers there: what is tested comes before. */
+const NOWHERE = '127.0.0.1:1';
+
+interface Started {
+  readonly process: ManagedProcess;
+  readonly managementUrl: string;
+  readonly said: () => Promise<string>;
+}
+
+function tests() {
+  let folder: TempFolder;
+  let engines: Engines;
+  let mongo: MongoClient;
+  let started: Started[] = [];
+  let count = 0;
+
+  beforeAll(async () => {
+    folder = await tempFolder();
+    const elsewhere = { eventStoreDbUrl: `esdb://${NOWHERE}?tls=false`, kafkaBrokers: NOWHERE };
+    engines = await startEngines({ folder: folder.path, enginesDir: ENGINES_DIR, ...elsewhere });
+    mongo = await new MongoClient(engines.mongoUrl).connect();
+  });
+  afterEach(async () => {
+    await Promise.all(started.map(({ process: one }) => one.kill()));
+    started = [];
+  });
+  afterAll(async () => {
+    await mongo.close();
+    await engines.mongo?.kill();
+    await folder.remove();
+  });
+
+  const start = async (service: Service, database: string, key: Buffer, more = {}): Promise<Started> => {
+    const managementPort = await freePort();
+    const logFile = join(folder.path, `${service}-${(count += 1)}.log`);
+    const one = new ManagedProcess({
+      name: service,
+      command: process.execPath,
+      args: [join(ROOT, `apps/${service}/dist/main.js`)],
+      env: {
+        PORT: '0',
+        MANAGEMENT_PORT: String(managementPort),
+        MONGODB_URL: engines.mongoUrl.replace(/\/[^/]*$/, `/${database}`),
+        KAFKA_BROKERS: NOWHERE,
+        SHIPMENTS_URL: NOWHERE,
+        WEBHOOKS_URL: NOWHERE,
+        SERVICES_TOKEN: randomBytes(32).toString('hex'),
+        ADMINISTRATION_TOKEN: randomBytes(32).toString('hex'),
+        SECRETS_KEY: key.toString('base64'),
+        ...more,
+      },
+      // It is refused, or waits for the other engines.
+      ready: /"msg":"ready"/,
+      logFile,
+    });
+    const managementUrl = `http://127.0.0.1:${managementPort}`;
+    const entry = { process: one, managementUrl, said: () => readFile(logFile, 'utf8') };
+    started.push(entry);
+    void one.run().catch(() => undefined);
+    return entry;
+  };
+  const isRefused = async ({ said }: Started) => (await said()).includes('SECRETS_KEY');
+  const isLive = ({ managementUrl }: Started) =>
+    axios.get(`${managementUrl}/health/live`, { proxy: false }).then(
+      () => true,
+      () => false,
+    );
+  /** The key that the database is used with, once it is another one than `lost`. */
+  const keyInUse = (database: string, lost = '') =>
+    eventually(
+      async () => {
+        const stored = await mongo.db(database).collection<{ key_id: string }>('webhook_secrets_key').findOne();
+        expect(stored?.key_id).toMatch(/^[0-9a-f]{8}$/);
+        expect(stored?.key_id).not.toBe(lost);
+        return stored?.key_id ?? '';
+      },
+      { deadlineMs: 60_000 },
+    );
+  const refusal = async (one: Started): Promise<string> => {
+    await eventually(async () => expect(await isRefused(one)).toBe(true), { deadlineMs: 60_000 });
+    await one.process.ended();
+    const lines = (await one.said()).split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect(lines).toHaveLength(1);
+    return lines[0] ?? '';
+  };
+
+  it.each([
+    ['gateway', 'webhooks'],
+    ['webhooks', 'webhooks'],
+    ['gateway', 'gateway'],
+  ] as const)('a %s and a %s that start at once with two keys: one goes on, the other is refused', async (a, b) => {
+    const keys = [randomBytes(32), randomBytes(32)];
+    const database = `race-${a}-${b}`;
+    const both = await Promise.all([a, b].map((service, index) => start(service, database, keys[index] as Buffer)));
+    await eventually(async () => expect((await Promise.all(both.map(isRefused))).filter(Boolean)).toHaveLength(1), {
+      deadlineMs: 60_000,
+    });
+    const refused = await Promise.all(both.map(isRefused));
+    const [winner, loser] = refused[0] ? [both[1], both[0]] : [both[0], both[1]];
+    const line = await refusal(loser as Started);
+    expect(line).toMatch(/^SECRETS_KEY holds another key, .*put that one back.*SECRETS_KEY_LOST=[0-9a-f]{8},/);
+    for (const key of keys) expect(line).not.toContain(key.toString('base64'));
+    expect(await isLive(winner as Started)).toBe(true);
+  });
+
+  it.each(['gateway', 'webhooks'] as const)(
+    'a %s with another key than before is refused, until that is lost',
+    async (service) => {
+      const [key, other] = [randomBytes(32), randomBytes(32)];
+      const database = `later-${service}`;
+      const first = await start(service, database, key);
+      const id = await keyInUse(database);
+      await first.process.kill();
+      expect(await refusal(await start(service, database, other))).toContain(`SECRETS_KEY_LOST=${id},`);
+      const next = await start(service, database, other, { SECRETS_KEY_LOST: id });
+      await keyInUse(database, id);
+      expect(await isLive(next)).toBe(true);
+      expect(await refusal(await start(service, database, key))).toContain('holds another key');
+    },
+  );
+}
+
+if (NO_ENGINES === undefined) describe('services that share secrets', tests);
+else test.todo(`services that share secrets [not tested: ${NO_ENGINES}]`);

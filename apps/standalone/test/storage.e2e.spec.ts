@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { eventually, itWhere } from '@tracking/testing';
+import type { AxiosInstance } from 'axios';
+import {
+  all,
+  client,
+  newKey,
+  refusalOf,
+  startStandalone,
+  withFolder,
+  type StandaloneProcess,
+} from './standalone-process.ts';
+
+// Each of them starts processes, on machines that may have other work.
+jest.setTimeout(120_000);
+
+const canLimit = spawnSync('prlimit', ['--version']).status === 0;
+/** How large a file the process may write, in bytes. */
+const limitFiles = ({ child }: StandaloneProcess, bytes: number | 'unlimited') =>
+  expect(spawnSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:`]).status).toBe(0);
+
+const post = (api: AxiosInstance, external_id: string) => api.post('/v1/shipments', { external_id });
+const health = async ({ url, managementUrl }: StandaloneProcess) => {
+  const answers = [url, managementUrl].map((base) => client(base, 'none').get('/health/ready'));
+  const [api, management] = await Promise.all(answers);
+  expect(api?.data).toEqual(management?.data);
+  return [api?.status, api?.data.status, api?.data.engines.storage];
+};
+
+describe('standalone on a disk that fails it', () => {
+  itWhere(
+    canLimit,
+    'says that it is full and acknowledges nothing, and goes on by itself',
+    'prlimit is not installed',
+    async () => {
+      await withFolder(async (dataDir) => {
+        const key = await newKey(dataDir);
+        const server = await startStandalone(dataDir);
+        const api = client(server.url, key);
+        expect((await post(api, 'before')).status).toBe(201);
+        limitFiles(server, (await stat(join(dataDir, 'storage.db-wal'))).size);
+        const refused = await eventually(async () => {
+          const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => post(api, `full-${n}`)));
+          expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+          return answers;
+        });
+        for (const { headers, data } of refused) {
+          expect([Number(headers['retry-after']) > 0, data.error.code]).toEqual([true, 'unavailable']);
+        }
+        expect(await health(server)).toEqual([200, 'degraded', expect.stringContaining('no room on the disk')]);
+        expect((await api.get('/v1/shipments', { params: { external_id: 'before' } })).data.data).toHaveLength(1);
+
+        limitFiles(server, 'unlimited');
+        await eventually(async () => expect((await post(api, 'after')).status).toBe(201));
+        expect(await health(server)).toEqual([200, 'ready', 'ok']);
+        await server.stop('SIGKILL');
+
+        const again = await startStandalone(dataDir);
+        const stored = (await all<{ external_id: string }>(client(again.url, key), '/v1/shipments')).map(
+          ({ external_id }) => external_id,
+        );
+        expect(stored).toEqual(expect.arrayContaining(['before', 'after']));
+        await again.stop();
+      });
+    },
+  );
+
+  itWhere(
+    canLimit,
+    'ends at once, with one line, where it is full at the start',
+    'prlimit is not installed',
+    async () => {
+      await withFolder(async (dataDir) => {
+        expect(await refusalOf(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/no room on the disk/);
+      });
+    },
+  );
+
+  it('says that its data folder is gone, and acknowledges nothing any more', async () => {
+    await withFolder(async (dataDir) => {
+      const key = await newKey(dataDir);
+      const server = await startStandalone(dataDir);
+      const api = client(server.url, key);
+      expect((await post(api, 'before')).status).toBe(201);
+      expect(await health(server)).toEqual([200, 'ready', 'ok']);
+      await rm(dataDir, { recursive: true });
+      const refused = await post(api, 'after');
+      expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([503, true]);
+      expect(await health(server)).toEqual([200, 'degraded', expect.stringContaining('was removed or replaced')]);
+      await server.stop();
+    });
+  });
+
+  it('is refused at the start, with one line, where its log was damaged in the middle', async () => {
+    await withFolder(async (dataDir) => {
+      const key = await newKey(dataDir);
+      const server = await startStandalone(dataDir);
+      const api = client(server.url, key);
+      for (let n = 0; n < 50; n += 1) expect((await post(api, `PO-${n}`)).status).toBe(201);
+      await server.stop('SIGKILL');
+      const path = join(dataDir, 'storage.db-wal');
+      const log = await readFile(path);
+      log.fill(0x5a, Math.floor(log.length / 2), Math.floor(log.length / 2) + 64);
+      await writeFile(path, log);
+      expect(await refusalOf(dataDir)).toMatch(
+        /is damaged: .* commits that were acknowledged\. Restore a backup; or, .* delete /,
+      );
+      await rm(join(dataDir, 'commits'));
+      const accepted = await startStandalone(dataDir);
+      await accepted.stop();
+    });
+  });
+});

@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Unavailable } from '@tracking/ports';
+import {
+  eventually,
+  itWhere,
+  newEvents,
+  noMetrics,
+  RecordedMetrics,
+  silentLogger,
+  tempFolder,
+  type TempFolder,
+} from '@tracking/testing';
+import { runChild, type Child } from '../test/child.ts';
+import { EmbeddedEngine } from './index.ts';
+
+/** A process may write no file beyond 2 MiB, which the log meets soon. */
+const LITTLE_ROOM = ['bash', '-c', 'ulimit -S -f 2048; exec "$@"', 'bash'];
+/** A process has a file system of 6 MiB to itself, with so much in it. */
+const smallDisk = (folder: string, ballast: number) => [
+  ...['unshare', '--user', '--map-root-user', '--mount', 'bash', '-c'],
+  `mount -t tmpfs -o size=6m none ${folder}; head -c ${ballast} /dev/zero 2> /dev/null > ${folder}/ballast; exec "$@"`,
+  'bash',
+];
+const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+const canGiveRoom = spawnSync('prlimit', ['--version']).status === 0;
+
+const said = (child: Child, line: number) =>
+  eventually(
+    () => {
+      expect([child.lines.length > line, child.errors]).toEqual([true, []]);
+      return JSON.parse(child.lines[line] ?? '') as Readonly<Record<string, unknown>>;
+    },
+    { deadlineMs: 60_000 },
+  );
+
+describe('the disk', () => {
+  let folder: TempFolder;
+  let dataDir: string;
+  let child: Child | undefined;
+  beforeEach(async () => {
+    folder = await tempFolder();
+    dataDir = join(folder.path, 'data');
+  });
+  afterEach(async () => {
+    child?.process.kill('SIGKILL');
+    await child?.ended;
+    await folder.remove();
+  });
+
+  const open = (metrics = noMetrics) => EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics });
+
+  async function refusedOnce(child: Child): Promise<number> {
+    const refused = await said(child, 0);
+    expect(refused).toMatchObject({
+      error: 'Unavailable',
+      later: 'Unavailable',
+      failure: expect.stringMatching(/^no room on the disk \(/) as string,
+      // Nothing half done.
+      read: refused['stored'],
+    });
+    expect(refused['stored']).toBeGreaterThan(50);
+    return Number(refused['stored']);
+  }
+
+  itWhere(
+    canGiveRoom,
+    'refuses writes while it takes no more, and takes them again by itself once it does',
+    'prlimit is not installed',
+    async () => {
+      child = runChild('./full-disk-child.ts', [dataDir], LITTLE_ROOM);
+      const before = await refusedOnce(child);
+      const given = spawnSync('prlimit', ['--pid', String(child.process.pid), '--fsize=unlimited:']);
+      expect(given.status).toBe(0);
+      const after = await said(child, 1);
+      expect(after).toEqual({ stored: before + 1 });
+      expect([await child.ended, child.errors]).toEqual([0, []]);
+      const engine = await open();
+      expect(await engine.eventStore.read('s')).toHaveLength(before + 1);
+      await engine.close();
+    },
+    120_000,
+  );
+
+  itWhere(
+    canMount,
+    'does so where it is really full',
+    'this user may not mount a file system',
+    async () => {
+      child = runChild('./full-disk-child.ts', [dataDir], smallDisk(folder.path, 3_000_000));
+      const before = await refusedOnce(child);
+      // Seen from outside only through the process, whose own disk it is.
+      rmSync(`/proc/${child.process.pid}/root${folder.path}/ballast`);
+      expect(await said(child, 1)).toMatchObject({ stored: before + 1 });
+      expect([await child.ended, child.errors]).toEqual([0, []]);
+    },
+    120_000,
+  );
+
+  itWhere(
+    canMount,
+    'is said to be full, in one line, where it is so at the start',
+    'this user may not mount a file system',
+    async () => {
+      child = runChild('./opening-child.ts', [dataDir], smallDisk(folder.path, 9_000_000));
+      await child.ended;
+      expect(child.lines).toEqual([expect.stringMatching(/^Unavailable: storage: no room on the disk \(.*\)$/)]);
+    },
+    60_000,
+  );
+
+  it('tells how much is left on it', async () => {
+    const metrics = new RecordedMetrics();
+    const engine = await open(metrics);
+    await eventually(() => expect(metrics.value('storage_free_bytes')).toBeGreaterThan(0));
+    await engine.close();
+  });
+});
+
+describe('a data folder under a process that works on it', () => {
+  let folder: TempFolder;
+  let dataDir: string;
+  let engine: EmbeddedEngine;
+  beforeEach(async () => {
+    folder = await tempFolder();
+    dataDir = join(folder.path, 'data');
+    engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+    await engine.eventStore.append('s', 'no_stream', newEvents(1));
+    expect(engine.failure).toBeUndefined();
+  });
+  afterEach(async () => {
+    await engine.close();
+    await folder.remove();
+  });
+
+  const replaced = () => {
+    renameSync(dataDir, `${dataDir}-before`);
+    cpSync(`${dataDir}-before`, dataDir, { recursive: true });
+  };
+  /** As `mv` and some editors do. */
+  const fileReplaced = (name: string) => () => {
+    const path = join(dataDir, name);
+    writeFileSync(`${path}-new`, 'something else');
+    renameSync(`${path}-new`, path);
+  };
+
+  it.each<[string, () => void]>([
+    ['removed', () => rmSync(dataDir, { recursive: true })],
+    ['moved', () => renameSync(dataDir, `${dataDir}-elsewhere`)],
+    ['replaced', replaced],
+    ['robbed of its file', () => rmSync(join(dataDir, 'storage.db'))],
+    ['robbed of its log', () => rmSync(join(dataDir, 'storage.db-wal'))],
+    ['given another file', fileReplaced('storage.db')],
+  ])('acknowledges nothing once it is %s', async (_, happens) => {
+    happens();
+    const refused = await engine.eventStore.append('s', 0, newEvents(1)).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Unavailable);
+    expect(engine.failure).toMatch(/^storage\.db(-wal)? was removed or replaced while it was in use$/);
+    await expect(engine.eventStore.append('t', 'no_stream', newEvents(1))).rejects.toBeInstanceOf(Unavailable);
+  });
+
+  it('says so also while nothing is written', async () => {
+    rmSync(dataDir, { recursive: true });
+    await eventually(() => expect(engine.failure).toContain('was removed or replaced'));
+  });
+
+  it('leaves what was put in its place alone when it ends', async () => {
+    replaced();
+    const log = join(dataDir, 'storage.db-wal');
+    const before = readFileSync(log);
+    await expect(engine.eventStore.append('s', 0, newEvents(1))).rejects.toBeInstanceOf(Unavailable);
+    await engine.close();
+    expect(existsSync(log) && readFileSync(log).equals(before)).toBe(true);
+    const next = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+    expect(await next.eventStore.read('s')).toHaveLength(1);
+    await next.close();
+  });
+});

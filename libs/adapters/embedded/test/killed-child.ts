@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import { EmbeddedEngine } from '../src/index.ts';
+import { CHILD_COLLECTIONS, quiet, type ChildDocument } from './writing-child-protocol.ts';
+
+/**
+ * Appends events one by one, then writes documents that nobody would miss, and is killed. Arguments: folder, how many
+ * events, how large the log becomes before it is put into the file.
+ */
+const [dataDir = '', count = '', logBytes = ''] = process.argv.slice(2);
+const limits = logBytes === '' ? {} : { logBytes: Number(logBytes) };
+const engine = await EmbeddedEngine.open({ dataDir, ...quiet, limits });
+for (let number = 0; number < Number(count); number += 1) {
+  const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(500) }, metadata: {} };
+  await engine.eventStore.append(`s${number % 50}`, number < 50 ? 'no_stream' : Math.floor(number / 50) - 1, [event]);
+}
+console.log('acknowledged');
+const views = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
+for (let version = 0; version < 50; version += 1) {
+  await views.upsert({ id: String(version), version, words: ['x'.repeat(500)] });
+}
+process.kill(process.pid, 'SIGKILL');

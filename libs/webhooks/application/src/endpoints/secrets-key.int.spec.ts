@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { Stage } from '../../test/stage.ts';
+import { secretsKeyInUse, useSecretsKey } from '../index.ts';
+import { SecretBox } from './secret-box.ts';
+
+const [mine, other] = [randomBytes(32), randomBytes(32)];
+const idOf = (key: Uint8Array) => new SecretBox(key).keyId;
+
+describe('the key that secrets are stored under', () => {
+  let stage: Stage;
+  beforeEach(async () => void (stage = await Stage.open()));
+  afterEach(() => stage.close());
+
+  const use = (key: Uint8Array, lost?: string) => useSecretsKey(stage.engine.documentStore, key, lost);
+  const inUse = () => secretsKeyInUse(stage.engine.documentStore);
+
+  it('is the first one that was used, and no other from then on', async () => {
+    expect(await inUse()).toBeUndefined();
+    expect(await use(mine)).toBeUndefined();
+    expect(await use(mine)).toBeUndefined();
+    expect(await use(other)).toBe(idOf(mine));
+    expect(await inUse()).toBe(idOf(mine));
+  });
+
+  it('is one of those that come first at once', async () => {
+    const keys = Array.from({ length: 8 }, () => randomBytes(32));
+    const answers = await Promise.all(keys.map((key) => use(key)));
+    const winner = await inUse();
+    expect(answers).toEqual(keys.map((key) => (idOf(key) === winner ? undefined : winner)));
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
+  });
+
+  it('is found by what it sealed where nobody noted it', async () => {
+    stage.secretsKey = mine;
+    await stage.endpoint(await stage.start(), 'https://receiver.example/hooks');
+    expect(await inUse()).toBe(idOf(mine));
+    expect(await use(other)).toBe(idOf(mine));
+    expect(await use(mine)).toBeUndefined();
+  });
+
+  it('gives way to another one only where it is called lost by its id', async () => {
+    await use(mine);
+    expect(await use(other, 'ffffffff')).toBe(idOf(mine));
+    expect(await use(other, idOf(mine))).toBeUndefined();
+    expect(await use(mine)).toBe(idOf(other));
+    // What was said once does not take the next key out of use.
+    expect(await use(randomBytes(32), idOf(mine))).toBe(idOf(other));
+  });
+
+  it('gives way likewise where nobody noted it', async () => {
+    stage.secretsKey = mine;
+    await stage.endpoint(await stage.start(), 'https://receiver.example/hooks');
+    expect(await use(other, idOf(mine))).toBeUndefined();
+    expect(await inUse()).toBe(idOf(other));
+  });
+});
