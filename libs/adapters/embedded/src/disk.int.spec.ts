@@ -92,7 +92,8 @@ describe('the disk', () => {
       const before = await refusedOnce(child);
       // Seen from outside only through the process, whose own disk it is.
       rmSync(`/proc/${child.process.pid}/root${folder.path}/ballast`);
-      expect(await said(child, 1)).toMatchObject({ stored: before + 1 });
+      const failure = expect.stringMatching(/^only \d+ KiB are left on its disk$/) as string;
+      expect(await said(child, 1)).toEqual({ stored: before + 1, failure });
       expect([await child.ended, child.errors]).toEqual([0, []]);
     },
     120_000,
