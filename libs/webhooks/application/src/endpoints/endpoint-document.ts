@@ -24,6 +24,7 @@ export const ENDPOINTS: CollectionSpec = {
   indexes: [
     { name: 'slot', fields: ['workspace_id', 'environment', 'slot'], unique: true },
     { name: 'scope', fields: ['workspace_id', 'environment', 'deleted', 'created_at', 'id'] },
+    { name: 'deleted', fields: ['deleted'] },
   ],
 };
 
