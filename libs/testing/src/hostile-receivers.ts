@@ -82,8 +82,8 @@ export const receivers = {
       socket.write(message(200, bomb(megabytes), { 'content-encoding': 'gzip' })),
   /** The same as fast as it is read. */
   floods:
-    ([beginning, part]: readonly [string, string] = endless.chunks): Behaviour =>
-    (socket) => {
+    ([beginning, part]: readonly [string, string] = endless.chunks) =>
+    (socket: Socket): void => {
       const parts = Buffer.from(part.repeat(Math.ceil(0x10000 / part.length)));
       socket.write(beginning);
       const pump = () => {

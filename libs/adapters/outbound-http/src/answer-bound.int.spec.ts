@@ -121,7 +121,7 @@ describe('a connection that rests', () => {
   test.each(schemes)('is closed where bytes come that nobody asked for, over %s', async (_name, options) => {
     const target = await receiver((socket, request) => {
       receivers.answers()(socket, request);
-      setImmediate(() => receivers.floods(endless.emptyLines)(socket, request));
+      setImmediate(() => receivers.floods(endless.emptyLines)(socket));
     }, options);
     expect(await post(client(), target)).toMatchObject({ statusCode: 200, body: 'ok' });
     await eventually(() => expect(target.openConnections).toBe(0));

@@ -10,7 +10,7 @@ export const answerLimit = 64 * 1024;
  * Read at once at most. The parser looks at all that it is given, also behind what made it give up, and undici makes an
  * error of each further header there.
  */
-const pieceLimit = 4 * 1024;
+const pieceLimit = 512;
 
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
