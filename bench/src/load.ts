@@ -55,28 +55,30 @@ export async function drive(
 /**
  * Makes `rate` requests a second, one after the other at even distances and whether or not the ones before were answered:
  * a load that comes in bursts, or waits for the server, would measure itself.
- * @returns when each was answered, with 2xx, in epoch milliseconds
+ * @returns when each was answered, with 2xx, in epoch milliseconds, and after how many
  */
 export async function driveEvenly(
   server: Server,
   { rate, seconds, key }: { readonly rate: number; readonly seconds: number; readonly key: string },
   next: () => LoadRequest,
-): Promise<readonly { readonly request: LoadRequest; readonly answeredAt: number }[]> {
+): Promise<readonly { readonly request: LoadRequest; readonly answeredAt: number; readonly ms: number }[]> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
   const agent = new Agent({ keepAlive: true });
   const send = async () => {
     const request = next();
+    const sentAt = performance.now();
     const { method, path, body } = request;
     const outgoing = httpRequest(server.url + path, { method, headers, agent }).end(body);
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     // Told by the response as well.
     outgoing.on('error', () => undefined);
     const answeredAt = Date.now();
+    const ms = performance.now() - sentAt;
     const answer = await text(response);
     if (response.statusCode !== 200 && response.statusCode !== 201) {
       throw new Error(`${method} ${path}: ${response.statusCode} ${answer}`);
     }
-    return { request, answeredAt };
+    return { request, answeredAt, ms };
   };
   const began = performance.now();
   const sent: ReturnType<typeof send>[] = [];

@@ -1,8 +1,9 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
+import { endless, receivers } from '@tracking/testing';
 
 /**
- * Counts what it is sent. `/ok/…` answers 204 at once, `/hang/…` never, `/also/…` at once without being counted; all answer
- * the challenge. Of what came since the last `/reset`, `GET /count` tells how many different (endpoint, event) pairs it was,
+ * Counts what it is sent. `/ok/…` answers 204 at once. Not counted are `/also/…`, which does too, `/slow/…` after 9 s, `/fail/…`
+ * with 500, `/hang/…` never, and `/endless/NAME` with one of the answers that do not end; all answer the challenge. Of what came since the last `/reset`, `GET /count` tells how many different (endpoint, event) pairs it was,
  * cheaply enough to be asked over and over under load, `/stats` also how long after `created_at`, and `/arrivals` when.
  */
 let deliveries = 0;
@@ -11,6 +12,19 @@ let latencies: number[] = [];
 let last = 0;
 /** When the first delivery about a shipment came, by its `external_id`. */
 let arrivals = new Map<string, number>();
+
+const behaviours: Readonly<Record<string, (response: ServerResponse, name: string) => void>> = {
+  also: (response) => response.writeHead(204).end(),
+  slow: (response) => void setTimeout(() => response.writeHead(204).end(), 9_000),
+  fail: (response) => response.writeHead(500).end(),
+  hang: () => undefined,
+  endless: ({ socket }, name) => {
+    const answer = Object.entries(endless).find(([known]) => known === name)?.[1];
+    if (socket === null || answer === undefined) throw new Error(`no answer without end is called ${name}`);
+    socket.on('error', () => undefined);
+    receivers.floods(answer)(socket);
+  },
+};
 
 const quantile = (sorted: readonly number[], q: number) => sorted[Math.floor(sorted.length * q)] ?? 0;
 
@@ -53,9 +67,10 @@ const server = createServer((request, response) => {
       response.end((JSON.parse(body) as { data: { challenge: string } }).data.challenge);
       return;
     }
-    if (path.startsWith('/hang/')) return;
+    const [, kind, name] = path.split('/');
+    const other = behaviours[kind ?? ''];
+    if (other !== undefined) return other(response, name ?? '');
     response.writeHead(204).end();
-    if (path.startsWith('/also/')) return;
     last = Date.now();
     deliveries += 1;
     seen.add(`${path} ${String(request.headers['service-event-id'])}`);

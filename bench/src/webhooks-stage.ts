@@ -69,9 +69,9 @@ export class WebhooksStage {
   }
 
   /** An enabled endpoint for new shipments on this path of the receiver; answers its id. */
-  async endpoint(path: string, key = this.keys[0]): Promise<string> {
-    const fields = { url: this.receiver.url + path, event_types: ['shipment.created'] };
-    const { id } = await this.call<{ id: string }>('POST', '/v1/webhook_endpoints', fields, key);
+  async endpoint(path: string, key = this.keys[0], fields: { max_concurrency?: number } = {}): Promise<string> {
+    const body = { url: this.receiver.url + path, event_types: ['shipment.created'], ...fields };
+    const { id } = await this.call<{ id: string }>('POST', '/v1/webhook_endpoints', body, key);
     await this.enable(id, key);
     return id;
   }
@@ -81,9 +81,19 @@ export class WebhooksStage {
     await this.call('POST', `/v1/webhook_endpoints/${id}/enable`, {}, key);
   }
 
+  async disable(id: string, key = this.keys[0]): Promise<void> {
+    await this.call('POST', `/v1/webhook_endpoints/${id}/disable`, {}, key);
+  }
+
   /** Forgets what came so far. */
   async reset(): Promise<void> {
     await fetch(`${this.receiver.url}/reset`);
+  }
+
+  /** The present value of a metric of the server that has one only. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.server.managementUrl}/metrics`)).text();
+    return Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
   }
 
   /** Waits until so many different deliveries have come, watching the server's memory meanwhile. */

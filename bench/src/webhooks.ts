@@ -1,20 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { shipment } from './api.ts';
-import { drive, driveEvenly } from './load.ts';
+import { drive } from './load.ts';
 import { cpuSeconds } from './machine.ts';
 import { startReceiver, startSender } from './server.ts';
-import { WebhooksStage, receiverStats, type ReceiverStats } from './webhooks-stage.ts';
+import { hostilePart, neighboursPart } from './webhooks-neighbours.ts';
+import { PER_SECOND, each, latency, paced, say, warm } from './webhooks-paced.ts';
+import { WebhooksStage, receiverStats } from './webhooks-stage.ts';
 
 const BASELINE = 20_000;
-const PER_SECOND = 100;
 const HUNG = 20;
 /** Most endpoints that one environment of a workspace may have. */
 const IN_ONE_WORKSPACE = 50;
-
-const say = (name: string, figures: string) => process.stdout.write(`${name.padEnd(42)} ${figures}\n`);
-const each = (cpu: number, count: number) => `${((cpu * 1_000) / count).toFixed(2)} CPU s per 1,000`;
-const latency = ({ p50, p99, greatest }: ReceiverStats) =>
-  `p50 ${p50} ms  p99 ${p99} ms  at most ${greatest} ms`.padEnd(44);
 
 interface Run {
   /** Duration of the parts that have one, in seconds; each has its own default. */
@@ -39,32 +35,6 @@ async function baseline(): Promise<number> {
   return rate;
 }
 
-/**
- * From an event's creation to its arrival, so with the write, the read models and the publisher; and from the answer to
- * the write, when it was stored but may not be published yet.
- */
-async function paced(stage: WebhooksStage, name: string, seconds: number): Promise<void> {
-  await stage.reset();
-  const cpu = cpuSeconds(stage.server.pid);
-  const sent = await driveEvenly(stage.server, { rate: PER_SECOND, seconds, key: stage.keys[0] ?? '' }, shipment);
-  const { stats } = await stage.delivered(sent.length);
-  say(name, `${latency(stats)}${each(cpuSeconds(stage.server.pid) - cpu, sent.length)}  (${sent.length} events)`);
-  const arrivals = (await (await fetch(`${stage.receiver.url}/arrivals`)).json()) as Record<string, number>;
-  const waits = sent
-    .map(({ request: { body = '{}' }, answeredAt }) => {
-      const { external_id } = JSON.parse(body) as { external_id: string };
-      return Math.max(0, (arrivals[external_id] ?? NaN) - answeredAt);
-    })
-    .sort((a, b) => a - b);
-  const at = (share: number) => waits[Math.floor(waits.length * share)] ?? NaN;
-  say('  from the answer to the write', `p50 ${at(0.5)} ms  p99 ${at(0.99)} ms`);
-}
-
-async function warm(stage: WebhooksStage): Promise<void> {
-  await drive(stage.server, { connections: 16, seconds: 3, key: stage.keys[0] ?? '' }, shipment);
-  await pause(1_000);
-}
-
 async function latencyPart({ seconds = 30 }: Run): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
     await stage.endpoint('/ok/1');
@@ -85,14 +55,11 @@ async function hungPart({ seconds = 150 }: Run): Promise<void> {
     const others: string[] = [];
     for (let n = 0; n < HUNG; n += 1) others.push(await stage.endpoint(`/also/${n}`));
     await paced(stage, `the same beside ${HUNG} that answer, 30 s`, 30);
-    const disable = async (ids: readonly string[]) => {
-      for (const id of ids) await stage.call('POST', `/v1/webhook_endpoints/${id}/disable`, {});
-    };
-    await disable(others);
+    for (const id of others) await stage.disable(id);
     const hung: string[] = [];
     for (let n = 0; n < HUNG; n += 1) hung.push(await stage.endpoint(`/hang/${n}`));
     await paced(stage, `the same beside ${HUNG} hung endpoints, ${seconds} s`, seconds);
-    await disable(hung);
+    for (const id of hung) await stage.disable(id);
     await paced(stage, 'the same alone again, 30 s', 30);
   });
 }
@@ -183,6 +150,8 @@ const PARTS: Readonly<Record<string, (run: Run) => Promise<void>>> = {
   latency: latencyPart,
   rate: ratePart,
   hung: hungPart,
+  neighbours: neighboursPart,
+  hostile: hostilePart,
   drain: drainPart,
   kill: killPart,
 };

@@ -43,7 +43,8 @@ export interface OutboundFailure {
  * POSTs to addresses that clients chose. Never follows a redirect, never uses a proxy from the environment, connects
  * only to an address that was itself checked (https and public, unless the operator allowed more), reuses connections
  * per origin. Never throws: every outcome is a value. A request that a reused connection dropped before any answer is sent
- * once more on a new one, within the same deadline: the receiver may see one attempt twice.
+ * once more on a new one, within the same deadline: the receiver may see one attempt twice. An answer that did not end
+ * within 64 KiB, whatever they consist of, is `invalid_response`, unless more than is kept of its body was among them.
  */
 export interface OutboundHttp {
   post(request: OutboundRequest): Promise<OutboundResponse | OutboundFailure>;

@@ -3,7 +3,27 @@ import { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import type { Behaviour } from './receiver.ts';
 
-/** Behaviours by what they do to a client. Bytes that follow a time go on until the socket closes. */
+const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKS = `${OK}transfer-encoding: chunked\r\n\r\n`;
+
+/** Answers that never end: how they begin, and what follows over and over. */
+export const endless = {
+  body: [`${OK}content-length: 1000000000\r\n\r\n`, 'x'],
+  chunks: [CHUNKS, '8\r\nxxxxxxxx\r\n'],
+  chunkExtension: [`${CHUNKS}1;x=`, 'x'],
+  chunkExtensions: [CHUNKS, `1;${'x'.repeat(1000)}\r\nx\r\n`],
+  chunkSize: [CHUNKS, '0'],
+  trailers: [`${CHUNKS}0\r\n`, 'x-more: x\r\n'],
+  headers: [OK, 'x-more: x\r\n'],
+  header: [`${OK}x-long: `, 'x'],
+  spaceInHeader: [`${OK}x-long:`, ' '],
+  reason: ['HTTP/1.1 200 ', 'x'],
+  emptyLines: ['', '\r\n'],
+  information102: ['', 'HTTP/1.1 102 Processing\r\n\r\n'],
+  information103: ['', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
+} as const satisfies Readonly<Record<string, readonly [beginning: string, part: string]>>;
+
+/** Behaviours by what they do to a client. What they do again and again goes on until the socket closes. */
 export const receivers = {
   /** A proper answer. */
   answers:
@@ -28,24 +48,13 @@ export const receivers = {
   hangs: (): Behaviour => () => undefined,
   hangsAfterHeaders: (): Behaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'),
   hangsWithinHeaders: (): Behaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le'),
-  /** A byte of the body at a time, without end. */
+  /** A part at a time, without end. */
   drips:
-    (everyMs = 100): Behaviour =>
+    ([beginning, part]: readonly [string, string] = endless.body, everyMs = 20): Behaviour =>
     (socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n');
-      repeat(socket, everyMs, () => socket.write('x'));
+      socket.write(beginning);
+      repeat(socket, everyMs, () => socket.write(part));
     },
-  dripsHeaders:
-    (everyMs = 100): Behaviour =>
-    (socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
-      repeat(socket, everyMs, () => socket.write('x'));
-    },
-  /** Informational answers without end. */
-  dripsInformation:
-    (everyMs = 5): Behaviour =>
-    (socket) =>
-      repeat(socket, everyMs, () => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')),
   /** An informational answer before the real one. */
   informsFirst:
     (status: number): Behaviour =>
@@ -71,16 +80,18 @@ export const receivers = {
     (megabytes = 256): Behaviour =>
     (socket) =>
       socket.write(message(200, bomb(megabytes), { 'content-encoding': 'gzip' })),
-  /** A body without end, as fast as it is read. */
-  floods: (): Behaviour => (socket) => {
-    const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 'x'), Buffer.from('\r\n')]);
-    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
-    const pump = () => {
-      while (!socket.destroyed && socket.write(chunk));
-    };
-    socket.on('drain', pump);
-    pump();
-  },
+  /** The same as fast as it is read. */
+  floods:
+    ([beginning, part]: readonly [string, string] = endless.chunks) =>
+    (socket: Socket): void => {
+      const parts = Buffer.from(part.repeat(Math.ceil(0x10000 / part.length)));
+      socket.write(beginning);
+      const pump = () => {
+        while (!socket.destroyed && socket.write(parts));
+      };
+      socket.on('drain', pump);
+      pump();
+    },
   /** One header of this many bytes. */
   hugeHeader:
     (bytes: number): Behaviour =>

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { Client } from 'undici';
+import { Client, type Dispatcher } from 'undici';
+import { AnswerBound, answerLimit, AnswerTooLong } from './answer-bound.ts';
 import type { Connector } from './connector.ts';
 
 export interface ConnectionSettings {
@@ -16,6 +17,12 @@ export interface ConnectionSettings {
 /** Taken off a receiver's `Keep-Alive: timeout=…`, in milliseconds, for the way there. */
 const keepAliveMarginMs = 1000;
 const maxHeaderBytes = 16 * 1024;
+/**
+ * Of one answer over the network. TLS can bring any number of bytes that are no part of what it encrypts (tickets, new keys,
+ * new handshakes) and that nobody sees come: they are counted from time to time.
+ */
+const maxNetworkBytes = 2 * answerLimit;
+const networkCheckMs = 50;
 
 /** What waits for a connection. */
 export interface Waiter {
@@ -27,10 +34,13 @@ export interface Waiter {
 export class Connection {
   /** Answers that came whole over the present socket. */
   answers = 0;
-  readonly client: Client;
   /** When the present socket began to open, by the monotonic clock. */
   openedAt = 0;
+  readonly #client: Client;
+  /** As the network sees it, without TLS. */
   #socket: Socket | undefined;
+  #bytesBefore = 0;
+  readonly #bound = new AnswerBound();
 
   constructor(
     readonly origin: string,
@@ -38,11 +48,15 @@ export class Connection {
     { keepAliveMs }: ConnectionSettings,
     onDisconnect: (connection: Connection) => void,
   ) {
-    this.client = new Client(origin, {
+    this.#client = new Client(origin, {
       connect: (options, callback) => {
         this.answers = 0;
         this.openedAt = performance.now();
-        this.#socket = connector(options, callback);
+        this.#bytesBefore = 0;
+        this.#socket = connector(options, (...opened) => {
+          if (opened[1] !== null) this.#bound.watch(opened[1]);
+          callback(...opened);
+        });
       },
       // One deadline for everything is kept by the request itself.
       headersTimeout: 0,
@@ -53,12 +67,24 @@ export class Connection {
       maxHeaderSize: maxHeaderBytes,
       pipelining: 1,
     });
-    this.client.on('disconnect', () => onDisconnect(this));
+    this.#client.on('disconnect', () => onDisconnect(this));
+  }
+
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.#bytesBefore = this.#socket?.bytesRead ?? 0;
+    this.#bound.begin();
+    this.#client.dispatch(request, handler);
+  }
+
+  /** Closes it where more came over the network than any answer needs. */
+  checkNetworkBytes(): void {
+    const bytes = (this.#socket?.bytesRead ?? 0) - this.#bytesBefore;
+    if (bytes > maxNetworkBytes) this.destroy(new AnswerTooLong());
   }
 
   /** Closes the socket, also one that is still being opened; a request on it fails. */
-  destroy(): void {
-    void this.client.destroy();
+  destroy(reason: Error | null = null): void {
+    void this.#client.destroy(reason);
     this.#socket?.destroy();
   }
 }
@@ -76,7 +102,8 @@ export class Connections {
   readonly #origins = new Map<string, Origin>();
   /** Of all origins, the one that rested longest first. */
   readonly #idle = new Set<Connection>();
-  #open = 0;
+  readonly #open = new Set<Connection>();
+  #check: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly connector: Connector,
@@ -84,7 +111,7 @@ export class Connections {
   ) {}
 
   get open(): number {
-    return this.#open;
+    return this.#open.size;
   }
   get idle(): number {
     return this.#idle.size;
@@ -156,8 +183,10 @@ export class Connections {
       this.#origins.set(key, origin);
     }
     origin.open += 1;
-    this.#open += 1;
-    return new Connection(key, this.connector, this.settings, (connection) => this.#dropIdle(connection));
+    const opened = new Connection(key, this.connector, this.settings, (connection) => this.#dropIdle(connection));
+    this.#open.add(opened);
+    this.#check ??= setInterval(checkAll, networkCheckMs, this.#open).unref();
+    return opened;
   }
 
   #dropIdle(connection: Connection): void {
@@ -171,11 +200,19 @@ export class Connections {
     const origin = this.#origins.get(connection.origin);
     if (origin !== undefined) {
       origin.open -= 1;
-      this.#open -= 1;
       if (origin.open === 0 && origin.waiting.size === 0) this.#origins.delete(connection.origin);
+    }
+    this.#open.delete(connection);
+    if (this.#open.size === 0) {
+      clearInterval(this.#check);
+      this.#check = undefined;
     }
     connection.destroy();
   }
+}
+
+function checkAll(open: ReadonlySet<Connection>): void {
+  for (const connection of open) connection.checkNetworkBytes();
 }
 
 function takeFirst<T>(set: Set<T>): T | undefined {

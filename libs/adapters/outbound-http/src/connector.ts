@@ -10,7 +10,10 @@ export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
-/** Opens a socket and calls back once it may be written to. The caller may destroy the socket at any time before. */
+/**
+ * Answers the socket that it begins to open, and calls back with one that may be written to: the same or, over TLS, another
+ * on top. Destroying the first, at any time, ends both.
+ */
 export type Connector = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 
 export interface ConnectorOptions {
@@ -56,7 +59,7 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
 
   return ({ protocol, hostname, port }, callback) => {
     const plain = protocol === 'http:';
-    const options = {
+    const socket = connectTcp({
       host: hostname,
       port: Number(port) || (plain ? 80 : 443),
       // Asked for names only: a host given as an address was judged with its URL.
@@ -66,27 +69,32 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: keepAliveProbeMs,
-    };
-    const socket = plain
-      ? connectTcp(options)
-      : connectTls({
-          ...options,
-          secureContext,
-          // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
-          rejectUnauthorized: true,
-          ALPNProtocols: ['http/1.1'],
-          // A server name is never an address (RFC 6066).
-          ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
-        });
+    });
+    const secure = () =>
+      connectTls({
+        socket,
+        host: hostname,
+        secureContext,
+        // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+        rejectUnauthorized: true,
+        ALPNProtocols: ['http/1.1'],
+        // A server name is never an address (RFC 6066).
+        ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
+      });
     let waiting = true;
-    const settle = (error: Error | null) => {
+    const settle = (error: Error | null, open = socket) => {
       if (!waiting) return;
       waiting = false;
-      if (error === null) callback(null, socket);
+      if (error === null) callback(null, open);
       else callback(error, null);
     };
-    socket.once(plain ? 'connect' : 'secureConnect', () => settle(null));
-    // Stays for the socket's life, so that no late error is ever unhandled.
+    socket.once('connect', () => {
+      if (plain) return settle(null);
+      const tls = secure();
+      tls.once('secureConnect', () => settle(null, tls));
+      tls.on('error', settle);
+    });
+    // Both stay for the socket's life, so that no late error is ever unhandled.
     socket.on('error', settle);
     return socket;
   };

@@ -50,7 +50,7 @@ export class Exchange implements Waiter, Dispatcher.DispatchHandler {
     this.#connection = connection;
     this.#stage = 'connecting';
     const { target, headers, request } = this;
-    connection.client.dispatch({ method: 'POST', path: target.path, headers, body: request.body }, this);
+    connection.dispatch({ method: 'POST', path: target.path, headers, body: request.body }, this);
   }
 
   expire(): void {

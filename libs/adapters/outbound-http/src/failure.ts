@@ -1,5 +1,6 @@
 import type { OutboundErrorCode } from '@tracking/ports';
 import { errors } from 'undici';
+import { AnswerTooLong, answerLimit } from './answer-bound.ts';
 import { AddressRefused } from './connector.ts';
 import { NameNotResolved } from './name-resolution.ts';
 
@@ -37,6 +38,8 @@ export function failureOf(thrown: Error, opened: boolean): Failure {
   const { code = error.name, syscall } = error;
   if (error instanceof AddressRefused) return { code: 'address_not_allowed', message: error.message };
   if (error instanceof NameNotResolved) return { code: 'dns_failed', message: error.message };
+  if (error instanceof AnswerTooLong)
+    return { code: 'invalid_response', message: `the answer did not end within ${answerLimit / 1024} KiB` };
   if (isConnectionLoss(error)) {
     const when = opened ? 'its answer was complete' : 'it was open';
     return { code: 'connection_reset', message: `the receiver closed the connection before ${when}` };

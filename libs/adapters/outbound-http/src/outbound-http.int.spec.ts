@@ -1,5 +1,6 @@
 import type { OutboundFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
 import {
+  endless,
   eventually,
   RecordedMetrics,
   receivers,
@@ -296,9 +297,9 @@ describe('the deadline', () => {
     ['hangs', receivers.hangs(), 'waiting for the answer'],
     ['hangs within the headers', receivers.hangsWithinHeaders(), 'waiting for the answer'],
     ['hangs after the headers', receivers.hangsAfterHeaders(), 'reading the answer'],
-    ['drips the body', receivers.drips(20), 'reading the answer'],
-    ['drips the headers', receivers.dripsHeaders(20), 'waiting for the answer'],
-    ['informs without end', receivers.dripsInformation(), 'waiting for the answer'],
+    ['drips the body', receivers.drips(endless.body), 'reading the answer'],
+    ['drips the headers', receivers.drips(endless.header), 'waiting for the answer'],
+    ['informs without end', receivers.drips(endless.information103), 'waiting for the answer'],
   ])('one that %s', async (_name, behaviour, doing) => {
     const target = await receiver(behaviour);
     const http = client();

@@ -69,6 +69,34 @@ describe('endpoints that hang', () => {
   });
 });
 
+describe('a workspace whose receivers answer slowly', () => {
+  const SLOW = Array.from({ length: 4 }, (_, index) => `https://slow-${index}.example.com/`);
+  const other = { ...SCOPE, workspace_id: 'wsp_two' };
+
+  test.each([
+    ['another workspace', other],
+    ['another endpoint of its own', SCOPE],
+  ])('does not keep %s waiting', async (_name, scope) => {
+    webhooks = await stage.start({ maxInFlight: 64 });
+    for (const url of SLOW) await stage.endpoint(webhooks, url, { max_concurrency: 100 });
+    // By then each of them may have had every attempt to itself.
+    await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
+    await eventually(async () => expect(await count(['succeeded'])).toBe(100 * SLOW.length), { deadlineMs: 20_000 });
+    const gate = Promise.withResolvers<void>();
+    for (const url of SLOW) stage.receivers.behave(url, () => gate.promise.then(() => answer(200)));
+    await stage.publish(...Array.from({ length: 50 }, () => stage.event()));
+    const atGate = () => webhooks.metrics.value('webhook_attempts_in_flight');
+    await eventually(() => expect(atGate()).toBeGreaterThan(40));
+
+    await stage.endpoint(webhooks, URL_A, {}, scope);
+    await stage.publish(...Array.from({ length: 10 }, () => stage.event(scope)));
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(10));
+    expect(atGate()).toBeGreaterThan(40);
+    gate.resolve();
+    await eventually(async () => expect(await count(['pending', 'retrying'])).toBe(0));
+  });
+});
+
 describe('an endpoint that is behind', () => {
   test('has its deliveries recorded late, in order, while its neighbour is served at once', async () => {
     webhooks = await stage.start();

@@ -5,6 +5,7 @@ import {
   type Behaviour,
   type Receiver,
   createAuthority,
+  endless,
   eventually,
   issueCertificate,
   receivers,
@@ -71,7 +72,9 @@ describe('a real HTTPS receiver', () => {
     ['redirects', receivers.redirects('https://elsewhere.example.com/'), { error: { code: 'redirect_not_followed' } }],
     ['hangs', receivers.hangs(), { error: { code: 'timeout' } }],
     ['hangs after its headers', receivers.hangsAfterHeaders(), { error: { code: 'timeout' } }],
-    ['drips', receivers.drips(20), { error: { code: 'timeout' } }],
+    ['drips', receivers.drips(), { error: { code: 'timeout' } }],
+    ['informs without end', receivers.floods(endless.information103), { error: { code: 'invalid_response' } }],
+    ['extends a chunk without end', receivers.floods(endless.chunkExtension), { error: { code: 'invalid_response' } }],
     // Twice, since a request that a used connection dropped is sent once more by the connection's own rules.
     ['resets', receivers.resets(), { error: { code: 'connection_reset' } }, 2],
     ['lies about its length', receivers.claimsMore(), { error: { code: 'connection_reset' } }],

@@ -12,12 +12,18 @@ export class Rotation<T> {
     else members.add(member);
   }
 
-  /** Takes the member whose turn it is out of the queue; its group goes behind the others. */
-  next(): T | undefined {
+  /**
+   * Takes the member whose turn it is out of the queue; its group goes behind the others. Who holds as much as its group
+   * has room for is passed over, and keeps its turn.
+   */
+  next(roomOf: (group: string) => number, heldBy: (member: T) => number): T | undefined {
     for (const [group, members] of this.groups) {
-      this.groups.delete(group);
+      const room = roomOf(group);
+      if (room <= 0) continue;
       for (const member of members) {
+        if (heldBy(member) >= room) continue;
         members.delete(member);
+        this.groups.delete(group);
         if (members.size > 0) this.groups.set(group, members);
         return member;
       }
