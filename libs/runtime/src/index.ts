@@ -4,5 +4,6 @@ export * from './health.ts';
 export * from './logging.ts';
 export * from './management-server.ts';
 export * from './metrics.ts';
+export * from './shown-error.ts';
 export * from './shutdown.ts';
 export * from './webhook-config.ts';

@@ -1,4 +1,5 @@
 import type { Logger } from '@tracking/ports';
+import { shownError } from './shown-error.ts';
 
 interface Step {
   readonly name: string;
@@ -12,6 +13,7 @@ interface Step {
 export class Shutdown {
   private readonly steps: Step[] = [];
   private under?: Promise<void>;
+  private hasFailed = false;
 
   constructor(
     private readonly logger: Logger,
@@ -44,10 +46,30 @@ export class Shutdown {
       process.on(signal, () => {
         if (this.under) process.exit(1);
         this.logger.info({ signal }, 'stopping');
-        before();
-        setTimeout(() => process.exit(1), this.deadlineMs).unref();
-        void this.run().then(() => process.exit(0));
+        this.end(before);
       });
     }
+  }
+
+  /**
+   * Ends the process, with 1, on an error that nobody caught: what it was about is unknown, and another process does better.
+   * The first one is logged; those that come of the end are not.
+   * @param before runs first, at once
+   */
+  onUncaught(before: () => void = () => undefined): void {
+    for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+      process.on(event, (error: unknown) => {
+        if (this.hasFailed) return;
+        this.hasFailed = true;
+        this.logger.error({ error: shownError(error) }, 'an error that nobody caught: stopping');
+        if (this.under === undefined) this.end(before);
+      });
+    }
+  }
+
+  private end(before: () => void): void {
+    before();
+    setTimeout(() => process.exit(1), this.deadlineMs).unref();
+    void this.run().then(() => process.exit(this.hasFailed ? 1 : 0));
   }
 }
