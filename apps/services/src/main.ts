@@ -1,4 +1,4 @@
-import { ConfigError } from '@tracking/runtime';
+import { ConfigError, shownError } from '@tracking/runtime';
 import { DistributedSystem, SERVICES } from '@tracking/system';
 import { loadConfig } from './config.ts';
 
@@ -8,8 +8,17 @@ const say = (line = '') => process.stdout.write(`${line}\n`);
 
 const { promise: asked, resolve: stop } = Promise.withResolvers<void>();
 let isStarting = true;
+let exitCode = 0;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => (isStarting ? process.exit(1) : stop()));
+}
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.once(event, (error: unknown) => {
+    process.stderr.write(`${shownError(error)}\n`);
+    exitCode = 1;
+    if (isStarting) process.exit(exitCode);
+    stop();
+  });
 }
 
 try {
@@ -45,7 +54,7 @@ try {
   say('stopping');
   await system.stop();
   say('stopped');
-  process.exit(0);
+  process.exit(exitCode);
 } catch (error) {
   const said = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
   process.stderr.write(`${said}\n`);

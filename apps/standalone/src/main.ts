@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
 import { DataFolderDamaged, DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
 import { PlacesFileError } from '@tracking/places';
-import { Unavailable } from '@tracking/ports';
+import { Unavailable, type Logger } from '@tracking/ports';
 import { ConfigError, createLogger, warnOfMisspelt } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
 import { startStandalone } from './standalone.ts';
@@ -22,10 +22,20 @@ function giveUp(error: unknown): never {
   process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
 }
 
+/** Where the command line, which started it for its own use, looks for what went wrong. */
+const onErrorOutput: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: (fields, text) => {
+    process.stderr.write(`${'error' in fields ? String(fields.error) : text}\n`);
+  },
+};
+
 try {
   const config = loadConfig();
   const administration = process.argv.includes('--administration');
-  const logger = await createLogger({ level: administration ? 'silent' : config.logLevel, service: 'standalone' });
+  const logger = administration ? onErrorOutput : await createLogger({ level: config.logLevel, service: 'standalone' });
   warnOfMisspelt(logger, config.misspelt);
   const { url, managementUrl, ready, shutdown } = await startStandalone(
     config,

@@ -45,6 +45,7 @@ export async function startStandalone(
   const shutdown = new Shutdown(logger, SHUTDOWN_MS);
   const metrics = new PrometheusMetrics('standalone');
   const health = new Health();
+  shutdown.onUncaught(() => health.draining());
   const clock = () => new Date();
   const baseUrl = config.baseUrl ?? addressOf(config.host, config.port);
   const appUrl = config.appUrl ?? baseUrl;

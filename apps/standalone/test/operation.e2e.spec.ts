@@ -14,6 +14,7 @@ import {
   startRefused,
   startStandalone,
   withFolder,
+  throwing,
   type StandaloneProcess,
 } from './standalone-process.ts';
 
@@ -164,6 +165,31 @@ describe('running standalone', () => {
     expect(server.output()).not.toMatch(/sk_(live|test)_/);
     expect((await stat(dataDir)).mode & 0o077).toBe(0);
     for (const name of await readdir(dataDir)) expect((await stat(join(dataDir, name))).mode & 0o077).toBe(0);
+  });
+});
+
+describe('standalone with an error that nobody catches', () => {
+  it('logs it once, stops in order and ends with 1; the next start has everything', async () => {
+    await withFolder(async (dataDir) => {
+      const key = await newKey(dataDir);
+      const first = await startStandalone(dataDir, { NODE_OPTIONS: throwing('SIGUSR2', 'lost sk_live_abcdef') });
+      const created = await client(first.url, key).post('/v1/shipments', { external_id: 'PO-1' });
+      await first.stop('SIGUSR2');
+      expect(first.child.exitCode).toBe(1);
+      const lines = first
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('nobody caught'));
+      expect(lines.map((line) => JSON.parse(line))).toEqual([
+        expect.objectContaining({
+          level: 'error',
+          error: expect.stringMatching(/^Error: lost sk_live_\[redacted\]\n/),
+        }),
+      ]);
+      const second = await startStandalone(dataDir);
+      expect((await client(second.url, key).get(`/v1/shipments/${created.data.id}`)).status).toBe(200);
+      await second.stop();
+    });
   });
 });
 

@@ -36,6 +36,12 @@ function launch(dataDir: string, env: Record<string, string>, wrapper: readonly 
   });
 }
 
+/** `NODE_OPTIONS` of a process in which an error of this message is thrown, where nobody catches it, on this signal. */
+export function throwing(signal: NodeJS.Signals, message: string): string {
+  const code = `process.on('${signal}', () => { throw new Error('${message}') })`;
+  return `--import=data:text/javascript,${encodeURIComponent(code).replaceAll("'", '%27')}`;
+}
+
 /** Starts it and waits for its "listening" line. */
 export async function startStandalone(dataDir: string, env: Record<string, string> = {}): Promise<StandaloneProcess> {
   const child = launch(dataDir, env);

@@ -6,5 +6,6 @@ export * from './management-server.ts';
 export * from './metrics.ts';
 export * from './misspelt.ts';
 export * from './secrets-key.ts';
+export * from './shown-error.ts';
 export * from './shutdown.ts';
 export * from './webhook-config.ts';

@@ -39,3 +39,72 @@ describe('a process that is asked to stop', () => {
     expect([child.exitCode, messages()]).toEqual([1, ['stopping']]);
   });
 });
+
+/** A process that says when its steps were stopped, and does this. */
+const program = (what: string) => `
+  import { Shutdown, createLogger } from '@tracking/runtime';
+  const logger = await createLogger({ level: 'info', service: 'child' });
+  const shutdown = new Shutdown(logger, 2_000);
+  shutdown.add('engine', async () => logger.info({}, 'engine stopped'));
+  shutdown.add('http', async () => logger.info({}, 'http stopped'));
+  shutdown.onSignals(() => logger.info({}, 'draining'));
+  shutdown.onUncaught(() => logger.info({}, 'draining'));
+  const alive = setInterval(() => undefined, 1_000);
+  ${what}
+`;
+
+async function run(what: string) {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program(what)], {
+    cwd: fileURLToPath(new URL('.', import.meta.url)),
+  });
+  let [output, complaints] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  const lines = output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { level: string; msg: string; error?: string });
+  return { code, lines, complaints, texts: lines.map(({ level, msg }) => `${level} ${msg}`) };
+}
+
+const FAILED = 'error an error that nobody caught: stopping';
+
+describe('a process with an error that nobody catches', () => {
+  it.each([
+    ['thrown', "setTimeout(() => { throw new Error('lost mongodb://me:hunter2@host') }, 10);"],
+    ['rejected', "void Promise.reject(new Error('lost mongodb://me:hunter2@host'));"],
+  ])('logs it once where it is %s, stops in order, and ends with 1', async (_how, what) => {
+    const { code, lines, texts, complaints } = await run(what);
+    expect(texts).toEqual([FAILED, 'info draining', 'info http stopped', 'info engine stopped', 'info stopped']);
+    expect(lines[0]?.error).toMatch(/^Error: lost mongodb:\/\/\[redacted\]@host\n +at /);
+    expect([code, complaints]).toEqual([1, '']);
+  });
+
+  it('ends by its deadline where a step does not stop, or makes errors without end', async () => {
+    const { code, texts } = await run(`
+      shutdown.add('stuck', () => new Promise(() => undefined));
+      setInterval(() => { throw new Error('again') }, 10);
+    `);
+    expect([code, texts]).toEqual([1, [FAILED, 'info draining']]);
+  });
+
+  it('ends with 1 although it was told to stop before', async () => {
+    const { code, texts } = await run(`
+      shutdown.add('failing', async () => {
+        setImmediate(() => { throw new Error('while stopping') });
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      });
+      process.kill(process.pid, 'SIGTERM');
+    `);
+    expect(texts).toEqual([
+      'info stopping',
+      'info draining',
+      FAILED,
+      'info http stopped',
+      'info engine stopped',
+      'info stopped',
+    ]);
+    expect(code).toBe(1);
+  });
+});

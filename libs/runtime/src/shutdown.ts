@@ -1,4 +1,5 @@
 import type { Logger } from '@tracking/ports';
+import { shownError } from './shown-error.ts';
 
 /** Ctrl-C reaches a process from the terminal and once more from each `npm` that it was started by: one wish, not two. */
 const SAME_WISH_MS = 1_000;
@@ -15,6 +16,7 @@ interface Step {
 export class Shutdown {
   private readonly steps: Step[] = [];
   private under?: Promise<void>;
+  private hasFailed = false;
 
   constructor(
     private readonly logger: Logger,
@@ -52,13 +54,33 @@ export class Shutdown {
         }
         askedAt = performance.now();
         this.logger.info({ signal }, 'stopping');
-        before();
-        setTimeout(() => process.exit(1), this.deadlineMs).unref();
-        void this.run().then(() => {
-          this.logger.info({}, 'stopped');
-          process.exit(0);
-        });
+        this.end(before);
       });
     }
+  }
+
+  /**
+   * Ends the process, with 1, on an error that nobody caught: what it was about is unknown, and another process does better.
+   * The first one is logged; those that come of the end are not.
+   * @param before runs first, at once
+   */
+  onUncaught(before: () => void = () => undefined): void {
+    for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+      process.on(event, (error: unknown) => {
+        if (this.hasFailed) return;
+        this.hasFailed = true;
+        this.logger.error({ error: shownError(error) }, 'an error that nobody caught: stopping');
+        if (this.under === undefined) this.end(before);
+      });
+    }
+  }
+
+  private end(before: () => void): void {
+    before();
+    setTimeout(() => process.exit(1), this.deadlineMs).unref();
+    void this.run().then(() => {
+      this.logger.info({}, 'stopped');
+      process.exit(this.hasFailed ? 1 : 0);
+    });
   }
 }

@@ -36,6 +36,6 @@ export function openKafka(service: Service, options: KafkaOptions): KafkaMessage
   const { logger, metrics, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...options, logger, metrics });
   shutdown.add('message broker', () => broker.close());
-  service.watch('message broker', () => broker.produced(SHIPMENT_EVENTS_TOPIC.name));
+  service.watch('message broker', () => broker.check(SHIPMENT_EVENTS_TOPIC.name));
   return broker;
 }

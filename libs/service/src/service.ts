@@ -43,8 +43,6 @@ export function serviceSettings(read: ConfigReader): ServiceSettings {
 /** One process of the distributed system: its log, metrics, health and end. What it does, its app adds. */
 export class Service {
   readonly clock: Clock = () => new Date();
-  private readonly stopping = new AbortController();
-
   private constructor(
     readonly logger: Logger,
     readonly metrics: PrometheusMetrics,
@@ -53,6 +51,7 @@ export class Service {
     /** Port of the management server. */
     readonly managementPort: number,
     private readonly administration: { handler: ManagementHandler | undefined },
+    private readonly stopping: AbortController,
   ) {}
 
   /** Lives from here on: says so, and that it is not ready yet; ends on SIGTERM. @throws ConfigError */
@@ -62,18 +61,20 @@ export class Service {
     const metrics = new PrometheusMetrics(name);
     const health = new Health();
     const shutdown = new Shutdown(logger, SHUTDOWN_MS);
+    const stopping = new AbortController();
+    const drain = () => {
+      health.draining();
+      stopping.abort();
+    };
+    shutdown.onUncaught(drain);
     const address = { host: settings.managementHost, port: settings.managementPort };
     const administration: { handler: ManagementHandler | undefined } = { handler: undefined };
     const others: ManagementHandler = (request, response) => administration.handler?.(request, response) ?? false;
     const starting = startManagementServer(address, metrics, () => health.report(), others);
     const management = await blaming('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
     shutdown.add('management', () => management.close());
-    const service = new Service(logger, metrics, health, shutdown, management.port, administration);
-    shutdown.onSignals(() => {
-      health.draining();
-      service.stopping.abort();
-    });
-    return service;
+    shutdown.onSignals(drain);
+    return new Service(logger, metrics, health, shutdown, management.port, administration, stopping);
   }
 
   /** What else the management port answers. */

@@ -1,19 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
-import { retryCounter } from '@tracking/ports';
-import type { BatchHandler, CountRetry, Logger, Metrics, ReceivedMessage } from '@tracking/ports';
+import { PartitionAssigners, type Consumer, type EachBatchPayload, type KafkaMessage } from 'kafkajs';
+import {
+  Unavailable,
+  retryCounter,
+  type BatchHandler,
+  type CountRetry,
+  type Logger,
+  type Metrics,
+  type ReceivedMessage,
+} from '@tracking/ports';
 import { PATIENT, type KafkaClient } from './kafka-client.ts';
-import { reasonOf, within } from './kafka-errors.ts';
+import { ENGINE, reasonOf, within } from './kafka-errors.ts';
 import type { KafkaLimits } from './kafka-options.ts';
+import { joinAs, type MemberName } from './member-name.ts';
 import { PartitionWork } from './partition-work.ts';
+import { Trouble } from './trouble.ts';
 
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 1_000;
 /** A partition that was left to its handler is fetched again at most so much later; heartbeats go out as often. */
 const FETCH_WAIT_MS = 250;
 /** Long enough to tell a broker that answers; one that does not will see the session lapse. */
 const LEAVE_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
+const LOOK_EVERY_MS = 1_000;
+/** The group gave the member's place away. */
+const UNKNOWN_MEMBER = 'UNKNOWN_MEMBER_ID';
 
 export interface Membership {
   /** As the caller knows it, and as the cluster does. */
@@ -38,23 +50,37 @@ export class GroupMember {
   private consumer: Consumer | undefined;
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
+  /** Of whichever consumer stands for it. */
+  private readonly name: MemberName = { id: '', leaves: false };
+  /** Under which it was told its partitions; empty until then. */
   private memberId = '';
   private readonly logger: Logger;
   private readonly countRetry: CountRetry;
+  /** When its group last heard of it, on the monotonic clock. */
+  private heardAt = performance.now();
+  private readonly trouble: Trouble;
 
   constructor(
     private readonly membership: Membership,
     private readonly open: () => KafkaClient,
+    /** Rejects where it does not. */
+    private readonly brokerAnswers: () => Promise<unknown>,
     private readonly limits: KafkaLimits,
     { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
   ) {
     this.logger = logger;
     this.countRetry = retryCounter(metrics);
+    this.trouble = new Trouble('message broker: a consumer is made anew', { topic: membership.topic }, logger);
+  }
+
+  /** Its group has not heard of it for so long that it may have lost its place. */
+  get isOut(): boolean {
+    return performance.now() - this.heardAt > this.limits.sessionTimeoutMs;
   }
 
   /** Takes part until told to leave and the batches in hand are done; a consumer that crashed is followed by a new one. */
   async run(): Promise<void> {
-    const { leaving, topic } = this.membership;
+    const { leaving } = this.membership;
     for (let wait = FIRST_PAUSE_MS; !leaving.aborted; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
       this.client = this.open();
       this.memberId = '';
@@ -63,7 +89,7 @@ export class GroupMember {
       } catch (error) {
         if (this.memberId !== '') wait = FIRST_PAUSE_MS;
         this.countRetry('consuming');
-        this.logger.warn({ topic, reason: reasonOf(error) }, 'message broker: a consumer crashed and is made anew');
+        this.trouble.goesOn(reasonOf(error));
         for (const work of this.works) work.fence();
       } finally {
         this.client.abandon();
@@ -84,21 +110,33 @@ export class GroupMember {
     const consumer = kafka.consumer({
       groupId: clusterGroup,
       sessionTimeout: sessionTimeoutMs,
+      // No longer than for one that has gone does the group wait for one that does not join again.
+      rebalanceTimeout: sessionTimeoutMs,
       heartbeatInterval: Math.min(1_000, sessionTimeoutMs / 6),
       maxWaitTimeInMs: FETCH_WAIT_MS,
       allowAutoTopicCreation: false,
+      partitionAssigners: [
+        (config) => {
+          joinAs(this.name, config.cluster);
+          return PartitionAssigners.roundRobin(config);
+        },
+      ],
       // Whether kafkajs revives a crashed consumer depends on the error: it never does, `run` always.
       retry: { ...PATIENT, restartOnFailure: () => Promise.resolve(false) },
     });
     this.consumer = consumer;
+    const since = performance.now();
+    const looking = setInterval(() => void this.lookForSilence(since), LOOK_EVERY_MS);
     await new Promise<void>((leave, crash) => {
       leaving.addEventListener('abort', () => leave(), { once: true });
       if (leaving.aborted) leave();
       consumer.on(consumer.events.CRASH, ({ payload }) => crash(payload.error));
+      consumer.on(consumer.events.HEARTBEAT, () => this.heard());
       this.crash = crash;
       this.start(consumer).catch(crash);
-    });
+    }).finally(() => clearInterval(looking));
     await this.finish();
+    this.name.leaves = true;
     await within(LEAVE_MS, consumer.disconnect()).catch(() => undefined);
   }
 
@@ -117,6 +155,27 @@ export class GroupMember {
     });
   }
 
+  private heard(): void {
+    this.heardAt = performance.now();
+    this.trouble.isOver();
+  }
+
+  /**
+   * A consumer that the group has not heard of for long although the broker answers waits for what never comes.
+   * @param since it was made
+   */
+  private async lookForSilence(since: number): Promise<void> {
+    const { crash } = this;
+    const longest = 2 * this.limits.sessionTimeoutMs;
+    const isSilent = () => this.crash === crash && performance.now() - Math.max(since, this.heardAt) > longest;
+    if (!isSilent()) return;
+    const answers = await this.brokerAnswers().then(
+      () => true,
+      () => false,
+    );
+    if (answers && isSilent()) crash(new Unavailable(ENGINE, 'silent'));
+  }
+
   /** Under another name the partitions may have been another's in between. */
   private joined(memberId: string, partitions: readonly number[]): void {
     for (const work of this.works) {
@@ -125,6 +184,7 @@ export class GroupMember {
       else if (this.inHand.get(work.partition) !== work) work.goOn();
     }
     this.memberId = memberId;
+    this.heard();
   }
 
   private async take(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
@@ -134,10 +194,13 @@ export class GroupMember {
     // Fetched again once what is in hand is done; nothing of it counts as read.
     if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
     const commit = async (of: number, offset: string) => {
-      await within(
-        this.limits.requestTimeoutMs,
-        consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]),
-      );
+      const { memberId } = this;
+      const committing = consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]);
+      await within(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
+        // It will never be taken; and kafkajs itself may not learn of it.
+        if (reasonOf(error) === UNKNOWN_MEMBER && memberId === this.memberId) this.failed(error);
+        throw error;
+      });
     };
     const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
     const before = [...this.works].findLast((work) => work.partition === partition);

@@ -8,14 +8,19 @@ import {
   type logCreator,
   type RetryOptions,
 } from 'kafkajs';
+import { ANSWERS_LOST, letConnectionsBeginClean } from './clean-connection.ts';
 import { letQueuesRest } from './idle-queue.ts';
 import type { KafkaLimits, KafkaOptions } from './kafka-options.ts';
+import type { LostAnswers } from './lost-answers.ts';
+import { letConsumersKeepNames } from './member-name.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 /** Reason of the errors that abandoning a client causes in it. */
 export const ABANDONED = 'abandoned';
 const KEEP_ALIVE_MS = 60_000;
 
+letConnectionsBeginClean();
+letConsumersKeepNames();
 letQueuesRest();
 
 /** Gives up after about a second: whoever asked repeats by its own rules. Stated whole, since kafkajs has others in tests. */
@@ -40,7 +45,13 @@ export class KafkaClient {
   private readonly sockets = new Set<Socket>();
   private isAbandoned = false;
 
-  constructor(options: KafkaOptions, limits: KafkaLimits, retry: RetryOptions, logs: logCreator) {
+  constructor(
+    options: KafkaOptions,
+    limits: KafkaLimits,
+    retry: RetryOptions,
+    logs: logCreator,
+    private readonly lost: LostAnswers,
+  ) {
     const config: KafkaConfig = {
       brokers: () => this.nextAttempt([...options.brokers]),
       clientId: options.clientId ?? 'tracking',
@@ -74,6 +85,7 @@ export class KafkaClient {
     const socket = ssl ? connectTls({ ...to, ...name, ...ssl }, onConnect) : connectPlain(to, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     this.sockets.add(socket);
+    socket.on(ANSWERS_LOST, (count: number) => this.isAbandoned || this.lost.add(count));
     socket.once('close', () => this.sockets.delete(socket));
     return socket;
   }

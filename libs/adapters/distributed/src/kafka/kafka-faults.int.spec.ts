@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import { Busy, Unavailable, type BatchHandler, type Logger } from '@tracking/ports';
 import { eventually, freePort, noMetrics, silentLogger } from '@tracking/testing';
-import { CuttingProxy, FIND_COORDINATOR, PRODUCE } from '../../test/kafka/cutting-proxy.ts';
+import { CuttingProxy, FIND_COORDINATOR, PRODUCE, SYNC_GROUP } from '../../test/kafka/cutting-proxy.ts';
 import { KafkaEngine } from '../../test/kafka/kafka-engine.ts';
 import { openBroker } from '../../test/kafka/kafka-subject.ts';
 import { Ledger, messageOf } from '../../test/kafka/ledger.ts';
@@ -118,22 +118,70 @@ function faults(engines: string): void {
       await expectAllDelivered();
     });
 
-    it('bring a consumer back whose crash is final for the driver', async () => {
-      const warnings: string[] = [];
-      const logger: Logger = { ...silentLogger, warn: (_fields, text) => void warnings.push(text) };
-      const broker = new KafkaMessageBroker({
-        brokers,
-        logger,
-        metrics: noMetrics,
-        limits: { sessionTimeoutMs: 6_000 },
-      });
+    // An error that nobody catches fails the test, as it ends a process.
+    it('end no process and no consumer where 3 in 10 answers are cut after some of their bytes', async () => {
+      const [publisher, ...consumers] = [open({ publishTimeoutMs: 5_000 }), open(), open()];
+      await make(publisher);
+      for (const broker of consumers) consume(broker);
+      await ledger.publish(publisher, topic, 'before', 1, 10);
+      await expectAllDelivered();
+      proxy.cutInsideAnswers(0.3);
+      const before = proxy.cuts;
+      await publishFromFour(publisher, 10);
+      await eventually(() => expect(proxy.cuts).toBeGreaterThan(before + 100), DEADLINE);
+      await eventually(() => expect(publisher.check(topic)).rejects.toThrow(Unavailable), DEADLINE);
+      await expectAllDelivered();
+      proxy.cutNothing();
+      await publishFromFour(publisher, 10);
+      await expectAllDelivered();
+      await eventually(async () => expect(await publisher.lag(topic, group)).toBe(0), DEADLINE);
+      for (const broker of [publisher, ...consumers]) await eventually(() => broker.check(topic), DEADLINE);
+    });
+
+    it('leave nobody at work who was not told its partitions', async () => {
+      const [first, second] = [open(), open()];
+      await make(first);
+      consume(first);
+      await publishFromFour(first, 2);
+      await expectAllDelivered();
+      proxy.cutAnswers(SYNC_GROUP, 1, 3);
+      consume(second);
+      await publishFromFour(first, 10);
+      await expectAllDelivered();
+      await eventually(async () => expect(await first.lag(topic, group)).toBe(0), DEADLINE);
+    });
+
+    it('leave a consumer its place whose crash is final for the driver', async () => {
+      const lines: string[] = [];
+      const keep = (_fields: object, text: string) => void lines.push(text);
+      const warn = (_fields: object, text: string) => void lines.push(`warning: ${text}`);
+      const logger: Logger = { ...silentLogger, info: keep, warn };
+      // Whoever had to wait until the session of another has lapsed would be late.
+      const limits = { sessionTimeoutMs: 4 * DEADLINE.deadlineMs };
+      const broker = new KafkaMessageBroker({ brokers, logger, metrics: noMetrics, limits });
       opened.push(broker);
       await make(broker);
-      proxy.cutAnswers(FIND_COORDINATOR, 1, 3);
       consume(broker);
-      await publishFromFour(broker, 2);
+      const leaving = new AbortController();
+      const handled = { byOther: 0 };
+      consume(
+        open(limits),
+        async (messages) => {
+          handled.byOther += messages.length;
+          await ledger.receive(messages);
+        },
+        AbortSignal.any([leaving.signal, stop.signal]),
+      );
+      const publishing = publishFromFour(broker, 10);
+      await eventually(() => expect(handled.byOther).toBeGreaterThan(0), DEADLINE);
+      await publishing;
+      // The one that stays has to join again.
+      proxy.cutAnswers(FIND_COORDINATOR, 1, 12);
+      leaving.abort();
+      await publishFromFour(broker, 10);
       await expectAllDelivered();
-      expect(warnings).toContain('message broker: a consumer crashed and is made anew');
+      expect(lines).toContain('message broker: a consumer is made anew');
+      expect(lines.filter((text) => text.startsWith('warning'))).toEqual([]);
     });
   });
 
@@ -158,6 +206,29 @@ function faults(engines: string): void {
       await publishing;
       await expectAllDelivered();
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
+    });
+
+    it('killed under load: every member goes on where it was, without a session to wait out', async () => {
+      const limits = { sessionTimeoutMs: 4 * DEADLINE.deadlineMs };
+      const [publisher, ...members] = [open(), open(limits), open(limits), open(limits)];
+      await make(publisher, 6);
+      for (const broker of members) consume(broker);
+      for (let restart = 0; restart < 3; restart += 1) {
+        let isOver = false;
+        const large = 'x'.repeat(20_000);
+        const load = (async () => {
+          for (let n = 0; !isOver; n += 1) {
+            const messages = Array.from({ length: 30 }, (_, key) => messageOf(`load-${restart}-${key}`, n, large));
+            await publisher.publish(topic, messages).catch(() => undefined);
+          }
+        })();
+        await eventually(async () => expect(await publisher.lag(topic, group)).toBeGreaterThan(0), DEADLINE);
+        await engine.killAndRestart();
+        isOver = true;
+        await load;
+        await publishFromFour(publisher, 2);
+        await eventually(() => expect(ledger.missing).toEqual([]), DEADLINE);
+      }
     });
 
     it('down at the start: refuses in time, and consumes and publishes once it is up', async () => {

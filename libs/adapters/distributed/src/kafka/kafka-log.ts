@@ -1,4 +1,4 @@
-import { logLevel, type logCreator } from 'kafkajs';
+import type { logCreator } from 'kafkajs';
 import type { Logger } from '@tracking/ports';
 import { ABANDONED } from './kafka-client.ts';
 
@@ -7,18 +7,17 @@ const MOST_REMEMBERED = 100;
 
 /**
  * What kafkajs complains of, without what it adds (stacks, requests, members), and each complaint once in half a minute:
- * it repeats them at every attempt. Its warnings tell of ordinary life, such as a group that rebalances.
+ * it repeats them at every attempt. All of that is tried again: what comes of it is told by who waits for it.
  */
 export function kafkaLogs(logger: Logger): logCreator {
   const last = new Map<string, number>();
   return () =>
-    ({ namespace, level, log }) => {
+    ({ namespace, log }) => {
       const now = performance.now();
       if (now - (last.get(log.message) ?? -Infinity) < SILENCE_MS || log.message.endsWith(ABANDONED)) return;
       if (last.size >= MOST_REMEMBERED) last.clear();
       last.set(log.message, now);
-      const write = level === logLevel.ERROR ? logger.warn : logger.debug;
       const error = typeof log['error'] === 'string' ? { error: log['error'] } : {};
-      write.call(logger, { part: namespace, reason: log.message, ...error }, 'message broker: the client complains');
+      logger.debug({ part: namespace, reason: log.message, ...error }, 'message broker: the client complains');
     };
 }

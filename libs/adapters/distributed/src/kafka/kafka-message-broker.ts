@@ -15,6 +15,7 @@ import { ENGINE, within } from './kafka-errors.ts';
 import { kafkaLogs } from './kafka-log.ts';
 import { DEFAULT_LIMITS, type KafkaLimits, type KafkaOptions } from './kafka-options.ts';
 import { KafkaTopics } from './kafka-topics.ts';
+import { LostAnswers } from './lost-answers.ts';
 import { TopicProducer } from './topic-producer.ts';
 
 export interface KafkaMessageBrokerOptions extends KafkaOptions {
@@ -28,6 +29,7 @@ export class KafkaMessageBroker implements MessageBroker {
   private readonly prefix: string;
   /** One for all clients, so that they do not each complain of the same broker. */
   private readonly logs: logCreator;
+  private readonly lost = new LostAnswers();
   private readonly topics: KafkaTopics;
   private readonly producers = new Map<string, TopicProducer>();
   private readonly members = new Map<GroupMember, Promise<void>>();
@@ -70,7 +72,9 @@ export class KafkaMessageBroker implements MessageBroker {
       handler,
       leaving: AbortSignal.any([signal, this.closing.signal]),
     };
-    const member = new GroupMember(membership, () => this.connect(PATIENT), this.limits, this.options);
+    const brokerAnswers = () => this.topics.produced(membership.clusterTopic);
+    const open = () => this.connect(PATIENT);
+    const member = new GroupMember(membership, open, brokerAnswers, this.limits, this.options);
     const over = member.run().finally(() => this.members.delete(member));
     this.members.set(member, over);
     await over;
@@ -79,6 +83,18 @@ export class KafkaMessageBroker implements MessageBroker {
   async produced(topic: string): Promise<readonly number[]> {
     this.refuseWhenClosed();
     return this.topics.produced(this.prefix + topic);
+  }
+
+  /**
+   * Whether all is well with the cluster and with what this process has to do with it.
+   * @throws Unavailable where it does not answer, connections to it break off, or a consumer cannot take part in its group
+   */
+  async check(topic: string): Promise<void> {
+    await this.produced(topic);
+    if (this.lost.areMany) throw new Unavailable(ENGINE, 'connections break off');
+    for (const member of this.members.keys()) {
+      if (member.isOut) throw new Unavailable(ENGINE, 'a consumer is not in its group');
+    }
   }
 
   async lag(topic: string, group: string): Promise<number> {
@@ -97,7 +113,7 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 
   private connect(retry: RetryOptions): KafkaClient {
-    return new KafkaClient(this.options, this.limits, retry, this.logs);
+    return new KafkaClient(this.options, this.limits, retry, this.logs, this.lost);
   }
 
   private refuseWhenClosed(): void {

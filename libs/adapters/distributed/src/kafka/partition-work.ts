@@ -1,9 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BatchHandler, CountRetry, Logger, ReceivedMessage } from '@tracking/ports';
+import { Unavailable, type BatchHandler, type CountRetry, type Logger, type ReceivedMessage } from '@tracking/ports';
 import { reasonOf } from './kafka-errors.ts';
+import { Trouble } from './trouble.ts';
 
 const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5_000;
+
+/** What is done again until it succeeds. */
+interface Repeated {
+  /** As the metric of tries has it, and as log lines do. */
+  readonly what: string;
+  readonly again: string;
+  readonly longestPauseMs: number;
+  /** Whether what it failed with is no matter of an engine which comes back. */
+  isOurs(error: unknown): boolean;
+}
+const HANDLING: Repeated = {
+  what: 'handling messages',
+  again: 'a batch of messages is handled again',
+  longestPauseMs: 5_000,
+  isOurs: (error) => !(error instanceof Unavailable),
+};
+const COMMITTING: Repeated = {
+  what: 'committing an offset',
+  again: 'the offset of handled messages is committed again',
+  longestPauseMs: 1_000,
+  isOurs: () => false,
+};
 
 export interface Work {
   readonly handler: BatchHandler;
@@ -75,7 +97,7 @@ export class PartitionWork {
   /** Answers what was put aside; undefined where it was not handled. */
   private async handle(batch: readonly ReceivedMessage[]): Promise<readonly Promise<void>[] | undefined> {
     let aside: Promise<void>[] = [];
-    const handled = await this.untilDone('handling messages', 'a batch of messages is handled again', async () => {
+    const handled = await this.untilDone(HANDLING, async () => {
       aside = [];
       await this.work.handler(batch, this.fencing.signal, (rest) => {
         rest.catch(() => undefined);
@@ -104,21 +126,23 @@ export class PartitionWork {
   }
 
   private async commit(next: string): Promise<void> {
-    await this.untilDone('committing an offset', 'the offset of handled messages is committed again', async () => {
+    await this.untilDone(COMMITTING, async () => {
       if (!this.isFenced) await this.work.commit(this.partition, next);
     });
   }
 
   /** At least once, and again until it succeeds or this work is to stop. */
-  private async untilDone(what: string, again: string, attempt: () => Promise<void>): Promise<boolean> {
-    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
+  private async untilDone(what: Repeated, attempt: () => Promise<void>): Promise<boolean> {
+    const trouble = new Trouble(what.again, { partition: this.partition }, this.logger);
+    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, what.longestPauseMs)) {
       try {
         await attempt();
+        trouble.isOver();
         return true;
       } catch (error) {
         const reason = error instanceof Error ? reasonOf(error) : String(error);
-        this.work.countRetry(what);
-        this.logger.warn({ partition: this.partition, reason }, again);
+        this.work.countRetry(what.what);
+        if (!this.isStopping) trouble.goesOn(reason, what.isOurs(error));
       }
       const signal = AbortSignal.any([this.fencing.signal, this.work.leaving]);
       await pause(wait, undefined, { signal }).catch(() => undefined);

@@ -4,6 +4,7 @@ import { Busy, MessageRefused, Unavailable, type Logger, type Message } from '@t
 import type { KafkaClient } from './kafka-client.ts';
 import { ENGINE, reasonOf, within } from './kafka-errors.ts';
 import type { KafkaLimits } from './kafka-options.ts';
+import { Trouble } from './trouble.ts';
 
 /** Half of what a broker takes in one batch of records by default (`message.max.bytes`). */
 const MAX_BYTES = 512 * 1_024;
@@ -42,6 +43,7 @@ export class TopicProducer {
   private waiting: Piece[] = [];
   private readonly closing = new AbortController();
   private link: { readonly client: KafkaClient; readonly producer: Promise<Producer> } | undefined;
+  private readonly trouble: Trouble;
   private isSending = false;
   private count = 0;
 
@@ -51,8 +53,10 @@ export class TopicProducer {
     private readonly clusterTopic: string,
     private readonly open: () => KafkaClient,
     private readonly limits: KafkaLimits,
-    private readonly logger: Logger,
-  ) {}
+    logger: Logger,
+  ) {
+    this.trouble = new Trouble('message broker: the same messages are sent again', { topic }, logger);
+  }
 
   /** Messages not acknowledged yet. */
   get depth(): number {
@@ -115,7 +119,6 @@ export class TopicProducer {
 
   /** Answers why they are not kept: a text where they never will be. */
   private async sendUntilKept(batch: readonly Piece[]): Promise<Unavailable | string | undefined> {
-    const { topic } = this;
     const deadline = batch[0]?.call.deadline ?? 0;
     const messages = batch
       .flatMap((piece) => piece.messages)
@@ -124,17 +127,15 @@ export class TopicProducer {
       const left = deadline - performance.now();
       try {
         await within(left, this.send(messages), this.closing.signal);
+        this.trouble.isOver();
         return undefined;
       } catch (error) {
         this.unlink();
         const reason = reasonOf(error);
         if (REFUSALS.has(reason)) return reason;
         if (this.closing.signal.aborted) return new Unavailable(ENGINE, 'closed');
+        this.trouble.goesOn(reason);
         if (left <= wait) return error instanceof Unavailable ? error : new Unavailable(ENGINE, reason);
-        this.logger.warn(
-          { topic, reason, messages: messages.length },
-          'message broker: the same messages are sent again',
-        );
       }
       await pause(wait, undefined, { signal: this.closing.signal }).catch(() => undefined);
     }

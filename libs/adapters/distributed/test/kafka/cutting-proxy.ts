@@ -3,17 +3,19 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 /** Kinds of requests by their numbers in Kafka's protocol. */
 export const PRODUCE = 0;
 export const FIND_COORDINATOR = 10;
+export const SYNC_GROUP = 14;
 
 /**
- * Stands before a node and cuts the connection in the place of an answer: the node has done what it was asked, and the
- * client does not learn of it.
+ * Stands before a node and cuts the connection in the place of an answer, or in the middle of it: the node has done what
+ * it was asked, and the client does not learn of it.
  */
 export class CuttingProxy {
   /** How many answers were cut. */
   cuts = 0;
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
-  private shouldCut: (kind: number) => boolean = () => false;
+  /** How many bytes of an answer still go through; undefined where all do. */
+  private bytesBeforeCut: (kind: number, bytes: number) => number | undefined = () => undefined;
 
   constructor(
     private readonly port: number,
@@ -30,11 +32,18 @@ export class CuttingProxy {
   cutAnswers(kind: number, every: number, most = Infinity): void {
     let seen = 0;
     const end = this.cuts + most;
-    this.shouldCut = (of) => of === kind && this.cuts < end && ++seen % every === 0;
+    this.bytesBeforeCut = (of) => (of === kind && this.cuts < end && ++seen % every === 0 ? 0 : undefined);
+  }
+
+  /** Cuts this share of all answers, each after some of its bytes. */
+  cutInsideAnswers(share: number): void {
+    let state = 1;
+    const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+    this.bytesBeforeCut = (_kind, bytes) => (random() < share ? 1 + Math.floor(random() * (bytes - 1)) : undefined);
   }
 
   cutNothing(): void {
-    this.shouldCut = () => false;
+    this.bytesBeforeCut = () => undefined;
   }
 
   async close(): Promise<void> {
@@ -68,9 +77,11 @@ export class CuttingProxy {
       frames((frame) => {
         const kind = kinds.get(frame.readInt32BE(4)) ?? -1;
         kinds.delete(frame.readInt32BE(4));
-        if (!this.shouldCut(kind)) return void client.write(frame);
+        const bytes = this.bytesBeforeCut(kind, frame.length);
+        if (bytes === undefined) return void client.write(frame);
         this.cuts += 1;
-        end();
+        node.destroy();
+        client.end(frame.subarray(0, bytes));
       }),
     );
   }

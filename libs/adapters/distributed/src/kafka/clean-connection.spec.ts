@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { eventually } from '@tracking/testing';
+import { ANSWERS_LOST, letConnectionsBeginClean } from './clean-connection.ts';
+
+interface Connection {
+  connect(): Promise<boolean>;
+  disconnect(): Promise<boolean>;
+  isConnected(): boolean;
+  send(request: object): Promise<unknown>;
+}
+type ConnectionClass = new (options: object) => Connection;
+
+const silent = { debug() {}, info() {}, warn() {}, error() {}, namespace: () => silent };
+const require = createRequire(import.meta.url);
+const Encoder = require('kafkajs/src/protocol/encoder.js') as new () => object;
+const question = {
+  request: { apiKey: 18, apiName: 'ApiVersions', apiVersion: 0, encode: async () => new Encoder() },
+  response: { decode: async (payload: Buffer) => payload.toString(), parse: async (text: string) => text },
+};
+
+/** With its length before it, as brokers send it. */
+function answer(correlationId: number, text: string): Buffer {
+  const frame = Buffer.alloc(8 + text.length);
+  frame.writeInt32BE(4 + text.length, 0);
+  frame.writeInt32BE(correlationId, 4);
+  frame.write(text, 8);
+  return frame;
+}
+
+describe('a connection of kafkajs', () => {
+  let server: Server;
+  let connection: Connection;
+  /** What the server has of each socket that was opened. */
+  let accepted: Socket[];
+  let lost: number;
+
+  beforeAll(() => letConnectionsBeginClean());
+  beforeEach(async () => {
+    accepted = [];
+    lost = 0;
+    server = createServer((socket) => void accepted.push(socket.on('error', () => undefined)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    connection = new (require('kafkajs/src/network/connection.js') as ConnectionClass)({
+      host: '127.0.0.1',
+      port,
+      logger: silent,
+      requestTimeout: 5_000,
+      connectionTimeout: 1_000,
+      socketFactory: ({ onConnect }: { onConnect: () => void }) =>
+        connect(port, '127.0.0.1', onConnect).on(ANSWERS_LOST, (count: number) => (lost += count)),
+    });
+  });
+  afterEach(async () => {
+    for (const socket of accepted) socket.destroy();
+    await connection.disconnect();
+    server.close();
+  });
+
+  const nth = (n: number) =>
+    eventually(() => {
+      const socket = accepted[n];
+      if (socket === undefined) throw new Error('not opened yet');
+      return socket;
+    });
+
+  it.each([1, 3, 6, 11])('reads the next answer although the one before was cut after %d bytes', async (bytes) => {
+    await connection.connect();
+    const first = connection.send(question);
+    (await nth(0)).once('data', () => accepted[0]?.end(answer(0, 'an answer').subarray(0, bytes)));
+    await expect(first).rejects.toThrow('Closed connection');
+    expect(lost).toBe(1);
+    await eventually(() => expect(connection.isConnected()).toBe(false));
+    await connection.connect();
+    const second = connection.send(question);
+    (await nth(1)).once('data', () => accepted[1]?.write(answer(1, 'the answer')));
+    expect(await second).toBe('the answer');
+  });
+
+  it('opens one socket however many ask for it', async () => {
+    await Promise.all([connection.connect(), connection.connect(), connection.connect()]);
+    await connection.connect();
+    await nth(0);
+    expect(accepted).toHaveLength(1);
+  });
+
+  it('is not closed by whoever saw the last socket break while the next one is opened', async () => {
+    const connecting = connection.connect();
+    await connection.disconnect();
+    await connecting;
+    const asked = connection.send(question);
+    (await nth(0)).once('data', () => accepted[0]?.write(answer(0, 'the answer')));
+    expect(await asked).toBe('the answer');
+  });
+
+  it('breaks, and nothing else does, on bytes that are no answer', async () => {
+    await connection.connect();
+    const asked = connection.send(question);
+    (await nth(0)).once('data', () => accepted[0]?.write(Buffer.from([0, 0, 0, 2, 1, 2])));
+    await expect(asked).rejects.toThrow('Connection error');
+    await eventually(() => expect(connection.isConnected()).toBe(false));
+  });
+});

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { jest } from '@jest/globals';
+import { eventually, freePort } from '@tracking/testing';
+
+jest.setTimeout(60_000);
+
+const apps = fileURLToPath(new URL('../../../apps', import.meta.url));
+/** Engines that are not there: the services wait for them. */
+const settings = (nobody: number) => ({
+  EVENTSTOREDB_URL: `esdb://127.0.0.1:${nobody}?tls=false`,
+  KAFKA_BROKERS: `127.0.0.1:${nobody}`,
+  MONGODB_URL: `mongodb://127.0.0.1:${nobody}/?replicaSet=rs0`,
+  SHIPMENTS_URL: `127.0.0.1:${nobody}`,
+  WEBHOOKS_URL: `127.0.0.1:${nobody}`,
+  SERVICES_TOKEN: 't'.repeat(32),
+  ADMINISTRATION_TOKEN: 't'.repeat(32),
+  SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+});
+const THROWING = encodeURIComponent("process.on('SIGUSR2', () => { throw new Error('nobody catches it') })");
+
+it.each(['gateway', 'shipments', 'projections', 'webhooks', 'setup'])(
+  '%s logs an error that nobody catches, once, stops in order and ends with 1',
+  async (app) => {
+    const [nobody, port, managementPort] = [await freePort(), await freePort(), await freePort()];
+    const child = spawn(
+      process.execPath,
+      [`--import=data:text/javascript,${THROWING}`, `${apps}/${app}/dist/main.js`],
+      {
+        env: { ...settings(nobody), PORT: String(port), MANAGEMENT_PORT: String(managementPort) },
+      },
+    );
+    const ended = once(child, 'close');
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+    try {
+      // What it waits for is the first that it says.
+      await eventually(() => expect(output).toContain('}\n'), { deadlineMs: 30_000 });
+      child.kill('SIGUSR2');
+      expect([await ended, output]).toEqual([[1, null], expect.any(String)]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+    const lines = output.trim().split('\n');
+    const errors = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
+    expect(errors).toEqual([
+      expect.objectContaining({ service: app, error: expect.stringMatching(/^Error: nobody catches it\n +at /) }),
+    ]);
+  },
+);
