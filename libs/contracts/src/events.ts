@@ -1,7 +1,7 @@
 import type { JsonObject } from './json.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
-/** The event types of the interface specification; `["*"]` on an endpoint means these six. */
+/** The standard event types, docs/reference/events.md#types: `["*"]` on an endpoint means these six. */
 export const STANDARD_EVENT_TYPES = [
   'shipment.created',
   'shipment.updated',

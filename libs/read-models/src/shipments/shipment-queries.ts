@@ -70,7 +70,7 @@ export class ShipmentQueries {
 
   /**
    * Other shipments that are still on their way, with the same house bill or a container of this one; at most a few.
-   * Source of the rule: `possible_duplicate`.
+   * Of which shipments a write warns: docs/reference/shipments.md#warnings.
    * @throws Unavailable, Busy
    */
   async possibleDuplicates(

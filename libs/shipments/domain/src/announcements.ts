@@ -24,8 +24,8 @@ export interface Snapshot {
 }
 
 /**
- * The one public event that a stored event becomes; undefined for one that announces nothing. The table of events in the
- * product's documentation says which is which. Everyone who must know asks here, so that what is listed was published.
+ * The one public event that a stored event becomes; undefined for one that announces nothing: docs/reference/events.md#types.
+ * Everyone who must know asks here, so that what is listed was published.
  */
 export function announcementOf({ type, data }: ShipmentEvent): Announcement | undefined {
   switch (type) {

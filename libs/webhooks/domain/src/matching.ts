@@ -1,7 +1,7 @@
 import { EVENT_TYPES, STANDARD_EVENT_TYPES } from '@tracking/contracts';
 import { type EnabledPeriod, type LoggedEvent, includes } from './enabled-periods.ts';
 
-/** Subscribes to the standard types: those of the interface specification. */
+/** Subscribes to the standard types: docs/reference/events.md#types. */
 export const ALL_STANDARD_TYPES = '*';
 
 const STANDARD: ReadonlySet<string> = new Set(STANDARD_EVENT_TYPES);

@@ -90,7 +90,7 @@ export function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null
   } satisfies Milestone;
 }
 
-/** Fields as in decisions, section 4. */
+/** Fields as in docs/reference/exceptions.md#fields. */
 export function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
   const resolved = status === 'resolved';
   return {
@@ -115,7 +115,7 @@ export function sampleException(time: SampleTimes, status: 'open' | 'acknowledge
   };
 }
 
-/** Fields as in decisions, section 5. */
+/** What `document.approved` holds: docs/reference/delivery.md#sandbox. */
 export function sampleDocument(time: SampleTimes, appUrl: string, status: 'uploaded' | 'approved' | 'rejected') {
   const id = `doc_${TOKEN}1`;
   const reviewed = status !== 'uploaded';

@@ -12,7 +12,7 @@ export interface RetryPolicy {
   readonly windowMs: number;
 }
 
-/** 5 s, three times as long each time, 24 h at most, for 72 h: the interface specification and decisions, section 6. */
+/** 5 s, three times as long each time, 24 h at most, for 72 h: docs/reference/delivery.md#attempts. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   firstMs: 5_000,
   factor: 3,

@@ -3,7 +3,7 @@ export type Hmac = (prefix: string) => string;
 
 /**
  * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, with one `v1` for each secret that is valid now, so that
- * receivers may change over while a secret is being rolled. Signed is `<t>.<raw body>` (interface specification, Events).
+ * receivers may change over while a secret is being rolled. Signed is `<t>.<raw body>` (docs/reference/delivery.md#signature).
  * @param atMs when the request is made, in epoch milliseconds
  * @param hmacs one for each valid secret, the newest first; each keyed with the whole `whsec_…` string
  */

@@ -29,7 +29,7 @@ export interface DeliveriesParts {
   readonly owner: Owner;
 }
 
-/** The use cases of deliveries: decisions, sections 6 and 8. */
+/** The use cases of deliveries: docs/reference/delivery.md#deliveries. */
 export class Deliveries implements WebhookDeliveries {
   constructor(private readonly parts: DeliveriesParts) {}
 

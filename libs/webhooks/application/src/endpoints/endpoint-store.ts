@@ -4,7 +4,7 @@ import { noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
 import type { Listed, PageRequest, Scope } from '../requests.ts';
 import type { EndpointDocument } from './endpoint-document.ts';
 
-/** In each environment of a workspace: decisions, section 6. */
+/** In each environment of a workspace: docs/reference/delivery.md#endpoints. */
 export const MAX_ENDPOINTS = 50;
 const MAX_TRIES = 20;
 

@@ -46,7 +46,7 @@ export interface EndpointsParts {
   readonly timeoutMs: number;
 }
 
-/** The use cases of endpoints: decisions, sections 6 and 8. */
+/** The use cases of endpoints: docs/reference/delivery.md#endpoints. */
 export class Endpoints implements WebhookEndpoints {
   constructor(private readonly parts: EndpointsParts) {}
 
