@@ -39,6 +39,8 @@ export class Backlog {
   private horizon: Place;
   private expressRead: boolean;
   private page: Page | undefined;
+  /** When the first was due of what was forgotten, until it is read again. */
+  private forgottenDue: number | undefined;
 
   /** @param empty whether nothing is stored that waits for this endpoint */
   constructor(empty: boolean) {
@@ -49,6 +51,11 @@ export class Backlog {
   /** Nothing is known to be stored beyond what is here. */
   get complete(): boolean {
     return this.horizon === END && this.expressRead && this.page === undefined;
+  }
+
+  /** When the first of what waits is due, in epoch milliseconds, as far as it is known. */
+  get firstDue(): number | undefined {
+    return this.scheduled.first?.due ?? this.forgottenDue;
   }
 
   /**
@@ -86,6 +93,7 @@ export class Backlog {
 
   /** Forgets everything: it is stored, and may have been changed there. */
   forget(): void {
+    this.forgottenDue = this.firstDue;
     this.scheduled.clear();
     this.express.clear();
     this.horizon = BEGINNING;
@@ -145,6 +153,7 @@ export class Backlog {
     const found = scheduled.filter(fresh).map((delivery) => toWaiting(delivery, knownAt));
     for (const item of [...page.missed, ...found]) if (!isAfter(item, end)) this.scheduled.add(item);
     this.horizon = end;
+    this.forgottenDue = undefined;
   }
 
   private wantsScheduled(room: number): boolean {

@@ -3,7 +3,7 @@ import { toDocument } from '../deliveries/delivery-document.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { Lane } from './lane.ts';
 import { Pace } from './pace.ts';
-import { toWaiting } from './waiting-list.ts';
+import { END, toWaiting } from './waiting-list.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const SUCCESS: Outcome = { kind: 'success' };
@@ -62,5 +62,15 @@ describe('the lane of an endpoint', () => {
     const waiting = wait(lane(), 2);
     expect(waiting.isBehind(START + 500)).toBe(false);
     expect(waiting.isBehind(START + 501)).toBe(true);
+  });
+
+  test('is as far behind as it was while what waits is read anew, and no longer than that', () => {
+    const waiting = wait(lane(), 2);
+    waiting.backlog.forget();
+    expect([waiting.isBehind(START + 500), waiting.isBehind(START + 501)]).toEqual([false, true]);
+    const page = waiting.backlog.beginPage(waiting.room);
+    expect(waiting.isBehind(START + 501)).toBe(true);
+    waiting.backlog.endPage(page, { scheduled: [], express: [], end: END }, new Set(), 0);
+    expect(waiting.isBehind(START + 501)).toBe(false);
   });
 });

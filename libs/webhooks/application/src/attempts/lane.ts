@@ -64,8 +64,8 @@ export class Lane {
 
   /** Whether what comes next would not be attempted soon. */
   isBehind(now: number): boolean {
-    const { first } = this.backlog.scheduled;
-    return first !== undefined && now - first.due > BEHIND_MS;
+    const { firstDue } = this.backlog;
+    return firstDue !== undefined && now - firstDue > BEHIND_MS;
   }
 
   setEndpoint(endpoint: EndpointDocument): void {
