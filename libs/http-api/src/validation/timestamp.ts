@@ -59,10 +59,14 @@ const NO_FORM = 'Must be a time as RFC 3339 writes it: 2026-11-21T09:30:00Z, or 
 const DATE_ALONE = /^\d{4}-\d\d-\d\d$/;
 const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
-/** Why it is not of the form at all: the two slips that are common, or any other. */
+/** What a query makes of a `+` that was not percent-encoded. */
+const BLANK_FOR_PLUS = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/;
+
+/** Why it is not of the form at all: the slips that are common, or any other. */
 function formFault(text: string): string {
   if (text.length > MAX_LENGTH) return NO_FORM;
   if (WITHOUT_OFFSET.test(text)) return 'Has no offset: end it with Z for UTC, or with one as +08:00.';
+  if (BLANK_FOR_PLUS.test(text)) return 'Has a blank before its offset: in a query, the sign + is written %2B.';
   if (DATE_ALONE.test(text)) return 'Is a date alone: give the time and the offset too, as 2026-11-21T09:30:00Z.';
   return NO_FORM;
 }
