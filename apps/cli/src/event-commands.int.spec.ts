@@ -103,6 +103,19 @@ describe('events', () => {
     expect(asked.length).toBe(looks);
   });
 
+  it.each([
+    ['no JSON', 'PO-1\n', 'a line of the file is not JSON: is it one that export made?'],
+    [
+      'cut',
+      TEXT.slice(0, TEXT.lastIndexOf('{"end"')),
+      'standard input is not whole: 3 events were stored, the last ones are missing',
+    ],
+  ])('of a file that is %s are refused as input that is not valid', async (_what, text, message) => {
+    const { code, err } = await cli(['events', 'import', '-', '--json'], text);
+    const told = { type: 'invalid_request', code: 'validation_failed', message };
+    expect([code, JSON.parse(err)]).toEqual([1, { error: expect.objectContaining(told) }]);
+  });
+
   it('that the service refuses are a fault of the file, not of the command', async () => {
     const details = [{ param: 'events[0].id', code: 'invalid_type', message: 'Must be a UUID.' }];
     const error = { type: 'invalid_request', code: 'validation_failed', message: 'm', param: 'x', details };

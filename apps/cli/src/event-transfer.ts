@@ -90,7 +90,10 @@ export async function imported(invocation: Invocation): Promise<number> {
   await send();
   if (end === count) return count;
   const name = path === STREAM ? 'standard input' : path;
-  throw new CliError(`${name} is not whole: ${count} events were stored, the last ones are missing`);
+  throw new CliError(
+    `${name} is not whole: ${count} events were stored, the last ones are missing`,
+    'validation_failed',
+  );
 }
 
 /** What is refused then is not how the command was called, but what the file holds. */
@@ -109,5 +112,5 @@ function parsed(text: string): Line {
   } catch {
     // Told below.
   }
-  throw new CliError('a line of the file is not JSON: is it one that export made?');
+  throw new CliError('a line of the file is not JSON: is it one that export made?', 'validation_failed');
 }
