@@ -90,6 +90,11 @@ describe('standalone on a disk that fails it', () => {
       const refused = await post(api, 'after');
       expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([503, true]);
       expect(await health(server)).toEqual([200, 'degraded', expect.stringContaining('was removed or replaced')]);
+      const again = await post(api, 'again');
+      expect([again.status, again.data.error.message]).toEqual([
+        503,
+        'The storage takes no writes at present. Nothing was done; try again.',
+      ]);
       await server.stop();
     });
   });

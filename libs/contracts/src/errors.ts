@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   workspace_exists: 'conflict',
   endpoint_not_verified: 'conflict',
   endpoint_not_enabled: 'conflict',
+  secret_unreadable: 'conflict',
   delivery_succeeded: 'conflict',
   precondition_failed: 'conflict',
   rate_limited: 'rate_limit',

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { ERROR_CODES, PERMISSIONS } from '@tracking/contracts';
@@ -577,6 +578,16 @@ describe('documentation', () => {
     const referenced = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1]);
     expect(referenced.filter((name) => !names.has(String(name)))).toEqual([]);
   });
+});
+
+it('outlives connections that break while a CONNECT is answered', async () => {
+  for (let n = 0; n < 20; n += 1) {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', () => socket.resetAndDestroy());
+    await once(socket, 'close');
+  }
+  expect((await api.call('GET', '/health/live')).status).toBe(200);
 });
 
 describe('observation', () => {

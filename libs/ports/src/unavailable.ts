@@ -14,6 +14,11 @@ export class Unavailable extends Error {
   }
 }
 
+/** The engine takes no writes at present. Certain that nothing was done; trying again at once is in vain. */
+export class WritesRefused extends Unavailable {
+  override readonly name = 'WritesRefused';
+}
+
 /** A bounded queue is full. Certain that nothing was done. */
 export class Busy extends Unavailable {
   override readonly name = 'Busy';

@@ -43,6 +43,7 @@ export function serviceSettings(read: ConfigReader): ServiceSettings {
 /** One process of the distributed system: its log, metrics, health and end. What it does, its app adds. */
 export class Service {
   readonly clock: Clock = () => new Date();
+
   private constructor(
     readonly logger: Logger,
     readonly metrics: PrometheusMetrics,

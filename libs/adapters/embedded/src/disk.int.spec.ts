@@ -54,8 +54,8 @@ describe('the disk', () => {
   async function refusedOnce(child: Child): Promise<number> {
     const refused = await said(child, 0);
     expect(refused).toMatchObject({
-      error: 'Unavailable',
-      later: 'Unavailable',
+      error: 'WritesRefused',
+      later: 'WritesRefused',
       failure: expect.stringMatching(/^no room on the disk \(/) as string,
       // Nothing half done.
       read: refused['stored'],

@@ -1,7 +1,15 @@
 import { dirname } from 'node:path';
 import { setInterval } from 'node:timers';
 import type { Worker } from 'node:worker_threads';
-import { Busy, Unavailable, type Histogram, type Logger, type Metrics, type Counter } from '@tracking/ports';
+import {
+  Busy,
+  Unavailable,
+  WritesRefused,
+  type Histogram,
+  type Logger,
+  type Metrics,
+  type Counter,
+} from '@tracking/ports';
 import { NewerSchema } from './sqlite-database.ts';
 import { DamagedStorage } from './storage-check.ts';
 import { StorageState } from './storage-state.ts';
@@ -126,7 +134,7 @@ export class SqliteWriter {
   /** @throws Busy when the queue is full, Unavailable while nothing can be written */
   admit(): void {
     const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);
-    if (refused !== undefined) throw new Unavailable(ENGINE, refused);
+    if (refused !== undefined) throw new WritesRefused(ENGINE, refused);
     if (this.queued < this.limit) return;
     this.refused.add(1, { queue: 'writes' });
     throw new Busy(ENGINE, `${this.queued} writes are waiting`);
@@ -238,7 +246,8 @@ export class SqliteWriter {
     } else {
       if (answer.kind === 'failed')
         this.logger.error({ reason: answer.message }, 'storage: a commit failed and was undone');
-      for (const { reject } of batch) reject(new Unavailable(ENGINE, answer.message));
+      const Refusal = answer.kind === 'out_of_space' ? WritesRefused : Unavailable;
+      for (const { reject } of batch) reject(new Refusal(ENGINE, answer.message));
     }
   }
 

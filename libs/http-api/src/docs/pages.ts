@@ -54,6 +54,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   already_delivered: 'It is delivered already.',
   cancelled_by_milestone: 'A milestone cancels the shipment; only what takes that one back reopens it.',
   endpoint_not_verified: 'The URL of the webhook endpoint has not answered a challenge yet: verify it first.',
+  secret_unreadable: 'The endpoint’s signing secret was stored under a key that is lost: delete it and make it again.',
   endpoint_not_enabled: 'Deliveries are sent to enabled webhook endpoints only: enable it first.',
   delivery_succeeded: 'The delivery succeeded already.',
   precondition_failed: 'The resource is not the one that If-Match names.',

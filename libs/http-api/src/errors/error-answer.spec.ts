@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { DomainError, ERROR_CODES } from '@tracking/contracts';
 import type { ErrorCode, FieldError } from '@tracking/contracts';
-import { Busy, Unavailable } from '@tracking/ports';
+import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
 import { answerTo, errorBody } from './error-answer.ts';
 import type { FailedRequest } from './error-answer.ts';
 import { statusOf } from './error-status.ts';
@@ -57,6 +57,12 @@ describe('answerTo', () => {
     );
     expect(lost('refused')).toBe('The event store does not answer. Nothing was done; try again.');
     expect(lost('read')).toBe('The event store does not answer; try again.');
+    expect(answer(new WritesRefused('storage', 'no room on the disk'))).toMatchObject({
+      status: 503,
+      code: 'unavailable',
+      message: 'The storage takes no writes at present. Nothing was done; try again.',
+      headers: { 'Retry-After': '5' },
+    });
   });
 
   it('names the faulty field in the message of a refusal by a feature', () => {

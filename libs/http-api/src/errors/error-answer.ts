@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { DomainError, ERROR_CODES } from '@tracking/contracts';
 import type { ErrorBody, ErrorCode, FieldError } from '@tracking/contracts';
-import { Busy, Unavailable } from '@tracking/ports';
+import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
 import { statusOf } from './error-status.ts';
 import { RequestError, invalidRequest } from './request-error.ts';
 
@@ -30,6 +30,10 @@ export function answerTo(error: unknown, request: FailedRequest): ErrorAnswer {
   if (error instanceof DomainError) return fromDomain(error);
   if (error instanceof Busy)
     return answer('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
+  if (error instanceof WritesRefused) {
+    const message = `The ${error.engine} takes no writes at present. Nothing was done; try again.`;
+    return answer('unavailable', message, [], { 'Retry-After': '5' });
+  }
   if (error instanceof Unavailable) {
     const message = `The ${error.engine} does not answer${AFTER_LOSS[request.progress]}`;
     return answer('unavailable', message, [], { 'Retry-After': '5' });

@@ -25,6 +25,8 @@ export function answerConnect(socket: Duplex): void {
 }
 
 function answer(socket: Duplex, code: ErrorCode, message: string, headers: readonly string[] = []): void {
+  // Node listens no more where it hands a socket over: one that breaks now must not end the process.
+  socket.on('error', () => socket.destroy());
   const requestId = newRequestId();
   const body = JSON.stringify(errorBody({ code, message, details: [] }, requestId));
   const status = statusOf(code);

@@ -6,6 +6,7 @@ import {
   type Logger,
   Unavailable,
   VersionConflict,
+  WritesRefused,
   originFields,
 } from '@tracking/ports';
 import type { DecideContext, ShipmentCommand } from '@tracking/shipments-domain';
@@ -137,6 +138,7 @@ export class ShipmentWriter {
         if (error instanceof VersionConflict) return 'conflict';
         if (error instanceof AppendTooLarge) throw tooLarge();
         if (!(error instanceof Unavailable)) throw error;
+        if (error instanceof WritesRefused && unknown === undefined) throw error;
         // Busy says that nothing was done: by this attempt, not by one before it.
         if (!(error instanceof Busy)) {
           if (unknown === undefined) this.tellRepeated(commands, error.message);

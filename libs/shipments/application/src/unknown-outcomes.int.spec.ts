@@ -1,4 +1,4 @@
-import { Busy, Unavailable } from '@tracking/ports';
+import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
 import { type LogLine, recordingLogger } from '@tracking/testing';
 import { milestone, milestones, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
@@ -36,6 +36,18 @@ describe('an engine that does not answer', () => {
     expect(stored.filter((type) => type === 'milestone.recorded.v1')).toHaveLength(30);
     const fresh = await replica(engine.store).getShipment(scope, answer.shipment.id);
     expect(await shipments.getShipment(scope, answer.shipment.id)).toEqual(fresh);
+  });
+
+  it('but says that it takes no writes: that is answered at once, and nothing is tried again', async () => {
+    const shipments = replica(store);
+    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    let appends = 0;
+    store.intercept = () => {
+      appends += 1;
+      return Promise.reject(new WritesRefused('storage', 'no room on the disk'));
+    };
+    await expect(shipments.recordMilestone(milestone(answer.shipment.id))).rejects.toThrow(WritesRefused);
+    expect(appends).toBe(1);
   });
 
   it('is told in a line for each command, by its request, trace and shipment', async () => {

@@ -18,4 +18,10 @@ export const endpointNotVerified = () =>
 export const endpointNotEnabled = () =>
   new DomainError('endpoint_not_enabled', 'Deliveries are sent to enabled endpoints only: enable it first.');
 
+export const secretUnreadable = () =>
+  new DomainError(
+    'secret_unreadable',
+    'The endpoint’s signing secret was stored under a key that is lost: delete the endpoint and make it again.',
+  );
+
 export const deliverySucceeded = () => new DomainError('delivery_succeeded', 'The event was delivered already.');

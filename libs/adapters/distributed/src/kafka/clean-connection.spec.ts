@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { eventually } from '@tracking/testing';
 import { ANSWERS_LOST, letConnectionsBeginClean } from './clean-connection.ts';
+import { letQueuesRest } from './idle-queue.ts';
 
 interface Connection {
   connect(): Promise<boolean>;
@@ -36,7 +37,10 @@ describe('a connection of kafkajs', () => {
   let accepted: Socket[];
   let lost: number;
 
-  beforeAll(() => letConnectionsBeginClean());
+  beforeAll(() => {
+    letConnectionsBeginClean();
+    letQueuesRest();
+  });
   beforeEach(async () => {
     accepted = [];
     lost = 0;

@@ -39,12 +39,21 @@ export function letConnectionsBeginClean(): void {
     if (underWay !== undefined) return underWay;
     if (this.isConnected()) return Promise.resolve(true);
     forget(this);
-    const connecting = connect.call(this).finally(() => opening.delete(this));
+    const connecting = connect
+      .call(this)
+      .catch((error: unknown) => {
+        forget(this);
+        throw error;
+      })
+      .finally(() => opening.delete(this));
     opening.set(this, connecting);
     return connecting;
   };
   prototype.disconnect = function () {
-    return this.isConnected() ? disconnect.call(this) : Promise.resolve(true);
+    if (this.isConnected()) return disconnect.call(this);
+    // While another one opens a socket, that is not this one's to close.
+    if (!opening.has(this)) forget(this);
+    return Promise.resolve(true);
   };
   prototype.processData = function (data) {
     try {

@@ -50,14 +50,16 @@ export class GroupMember {
   private consumer: Consumer | undefined;
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
-  /** Of whichever consumer stands for it. */
-  private readonly name: MemberName = { id: '', leaves: false };
+  /** Of the consumer that stands for it now. */
+  private name: MemberName = { id: '', leaves: false };
   /** Under which it was told its partitions; empty until then. */
   private memberId = '';
   private readonly logger: Logger;
   private readonly countRetry: CountRetry;
   /** When its group last heard of it, on the monotonic clock. */
   private heardAt = performance.now();
+  /** When the broker last did not answer. */
+  private awayAt = -Infinity;
   private readonly trouble: Trouble;
 
   constructor(
@@ -107,6 +109,9 @@ export class GroupMember {
   private async takePart({ kafka }: KafkaClient): Promise<void> {
     const { clusterGroup, leaving } = this.membership;
     const { sessionTimeoutMs } = this.limits;
+    // One that was given up may still believe that it has a name.
+    const name: MemberName = { id: this.name.id, leaves: false };
+    this.name = name;
     const consumer = kafka.consumer({
       groupId: clusterGroup,
       sessionTimeout: sessionTimeoutMs,
@@ -117,7 +122,7 @@ export class GroupMember {
       allowAutoTopicCreation: false,
       partitionAssigners: [
         (config) => {
-          joinAs(this.name, config.cluster);
+          joinAs(name, config.cluster);
           return PartitionAssigners.roundRobin(config);
         },
       ],
@@ -136,7 +141,7 @@ export class GroupMember {
       this.start(consumer).catch(crash);
     }).finally(() => clearInterval(looking));
     await this.finish();
-    this.name.leaves = true;
+    name.leaves = true;
     await within(LEAVE_MS, consumer.disconnect()).catch(() => undefined);
   }
 
@@ -161,19 +166,20 @@ export class GroupMember {
   }
 
   /**
-   * A consumer that the group has not heard of for long although the broker answers waits for what never comes.
-   * @param since it was made
+   * A consumer that the group has not heard of for two sessions, in which the broker answered, waits for what never comes.
+   * @param since when it was made
    */
   private async lookForSilence(since: number): Promise<void> {
     const { crash } = this;
-    const longest = 2 * this.limits.sessionTimeoutMs;
-    const isSilent = () => this.crash === crash && performance.now() - Math.max(since, this.heardAt) > longest;
-    if (!isSilent()) return;
-    const answers = await this.brokerAnswers().then(
-      () => true,
-      () => false,
-    );
-    if (answers && isSilent()) crash(new Unavailable(ENGINE, 'silent'));
+    const { sessionTimeoutMs } = this.limits;
+    const silentMs = () => performance.now() - Math.max(since, this.heardAt, this.awayAt);
+    if (silentMs() < sessionTimeoutMs) return;
+    try {
+      await this.brokerAnswers();
+      if (this.crash === crash && silentMs() > 2 * sessionTimeoutMs) crash(new Unavailable(ENGINE, 'silent'));
+    } catch {
+      this.awayAt = performance.now();
+    }
   }
 
   /** Under another name the partitions may have been another's in between. */

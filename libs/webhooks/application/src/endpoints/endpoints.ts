@@ -12,7 +12,7 @@ import {
   verificationEnded,
 } from '@tracking/webhooks-domain';
 import type { Owner } from '../attempts/owner.ts';
-import { endpointNotVerified, invalid, noSuchEndpoint } from '../refusals.ts';
+import { endpointNotVerified, invalid, noSuchEndpoint, secretUnreadable } from '../refusals.ts';
 import type {
   ChangeEndpoint,
   CreateEndpoint,
@@ -98,8 +98,8 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   async verify(command: EndpointCommand): Promise<WebhookEndpoint> {
-    const { store, receivers, outbound, clock, timeoutMs } = this.parts;
-    const endpoint = await store.require(command, command.endpoint_id);
+    const { receivers, outbound, clock, timeoutMs } = this.parts;
+    const endpoint = await this.signable(command);
     const verification = await challenge(receivers.note(endpoint), outbound, timeoutMs, clock, command.origin);
     // What an endpoint answered says nothing about a URL that was set in the meantime.
     return this.update(command, (now) => (now.url === endpoint.url ? verificationEnded(now, verification) : now));
@@ -120,8 +120,16 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   async test(command: TestEndpoint): Promise<WebhookDelivery> {
-    const endpoint = await this.parts.store.require(command, command.endpoint_id);
+    const endpoint = await this.signable(command);
     return this.parts.sandbox.send(command, endpoint);
+  }
+
+  /** The endpoint, if what is sent to it can be signed. @throws DomainError */
+  private async signable(command: EndpointCommand): Promise<EndpointDocument> {
+    const { store, box } = this.parts;
+    const endpoint = await store.require(command, command.endpoint_id);
+    if (!endpoint.secrets.every(({ sealed }) => box.knows(sealed))) throw secretUnreadable();
+    return endpoint;
   }
 
   private checked(fields: CreateEndpoint['fields'], required: boolean): Partial<EndpointFields> {

@@ -37,6 +37,11 @@ export class SecretBox {
     return [VERSION, this.keyId, nonce.toString('base64url'), sealed.toString('base64url')].join('.');
   }
 
+  /** Whether it was sealed with this key. */
+  knows(text: string): boolean {
+    return sealingKeyId(text) === this.keyId;
+  }
+
   /** @throws when it was sealed with another key, for another context, or was altered */
   open(text: string, context: string): string {
     const [version, keyId, nonce, sealed] = text.split('.');

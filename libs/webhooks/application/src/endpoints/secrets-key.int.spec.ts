@@ -47,6 +47,22 @@ describe('the key that secrets are stored under', () => {
     expect(await use(randomBytes(32), idOf(mine))).toBe(idOf(other));
   });
 
+  it('that was lost leaves endpoints to which nothing can be sent: a conflict, and what to do', async () => {
+    stage.secretsKey = mine;
+    const before = await stage.start();
+    const { id } = await stage.endpoint(before, 'https://receiver.example/hooks');
+    await before.stop();
+    stage.secretsKey = other;
+    const after = await stage.start();
+    const command = { ...stage.command(), endpoint_id: id };
+    for (const sending of [
+      after.endpoints.verify(command),
+      after.endpoints.test({ ...command, type: 'shipment.created' }),
+    ])
+      await expect(sending).rejects.toMatchObject({ code: 'secret_unreadable' });
+    expect(await after.endpoints.remove(command)).toEqual({ id, deleted: true });
+  });
+
   it('gives way likewise where nobody noted it', async () => {
     stage.secretsKey = mine;
     await stage.endpoint(await stage.start(), 'https://receiver.example/hooks');
