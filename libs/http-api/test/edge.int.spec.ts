@@ -590,6 +590,14 @@ it('outlives connections that break while a CONNECT is answered', async () => {
   expect((await api.call('GET', '/health/live')).status).toBe(200);
 });
 
+it('tells of a query parameter that is given twice', async () => {
+  const { status, body } = await api.call('GET', '/v1/shipments?external_id=a&external_id=b&limit=1&limit=2', { key });
+  expect(status).toBe(400);
+  expect((body['error'] as JsonObject)['details']).toEqual(
+    ['external_id', 'limit'].map((param) => ({ param, code: 'invalid_value', message: 'Is given more than once.' })),
+  );
+});
+
 describe('observation', () => {
   it('logs and counts each request by its route, without query, headers or body', async () => {
     const { headers } = await api.call('GET', '/v1/shipments/shp_x?token=SECRET-QUERY', {

@@ -34,6 +34,7 @@ export function readParameters(request: FastifyRequest): void {
   const all = [
     ...malformedParts(request.raw.url ?? ''),
     ...unknownNames(Object.keys(request.query as object), parameters),
+    ...repeated(request.query as object),
     ...faults,
   ];
   if (all.length > 0) throw invalidRequest([...oneEach(all)]);
@@ -56,6 +57,12 @@ function unknownNames(names: readonly string[], parameters: DtoClass): readonly 
   const message = `Is not a parameter of this operation: ${all}.`;
   const unknown = names.filter((name) => !known.has(name)).slice(0, MOST);
   return unknown.flatMap((name) => fault(name.slice(0, MAX_NAME), 'unknown_parameter', message));
+}
+
+function repeated(query: object): readonly FieldError[] {
+  return Object.entries(query).flatMap(([name, value]) =>
+    Array.isArray(value) ? fault(name.slice(0, MAX_NAME), 'invalid_value', 'Is given more than once.') : [],
+  );
 }
 
 /** The parser takes what it cannot decode as it stands, and a filter would then look for that. */
