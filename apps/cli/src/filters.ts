@@ -1,9 +1,8 @@
-import { ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
+import { DELIVERY_STATUSES, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 
 const DEFAULT_LIMIT = 50;
-const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'dead_lettered', 'discarded'];
 
 export function addEnvironment(command: Command): Command {
   return command.addOption(
@@ -45,7 +44,7 @@ function wholeNumber(text: string): number {
 }
 
 function statuses(text: string): string {
-  if (text.split(',').every((status) => DELIVERY_STATUSES.includes(status))) return text;
+  if (text.split(',').every((status) => DELIVERY_STATUSES.some((known) => known === status))) return text;
   throw new InvalidArgumentError(`Allowed are ${DELIVERY_STATUSES.join(', ')}.`);
 }
 

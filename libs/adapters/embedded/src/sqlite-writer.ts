@@ -131,7 +131,7 @@ export class SqliteWriter {
     return this.state.failure;
   }
 
-  /** @throws Busy when the queue is full, Unavailable while nothing can be written */
+  /** @throws Busy when the queue is full, WritesRefused while nothing can be written */
   admit(): void {
     const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);
     if (refused !== undefined) throw new WritesRefused(ENGINE, refused);

@@ -1,9 +1,9 @@
 import { ApiSchema } from '@nestjs/swagger';
+import { DELIVERY_STATUSES } from '@tracking/contracts';
 import type { JsonValue, Page, Warning } from '@tracking/contracts';
 import type { WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
 import { WebhookErrorResource } from './endpoint.resource.ts';
-import { DELIVERY_STATUSES } from './list-deliveries.dto.ts';
 
 @ApiSchema({ name: 'WebhookDelivery' })
 export class DeliveryResource implements WebhookDelivery {

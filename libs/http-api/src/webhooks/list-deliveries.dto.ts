@@ -1,19 +1,7 @@
-import { EVENT_TYPES } from '@tracking/contracts';
-import type { DeliveryFilter, WebhookDelivery } from '@tracking/webhooks';
+import { DELIVERY_STATUSES, EVENT_TYPES } from '@tracking/contracts';
+import type { DeliveryFilter } from '@tracking/webhooks';
 import { PageDto } from '../paging/page.dto.ts';
 import { QueryId, QueryOneOf, SomeOf } from '../validation/fields.ts';
-
-type DeliveryStatus = WebhookDelivery['status'];
-
-/** One missing does not compile. */
-const STATUSES: Readonly<Record<DeliveryStatus, true>> = {
-  pending: true,
-  retrying: true,
-  succeeded: true,
-  dead_lettered: true,
-  discarded: true,
-};
-export const DELIVERY_STATUSES = Object.keys(STATUSES) as readonly DeliveryStatus[];
 
 export class ListDeliveriesDto extends PageDto {
   @QueryId('whe', { description: 'Only those to this endpoint.' })

@@ -1,12 +1,5 @@
-import type { ApiVersion, Environment, JsonObject, JsonValue, Timestamp } from '@tracking/contracts';
-import type {
-  DeliveryError,
-  DeliveryStatus,
-  DisabledReason,
-  EndpointStatus,
-  Origin,
-  Verification,
-} from '@tracking/webhooks-domain';
+import type { ApiVersion, DeliveryStatus, Environment, JsonObject, JsonValue, Timestamp } from '@tracking/contracts';
+import type { DeliveryError, DisabledReason, EndpointStatus, Origin, Verification } from '@tracking/webhooks-domain';
 
 /** Whose things a request is about; those of others do not exist for it. */
 export interface Scope {

@@ -7,8 +7,9 @@ const FIRST_PAUSE_MS = 50;
 
 /** What is done again until it succeeds. */
 interface Repeated {
-  /** As the metric of tries has it, and as log lines do. */
+  /** As the metric of tries names it. */
   readonly what: string;
+  /** As log lines say it. */
   readonly again: string;
   readonly longestPauseMs: number;
   /** Whether what it failed with is no matter of an engine which comes back. */

@@ -1,6 +1,11 @@
-import { API_VERSIONS, type JsonValue, type Timestamp } from '@tracking/contracts';
+import {
+  API_VERSIONS,
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  type JsonValue,
+  type Timestamp,
+} from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '@tracking/webhooks-domain';
 import { inScope } from '../endpoints/endpoint-store.ts';
 import { noSuchDelivery } from '../refusals.ts';
 import type {
