@@ -6,22 +6,24 @@ import tseslint from 'typescript-eslint';
 const boundaries = [
   { sourceTag: 'layer:contracts', onlyDependOnLibsWithTags: ['layer:contracts'] },
   { sourceTag: 'layer:ports', onlyDependOnLibsWithTags: ['layer:contracts'] },
+  { sourceTag: 'layer:resilience', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
   { sourceTag: 'layer:domain', onlyDependOnLibsWithTags: ['layer:contracts'], allowedExternalImports: ['fast-check'] },
   {
     sourceTag: 'layer:subscriptions',
-    onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+    onlyDependOnLibsWithTags: ['layer:resilience', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
   },
-  { sourceTag: 'layer:runtime', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
+  { sourceTag: 'layer:runtime', onlyDependOnLibsWithTags: ['layer:resilience', 'layer:contracts', 'layer:ports'] },
   { sourceTag: 'layer:testing', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
   {
     sourceTag: 'layer:adapter',
-    onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports', 'layer:testing', 'layer:stand-in'],
+    onlyDependOnLibsWithTags: ['layer:resilience', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:stand-in'],
   },
   {
     allSourceTags: ['layer:feature', 'scope:shipments'],
     onlyDependOnLibsWithTags: [
       'scope:shipments',
       'layer:subscriptions',
+      'layer:resilience',
       'layer:contracts',
       'layer:ports',
       'layer:testing',
@@ -30,7 +32,14 @@ const boundaries = [
   },
   {
     allSourceTags: ['layer:feature', 'scope:webhooks'],
-    onlyDependOnLibsWithTags: ['scope:webhooks', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+    onlyDependOnLibsWithTags: [
+      'scope:webhooks',
+      'layer:resilience',
+      'layer:contracts',
+      'layer:ports',
+      'layer:testing',
+      'layer:adapter',
+    ],
   },
   {
     allSourceTags: ['layer:feature', 'scope:read-models'],
@@ -38,6 +47,7 @@ const boundaries = [
       'scope:read-models',
       'layer:domain',
       'layer:subscriptions',
+      'layer:resilience',
       'layer:contracts',
       'layer:ports',
       'layer:testing',
@@ -46,12 +56,20 @@ const boundaries = [
   },
   {
     allSourceTags: ['layer:feature', 'scope:identity'],
-    onlyDependOnLibsWithTags: ['scope:identity', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
+    onlyDependOnLibsWithTags: [
+      'scope:identity',
+      'layer:resilience',
+      'layer:contracts',
+      'layer:ports',
+      'layer:testing',
+      'layer:adapter',
+    ],
   },
   {
     sourceTag: 'layer:edge',
     onlyDependOnLibsWithTags: [
       'layer:feature',
+      'layer:resilience',
       'layer:runtime',
       'layer:contracts',
       'layer:ports',
@@ -67,6 +85,7 @@ const boundaries = [
   {
     sourceTag: 'layer:service',
     onlyDependOnLibsWithTags: [
+      'layer:resilience',
       'layer:runtime',
       'layer:ports',
       'layer:contracts',
@@ -88,6 +107,7 @@ const boundaries = [
     sourceTag: 'engine:services',
     onlyDependOnLibsWithTags: [
       'layer:service',
+      'layer:resilience',
       'layer:edge',
       'layer:feature',
       'layer:runtime',

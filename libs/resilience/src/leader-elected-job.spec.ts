@@ -1,0 +1,102 @@
+import type { Lease, Leases } from '@tracking/ports';
+import { LeaderElectedJob } from './leader-elected-job.ts';
+
+const NEVER_MS = 2 ** 31 - 1;
+
+/** One lease that is free until it is held. */
+class OneLease implements Leases {
+  held: (Lease & { lose(): void }) | undefined;
+  acquired = 0;
+
+  async acquire(name: string, signal: AbortSignal): Promise<Lease> {
+    while (this.held !== undefined) await new Promise(setImmediate);
+    signal.throwIfAborted();
+    const ended = new AbortController();
+    const release = async () => this.end(ended);
+    this.acquired += 1;
+    this.held = { name, epoch: this.acquired, lost: ended.signal, release, lose: () => this.end(ended) };
+    return this.held;
+  }
+
+  async close(): Promise<void> {
+    await this.held?.release();
+  }
+
+  private end(ended: AbortController): void {
+    ended.abort();
+    this.held = undefined;
+  }
+}
+
+describe('a leader-elected job', () => {
+  const leases = new OneLease();
+  const lines: string[] = [];
+  const note = (_: object, message: string) => void lines.push(message);
+  const logger = { debug: note, info: note, warn: note, error: note };
+  let retries = 0;
+  let rounds: AsyncGenerator<AbortSignal>;
+  let job: LeaderElectedJob;
+
+  function start(everyMs: number, doRound: (ending: AbortSignal) => Promise<void> = async () => undefined): void {
+    const begun: AbortSignal[] = [];
+    const round = async (ending: AbortSignal) => {
+      begun.push(ending);
+      await doRound(ending);
+    };
+    rounds = (async function* () {
+      for (;;) {
+        const next = begun.shift();
+        if (next === undefined) await new Promise(setImmediate);
+        else yield next;
+      }
+    })();
+    const countRetry = () => void (retries += 1);
+    job = new LeaderElectedJob({ leases, lease: 'job', logger, countRetry, what: 'sweeping', everyMs, round });
+    job.start();
+  }
+
+  const nextRound = async () => (await rounds.next()).value as AbortSignal;
+
+  afterEach(() => job.stop());
+
+  it('runs again and again while it holds the lease', async () => {
+    start(1);
+    for (let round = 0; round < 3; round += 1) expect((await nextRound()).aborted).toBe(false);
+    expect(leases.held?.name).toBe('job');
+  });
+
+  it('runs at once when woken, also when woken during a round', async () => {
+    start(NEVER_MS);
+    await nextRound();
+    job.wake();
+    await nextRound();
+  });
+
+  it('ends a round when the lease is lost, and runs again under the next one', async () => {
+    start(NEVER_MS);
+    const first = await nextRound();
+    const before = leases.acquired;
+    leases.held?.lose();
+    expect(first.aborted).toBe(true);
+    await nextRound();
+    expect(leases.acquired).toBe(before + 1);
+  });
+
+  it('gives the lease back when a round fails, says so, and tries again', async () => {
+    let failures = 0;
+    start(NEVER_MS, async () => {
+      if ((failures += 1) === 1) throw new Error('the store is away');
+    });
+    await nextRound();
+    await nextRound();
+    expect(retries).toBe(1);
+    expect(lines).toEqual(['sweeping failed; trying again']);
+  });
+
+  it('releases the lease when it stops', async () => {
+    start(NEVER_MS);
+    await nextRound();
+    await job.stop();
+    expect(leases.held).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import type { CountRetry, Leases, Logger } from '@tracking/ports';
+import { pause } from './pause.ts';
+import { WakeUp } from './wake-up.ts';
+
+const PAUSE_AFTER_FAILURE_MS = 1_000;
+
+export interface LeaderElectedJobOptions {
+  readonly leases: Leases;
+  /** Name of the lease: its holder runs the job. */
+  readonly lease: string;
+  readonly logger: Logger;
+  readonly countRetry: CountRetry;
+  /** For logs and metrics: `announcing dead letters`. */
+  readonly what: string;
+  /** From the begin of a round to the begin of the next, unless woken. A longer round is followed by the next at once. */
+  readonly everyMs: number;
+  /** Whether the first round waits as long as the others. */
+  readonly waitsFirst?: boolean;
+  /** @param ending aborts when the process stops or the lease is lost: leave the rest to the next round */
+  round(ending: AbortSignal): Promise<void>;
+}
+
+/** A periodic job that one process at a time runs on behalf of all: whoever holds its lease. Failures are retried. */
+export class LeaderElectedJob {
+  private readonly stopping = new AbortController();
+  private readonly wakeUp = new WakeUp();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: LeaderElectedJobOptions) {}
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** There is something to do now: the next round begins at once, or when the one under way has ended. */
+  wake(): void {
+    this.wakeUp.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { leases, lease: name, logger, countRetry, what } = this.options;
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        const lease = await leases.acquire(name, signal);
+        await this.lead(AbortSignal.any([signal, lease.lost])).finally(() => lease.release());
+      } catch (error) {
+        if (signal.aborted) return;
+        countRetry(what);
+        logger.warn({ reason: String(error) }, `${what} failed; trying again`);
+        await pause(PAUSE_AFTER_FAILURE_MS, signal);
+      }
+    }
+  }
+
+  private async lead(ending: AbortSignal): Promise<void> {
+    if (this.options.waitsFirst === true) await this.wakeUp.wait(this.options.everyMs, ending);
+    while (!ending.aborted) {
+      const began = performance.now();
+      await this.options.round(ending);
+      await this.wakeUp.wait(Math.max(0, began + this.options.everyMs - performance.now()), ending);
+    }
+  }
+}
