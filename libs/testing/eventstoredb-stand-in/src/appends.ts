@@ -11,18 +11,18 @@ import type { AppendResult } from '@tracking/ports';
 import { toAppendStatus, toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
 import { toIdentifier, toLogPosition, toNewEvent } from './records.ts';
-import { Refused, type Expected } from './refused.ts';
-import type { Streams } from './streams.ts';
+import { RequestRefused, type AppendExpectedRevision } from './request-refused.ts';
+import type { StreamStore } from './stream-store.ts';
 
 /** An append that is still coming in. */
 interface Incoming {
   readonly stream: string;
-  readonly expected: Expected;
+  readonly expected: AppendExpectedRevision;
   readonly proposed: (AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage)[];
 }
 
 /** The calls `Append` (one append each) and `BatchAppend` (any number of them over one long call). */
-export function appendCalls(streams: Streams, faults: FaultSwitches) {
+export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
   async function store({ stream, expected, proposed }: Incoming): Promise<AppendResult> {
     const result = await streams.append(stream, expected, proposed.map(toNewEvent));
     faults.stored();
@@ -87,7 +87,7 @@ export function appendCalls(streams: Streams, faults: FaultSwitches) {
     } catch (error) {
       response.setError(toAppendStatus(error));
       // With a real node the client gets an error, then dies of an answer that it no longer waits for.
-      if (error instanceof Refused && error.refusal.kind === 'bad_request') answers = 2;
+      if (error instanceof RequestRefused && error.reason.kind === 'bad_request') answers = 2;
     }
     await faults.passGate();
     for (let count = 0; count < answers && !call.destroyed; count += 1) call.write(response);
@@ -105,7 +105,7 @@ function begin(options: AppendReq.Options | BatchAppendReq.Options, revision: st
 export function expectedOf(
   options: { hasNoStream(): boolean; hasStreamExists(): boolean },
   revision: string | undefined,
-): Expected {
+): AppendExpectedRevision {
   if (revision !== undefined) return Number(revision);
   if (options.hasNoStream()) return 'no_stream';
   return options.hasStreamExists() ? 'stream_exists' : 'any';
@@ -118,10 +118,10 @@ function success({ revision, position }: AppendResult): AppendResp {
   return new streamsPb.AppendResp().setSuccess(stored);
 }
 
-/** The one refusal that the answer itself has a form for; any other ends the call. */
+/** The one reason that the answer itself has a form for; any other ends the call. */
 function conflict(error: unknown): AppendResp {
-  if (!(error instanceof Refused) || error.refusal.kind !== 'wrong_expected_version') throw error;
-  const { expected, current } = error.refusal;
+  if (!(error instanceof RequestRefused) || error.reason.kind !== 'wrong_expected_version') throw error;
+  const { expected, current } = error.reason;
   const conflict = new streamsPb.AppendResp.WrongExpectedVersion();
   if (current === undefined) conflict.setCurrentNoStream(new sharedPb.Empty());
   else conflict.setCurrentRevision(String(current));

@@ -9,10 +9,10 @@ import { expectedOf } from './appends.ts';
 import { toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
 import { toLogPosition } from './records.ts';
-import type { Streams } from './streams.ts';
+import type { StreamStore } from './stream-store.ts';
 
 /** The calls `Delete` and `Tombstone`. */
-export function deleteCalls(streams: Streams, faults: FaultSwitches) {
+export function deleteCalls(streams: StreamStore, faults: FaultSwitches) {
   async function perform(options: DeleteReq.Options | TombstoneReq.Options | undefined, tombstone: boolean) {
     const stream = Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
     const revision = options?.hasRevision() ? options.getRevision() : undefined;

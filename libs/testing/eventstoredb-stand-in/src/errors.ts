@@ -4,32 +4,32 @@ import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
 import { toIdentifier } from './records.ts';
-import { Refused, type Expected, type Refusal } from './refused.ts';
+import { RequestRefused, type AppendExpectedRevision, type RefusalReason } from './request-refused.ts';
 
 /** How a node writes these where it wants a number. */
 const EXPECTED_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
 
 /** The end of a call, as a node words it: the client looks at the trailer `exception`. */
 export function toServiceError(error: unknown): Partial<ServiceError> {
-  if (!(error instanceof Refused)) return { code: status.UNAVAILABLE, details: String(error) };
-  const { refusal } = error;
-  switch (refusal.kind) {
+  if (!(error instanceof RequestRefused)) return { code: status.UNAVAILABLE, details: String(error) };
+  const { reason } = error;
+  switch (reason.kind) {
     case 'wrong_expected_version':
       return trailing(status.FAILED_PRECONDITION, 'Append failed due to WrongExpectedVersion.', {
         exception: 'wrong-expected-version',
-        'stream-name': refusal.stream,
-        'expected-version': String(expectedNumber(refusal.expected)),
-        ...(refusal.current !== undefined && { 'actual-version': String(refusal.current) }),
+        'stream-name': reason.stream,
+        'expected-version': String(expectedNumber(reason.expected)),
+        ...(reason.current !== undefined && { 'actual-version': String(reason.current) }),
       });
     case 'stream_deleted':
-      return trailing(status.FAILED_PRECONDITION, `Event stream '${refusal.stream}' is deleted.`, {
+      return trailing(status.FAILED_PRECONDITION, `Event stream '${reason.stream}' is deleted.`, {
         exception: 'stream-deleted',
-        'stream-name': refusal.stream,
+        'stream-name': reason.stream,
       });
     case 'append_too_large':
-      return trailing(status.INVALID_ARGUMENT, `Maximum Append Size of ${refusal.limit} Exceeded.`, {
+      return trailing(status.INVALID_ARGUMENT, `Maximum Append Size of ${reason.limit} Exceeded.`, {
         exception: 'maximum-append-size-exceeded',
-        'maximum-append-size': String(refusal.limit),
+        'maximum-append-size': String(reason.limit),
       });
     case 'consumer_too_slow':
       return trailing(status.ABORTED, 'Consumer too slow to handle event while live. Client resubscription required.');
@@ -41,20 +41,21 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
 
 /** The same in the answer to one append of a batch call. */
 export function toAppendStatus(error: unknown) {
-  const [name, details] = error instanceof Refused ? detailsOf(error.refusal) : ['Timeout', new sharedPb.Timeout()];
+  const [name, details] =
+    error instanceof RequestRefused ? detailsOf(error.reason) : ['Timeout', new sharedPb.Timeout()];
   const any = new anyPb.Any();
   any.pack(details.serializeBinary(), `event_store.client.${name}`);
   return new statusPb.Status().setMessage(String(error)).setDetails(any);
 }
 
-function detailsOf(refusal: Refusal): readonly [name: string, message: { serializeBinary(): Uint8Array }] {
-  switch (refusal.kind) {
+function detailsOf(reason: RefusalReason): readonly [name: string, message: { serializeBinary(): Uint8Array }] {
+  switch (reason.kind) {
     case 'wrong_expected_version':
-      return ['WrongExpectedVersion', wrongExpectedVersion(refusal.expected, refusal.current)];
+      return ['WrongExpectedVersion', wrongExpectedVersion(reason.expected, reason.current)];
     case 'stream_deleted':
-      return ['StreamDeleted', new sharedPb.StreamDeleted().setStreamIdentifier(toIdentifier(refusal.stream))];
+      return ['StreamDeleted', new sharedPb.StreamDeleted().setStreamIdentifier(toIdentifier(reason.stream))];
     case 'append_too_large':
-      return ['MaximumAppendSizeExceeded', new sharedPb.MaximumAppendSizeExceeded().setMaxappendsize(refusal.limit)];
+      return ['MaximumAppendSizeExceeded', new sharedPb.MaximumAppendSizeExceeded().setMaxappendsize(reason.limit)];
     case 'consumer_too_slow':
     case 'shutting_down':
     case 'bad_request':
@@ -62,7 +63,7 @@ function detailsOf(refusal: Refusal): readonly [name: string, message: { seriali
   }
 }
 
-function wrongExpectedVersion(expected: Expected, current: number | undefined) {
+function wrongExpectedVersion(expected: AppendExpectedRevision, current: number | undefined) {
   const details = new sharedPb.WrongExpectedVersion();
   if (current === undefined) details.setCurrentNoStream(new emptyPb.Empty());
   else details.setCurrentStreamRevision(String(current));
@@ -72,7 +73,7 @@ function wrongExpectedVersion(expected: Expected, current: number | undefined) {
   return details.setExpectedStreamPosition(String(expected));
 }
 
-function expectedNumber(expected: Expected): number {
+function expectedNumber(expected: AppendExpectedRevision): number {
   return typeof expected === 'number' ? expected : EXPECTED_NUMBERS[expected];
 }
 

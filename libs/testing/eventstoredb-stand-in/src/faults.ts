@@ -1,4 +1,4 @@
-import { Refused } from './refused.ts';
+import { RequestRefused } from './request-refused.ts';
 
 /** What the stand-in is told to do wrong. Each is set by itself; what is not named stays as it is. */
 export interface Faults {
@@ -21,7 +21,7 @@ export class FaultSwitches {
   private appendsToLive = Infinity;
   private goOn: (() => void) | undefined;
   private gate: Promise<void> | undefined;
-  private readonly subscriptions = new Set<(reason: Refused) => void>();
+  private readonly subscriptions = new Set<(reason: RequestRefused) => void>();
   private readonly cutConnections: () => void;
 
   constructor(cutConnections: () => void) {
@@ -37,7 +37,7 @@ export class FaultSwitches {
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
     this.appendsToLive = faults.dieAfterAppends ?? this.appendsToLive;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;
-    if (faults.dropSubscriptions === true) this.endSubscriptions(new Refused({ kind: 'consumer_too_slow' }));
+    if (faults.dropSubscriptions === true) this.endSubscriptions(new RequestRefused({ kind: 'consumer_too_slow' }));
   }
 
   /** Before anything is answered. */
@@ -54,12 +54,12 @@ export class FaultSwitches {
     this.cutConnections();
   }
 
-  endSubscriptions(reason: Refused): void {
+  endSubscriptions(reason: RequestRefused): void {
     for (const end of this.subscriptions) end(reason);
   }
 
   /** @returns call it when the subscription has ended */
-  onEnd(end: (reason: Refused) => void): () => void {
+  onEnd(end: (reason: RequestRefused) => void): () => void {
     this.subscriptions.add(end);
     return () => this.subscriptions.delete(end);
   }

@@ -14,8 +14,8 @@ import { deleteCalls } from './deletes.ts';
 import { FaultSwitches } from './faults.ts';
 import { readCall } from './reads.ts';
 import { newEvent } from './records.ts';
-import { Refused } from './refused.ts';
-import { Streams } from './streams.ts';
+import { RequestRefused } from './request-refused.ts';
+import { StreamStore } from './stream-store.ts';
 
 /** What a node takes is counted where it arrives; as it is stored here, bytes can be more. */
 const LIMITS = { appendBytes: 16 * 1_048_576 };
@@ -69,7 +69,7 @@ export class StandInNode {
 
   static async start(options: NodeOptions): Promise<StandInNode> {
     const engine = await EmbeddedEngine.open({ dataDir: options.folder, logger, metrics, limits: LIMITS });
-    const streams = await Streams.open(engine.eventStore);
+    const streams = await StreamStore.open(engine.eventStore);
     const node = new StandInNode(engine);
     node.addServices(streams, options);
     await node.keepStats(streams, options);
@@ -86,14 +86,14 @@ export class StandInNode {
   async stop(): Promise<void> {
     clearInterval(this.stats);
     this.listener.close();
-    this.faults.endSubscriptions(new Refused({ kind: 'shutting_down' }));
+    this.faults.endSubscriptions(new RequestRefused({ kind: 'shutting_down' }));
     await pause(FLUSH_MS);
     this.cutConnections();
     this.grpc.forceShutdown();
     await this.engine.close();
   }
 
-  private addServices(streams: Streams, { port, batchAppend, liveBuffer }: NodeOptions): void {
+  private addServices(streams: StreamStore, { port, batchAppend, liveBuffer }: NodeOptions): void {
     this.grpc.addService(streamsService.StreamsService, {
       read: readCall(streams, this.faults, { liveBuffer }),
       ...appendCalls(streams, this.faults),
@@ -106,11 +106,11 @@ export class StandInNode {
   }
 
   /** A node's log may hold more than its clients wrote. */
-  private async keepStats(streams: Streams, { port, statsEvery }: NodeOptions): Promise<void> {
+  private async keepStats(streams: StreamStore, { port, statsEvery }: NodeOptions): Promise<void> {
     if (statsEvery === 0) return;
     const write = async () => {
       const data = Buffer.from(JSON.stringify({ 'proc-mem': process.memoryUsage.rss() }));
-      const event = newEvent(randomUUID(), '$statsCollected', 'application/json', data);
+      const event = newEvent({ id: randomUUID(), type: '$statsCollected', contentType: 'application/json', data });
       await streams.append(`$stats-127.0.0.1:${port}`, 'any', [event]);
     };
     await write();

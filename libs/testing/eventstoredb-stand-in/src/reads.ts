@@ -2,33 +2,37 @@ import streamsPb, { type ReadReq, type ReadResp } from '@eventstore/db-client/ge
 import type { handleServerStreamingCall } from '@grpc/grpc-js';
 import type { FaultSwitches } from './faults.ts';
 import { eventsBackwards, eventsUntil, previous } from './log.ts';
-import { Outlet } from './outlet.ts';
+import { ResponseStream } from './response-stream.ts';
 import { fromLogPosition, toIdentifier, toReadResponse } from './records.ts';
-import type { Streams } from './streams.ts';
+import type { StreamStore } from './stream-store.ts';
 import { subscribe, type SubscriptionLimits } from './subscribe.ts';
 
 /** The call `Read`: of a stream or of everything, once or as a subscription. */
 export function readCall(
-  streams: Streams,
+  streams: StreamStore,
   faults: FaultSwitches,
   limits: SubscriptionLimits,
 ): handleServerStreamingCall<ReadReq, ReadResp> {
   return (call) => {
-    const outlet = new Outlet(call);
-    answer(call.request.getOptions() ?? new streamsPb.ReadReq.Options(), outlet).then(
-      () => outlet.end(),
-      (error: unknown) => outlet.fail(error),
+    const responses = new ResponseStream(call);
+    answer(call.request.getOptions() ?? new streamsPb.ReadReq.Options(), responses).then(
+      () => responses.end(),
+      (error: unknown) => responses.fail(error),
     );
   };
 
-  async function answer(options: ReadReq.Options, outlet: Outlet): Promise<void> {
+  async function answer(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
     await faults.passGate();
-    if (options.hasSubscription()) return subscribe(streams.store, faults, limits, options, outlet);
+    if (options.hasSubscription()) return subscribe({ store: streams.store, faults, limits, options, responses });
     const stream = options.getStream();
-    return stream === undefined ? answerAll(options, outlet) : answerStream(stream, options, outlet);
+    return stream === undefined ? answerAll(options, responses) : answerStream(stream, options, responses);
   }
 
-  async function answerStream(stream: ReadReq.Options.StreamOptions, options: ReadReq.Options, outlet: Outlet) {
+  async function answerStream(
+    stream: ReadReq.Options.StreamOptions,
+    options: ReadReq.Options,
+    responses: ResponseStream,
+  ) {
     const backwards = isBackwards(options);
     const start = backwards ? undefined : 0;
     const from = stream.hasRevision() ? Number(stream.getRevision()) : stream.hasEnd() ? undefined : start;
@@ -36,16 +40,16 @@ export function readCall(
     const events = await streams.read(name, { from, count: Number(options.getCount()), backwards });
     if (events === undefined) {
       const missing = new streamsPb.ReadResp.StreamNotFound().setStreamIdentifier(toIdentifier(name));
-      return outlet.write(new streamsPb.ReadResp().setStreamNotFound(missing));
+      return responses.write(new streamsPb.ReadResp().setStreamNotFound(missing));
     }
-    for (const event of events) await outlet.write(toReadResponse(event));
+    for (const event of events) await responses.write(toReadResponse(event));
   }
 
-  async function answerAll(options: ReadReq.Options, outlet: Outlet): Promise<void> {
+  async function answerAll(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
     let left = Number(options.getCount());
     if (left <= 0) return;
     for await (const event of allEvents(options)) {
-      await outlet.write(toReadResponse(event));
+      await responses.write(toReadResponse(event));
       if (--left <= 0) return;
     }
   }

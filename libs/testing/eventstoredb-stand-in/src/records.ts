@@ -5,7 +5,7 @@ import streamsPb, {
   type ReadResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
 import type { NewEvent, Position, StoredEvent } from '@tracking/ports';
-import { Refused } from './refused.ts';
+import { RequestRefused } from './request-refused.ts';
 
 /** Positions of a node are byte offsets of its log: they grow in steps, and not every number is one. */
 const STEP = 64n;
@@ -38,26 +38,29 @@ export function bytesOf(text: unknown): Buffer {
 
 /**
  * An event that a client proposes, in the store's form.
- * @throws Refused where its id is no UUID
+ * @throws RequestRefused where its id is no UUID
  */
 export function toNewEvent(proposed: AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage): NewEvent {
   const described = proposed.getMetadataMap();
-  return newEvent(
-    fromUuid(proposed.getId()),
-    described.get('type') ?? '',
-    described.get('content-type') ?? 'application/octet-stream',
-    proposed.getData_asU8(),
-    proposed.getCustomMetadata_asU8(),
-  );
+  return newEvent({
+    id: fromUuid(proposed.getId()),
+    type: described.get('type') ?? '',
+    contentType: described.get('content-type') ?? 'application/octet-stream',
+    data: proposed.getData_asU8(),
+    metadata: proposed.getCustomMetadata_asU8(),
+  });
 }
 
-export function newEvent(
-  id: string,
-  type: string,
-  contentType: string,
-  data: Uint8Array,
-  metadata: Uint8Array = new Uint8Array(),
-): NewEvent {
+/** An event as a node knows it: bytes. */
+interface EventBytes {
+  readonly id: string;
+  readonly type: string;
+  readonly contentType: string;
+  readonly data: Uint8Array;
+  readonly metadata?: Uint8Array;
+}
+
+export function newEvent({ id, type, contentType, data, metadata = new Uint8Array() }: EventBytes): NewEvent {
   return {
     id,
     type,
@@ -94,7 +97,7 @@ export function fromUuid(uuid: UUID | undefined): string {
   const structured = uuid?.getStructured();
   if (structured === undefined) {
     const text = uuid?.getString() ?? '';
-    if (!UUID_FORM.test(text)) throw new Refused({ kind: 'bad_request', message: `not a UUID: ${text}` });
+    if (!UUID_FORM.test(text)) throw new RequestRefused({ kind: 'bad_request', message: `not a UUID: ${text}` });
     return text;
   }
   const bytes = Buffer.alloc(16);

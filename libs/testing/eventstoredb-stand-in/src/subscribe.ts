@@ -2,18 +2,27 @@ import { randomUUID } from 'node:crypto';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
 import type { FaultSwitches } from './faults.ts';
-import { checkpoint, confirmation, type Outlet } from './outlet.ts';
+import { checkpoint, confirmation, type ResponseStream } from './response-stream.ts';
 import { fromLogPosition, toLogPosition, toReadResponse } from './records.ts';
 
 /** Events that a node looks at between two checkpoints where the client names no search window. */
 const DEFAULT_WINDOW = 32;
 
-/** Of the checkpoints among old events every so manieth has both its halves. */
+/** Every fourth checkpoint among old events has both its halves; the others have `prepare` 0. */
 const WHOLE_CHECKPOINTS = 4;
 
 export interface SubscriptionLimits {
   /** So many events behind, with its client taking nothing, a subscription that was once live is dropped. */
   readonly liveBuffer: number;
+}
+
+/** One subscription, to a stream or to everything. */
+export interface SubscribeCall {
+  readonly store: EventStore;
+  readonly faults: FaultSwitches;
+  readonly limits: SubscriptionLimits;
+  readonly options: ReadReq.Options;
+  readonly responses: ResponseStream;
 }
 
 /** Which events, and from where on. */
@@ -23,55 +32,77 @@ interface Selection {
   matches(event: StoredEvent): boolean;
 }
 
-/** Hands out what is stored, then what comes, until the client goes or is too slow. */
-export async function subscribe(
-  store: EventStore,
-  faults: FaultSwitches,
-  { liveBuffer }: SubscriptionLimits,
-  options: ReadReq.Options,
-  outlet: Outlet,
-): Promise<void> {
-  const { after, streamPrefixes, matches } = await selectionOf(store, options);
-  const ended = faults.onEnd((reason) => outlet.fail(reason));
-  const filter = options.getFilter();
-  const asked = (filter?.getCheckpointintervalmultiplier() ?? 0) * (filter?.getMax() || DEFAULT_WINDOW);
-  let isLive = false;
-  let seen = after === undefined ? 0n : BigInt(`0x${after}`);
-  let lastCheckpoint = seen;
-  let checkpoints = 0;
-
-  async function isTooSlow(): Promise<boolean> {
-    return isLive && BigInt(`0x${(await store.head()) ?? '0'}`) - seen > liveBuffer;
-  }
-
-  /** All up to here was handed out. A node that reads old events leaves `prepare` at 0, mostly. */
-  async function reached(position: bigint): Promise<void> {
-    if (filter === undefined || position - lastCheckpoint < (faults.checkpointInterval ?? asked)) return;
-    const commit = toLogPosition(position.toString(16));
-    checkpoints += 1;
-    const isWhole = isLive || checkpoints % WHOLE_CHECKPOINTS === 0;
-    await outlet.write(checkpoint(commit, isWhole ? commit : '0'), isTooSlow);
-    lastCheckpoint = position;
-  }
-
+/** Sends what is stored, then what comes, until the client goes or is too slow. */
+export async function subscribe(call: SubscribeCall): Promise<void> {
+  const { store, faults, options, responses } = call;
+  const selection = await selectionOf(store, options);
+  const ended = faults.onEnd((reason) => responses.fail(reason));
   try {
-    await outlet.write(confirmation(randomUUID()));
-    for await (const batch of store.catchUp({ after, streamPrefixes, signal: outlet.signal })) {
-      for (const event of batch.events) {
-        if (!matches(event)) continue;
-        await faults.passGate();
-        const position = BigInt(`0x${event.position}`);
-        await reached(position - 1n);
-        await outlet.write(toReadResponse(event), isTooSlow);
-        seen = position;
-      }
-      seen = BigInt(`0x${batch.position}`);
-      await reached(seen);
-      isLive ||= batch.caughtUp;
-    }
+    await responses.write(confirmation(randomUUID()));
+    await new NodeSubscription(call, selection).run();
   } finally {
     ended();
   }
+}
+
+class NodeSubscription {
+  private isLive = false;
+  /** Everything up to here was sent or does not match. */
+  private seen: bigint;
+  private lastCheckpoint: bigint;
+  private checkpoints = 0;
+  /** Events between two checkpoints, as the client asked for. */
+  private readonly checkpointInterval: number;
+
+  constructor(
+    private readonly call: SubscribeCall,
+    private readonly selection: Selection,
+  ) {
+    const filter = call.options.getFilter();
+    this.seen = toNumber(selection.after);
+    this.lastCheckpoint = this.seen;
+    this.checkpointInterval = (filter?.getCheckpointintervalmultiplier() ?? 0) * (filter?.getMax() || DEFAULT_WINDOW);
+  }
+
+  async run(): Promise<void> {
+    const { store, responses } = this.call;
+    const { after, streamPrefixes } = this.selection;
+    for await (const batch of store.catchUp({ after, streamPrefixes, signal: responses.signal })) {
+      for (const event of batch.events) if (this.selection.matches(event)) await this.send(event);
+      this.seen = toNumber(batch.position);
+      await this.checkpointAt(this.seen);
+      this.isLive ||= batch.caughtUp;
+    }
+  }
+
+  private async send(event: StoredEvent): Promise<void> {
+    await this.call.faults.passGate();
+    const position = toNumber(event.position);
+    await this.checkpointAt(position - 1n);
+    await this.call.responses.write(toReadResponse(event), this.isTooSlow);
+    this.seen = position;
+  }
+
+  /** Where one is due; all up to here was sent. A node that reads old events leaves `prepare` at 0, mostly. */
+  private async checkpointAt(position: bigint): Promise<void> {
+    const { options, faults, responses } = this.call;
+    const interval = faults.checkpointInterval ?? this.checkpointInterval;
+    if (!options.hasFilter() || position - this.lastCheckpoint < interval) return;
+    const commit = toLogPosition(position.toString(16));
+    this.checkpoints += 1;
+    const isWhole = this.isLive || this.checkpoints % WHOLE_CHECKPOINTS === 0;
+    await responses.write(checkpoint(commit, isWhole ? commit : '0'), this.isTooSlow);
+    this.lastCheckpoint = position;
+  }
+
+  private readonly isTooSlow = async (): Promise<boolean> => {
+    const { store, limits } = this.call;
+    return this.isLive && toNumber(await store.head()) - this.seen > limits.liveBuffer;
+  };
+}
+
+function toNumber(position: Position | undefined): bigint {
+  return BigInt(`0x${position ?? '0'}`);
 }
 
 async function selectionOf(store: EventStore, options: ReadReq.Options): Promise<Selection> {

@@ -9,7 +9,7 @@ import {
 } from '@tracking/ports';
 import { eventsUntil } from './log.ts';
 import { bytesOf, newEvent, sizeOf } from './records.ts';
-import { Refused, type Expected } from './refused.ts';
+import { RequestRefused, type AppendExpectedRevision } from './request-refused.ts';
 
 /** Bytes in one append, as a node is configured out of the box. */
 const MOST_BYTES = 1_048_576;
@@ -36,7 +36,7 @@ export interface StreamRange {
 const UNTOUCHED: StreamState = { visibleFrom: 0, tombstoned: false };
 
 /** What a node adds to the store: appends at any revision, deleted streams, the limit of an append. */
-export class Streams {
+export class StreamStore {
   private readonly states = new Map<string, StreamState>();
   private readonly recent = new Map<string, AppendResult & { readonly stream: string }>();
   readonly store: EventStore;
@@ -45,21 +45,21 @@ export class Streams {
     this.store = store;
   }
 
-  static async open(store: EventStore): Promise<Streams> {
-    const streams = new Streams(store);
+  static async open(store: EventStore): Promise<StreamStore> {
+    const streams = new StreamStore(store);
     for await (const event of eventsUntil(store, undefined, await store.head(), [METADATA_PREFIX])) {
       streams.learn(event.stream, event);
     }
     return streams;
   }
 
-  /** @throws Refused */
-  async append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendResult> {
+  /** @throws RequestRefused */
+  async append(stream: string, expected: AppendExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     if (events.reduce((bytes, event) => bytes + sizeOf(event), 0) > MOST_BYTES) {
-      throw new Refused({ kind: 'append_too_large', limit: MOST_BYTES });
+      throw new RequestRefused({ kind: 'append_too_large', limit: MOST_BYTES });
     }
     const { visibleFrom, tombstoned } = this.stateOf(stream);
-    if (tombstoned) throw new Refused({ kind: 'stream_deleted', stream });
+    if (tombstoned) throw new RequestRefused({ kind: 'stream_deleted', stream });
     const known = expected === 'any' ? this.recent.get(events.at(-1)?.id ?? '') : undefined;
     if (known?.stream === stream) return known;
     const result = await this.appendAt(stream, expected, visibleFrom, events);
@@ -73,11 +73,11 @@ export class Streams {
 
   /**
    * The events of a stream from a revision on, at most `count`; undefined if there is no such stream.
-   * @throws Refused
+   * @throws RequestRefused
    */
   async read(stream: string, { from, count, backwards }: StreamRange): Promise<readonly StoredEvent[] | undefined> {
     const { visibleFrom, tombstoned } = this.stateOf(stream);
-    if (tombstoned) throw new Refused({ kind: 'stream_deleted', stream });
+    if (tombstoned) throw new RequestRefused({ kind: 'stream_deleted', stream });
     const events = backwards
       ? await this.readBackwards(stream, visibleFrom, from, count)
       : await this.readForwards(stream, visibleFrom, from, count);
@@ -88,17 +88,18 @@ export class Streams {
 
   /**
    * A stream deleted softly can be begun again and numbers on; one with a tombstone cannot.
-   * @throws Refused
+   * @throws RequestRefused
    */
-  async delete(stream: string, expected: Expected, tombstone: boolean): Promise<AppendResult> {
-    if (this.stateOf(stream).tombstoned) throw new Refused({ kind: 'stream_deleted', stream });
+  async delete(stream: string, expected: AppendExpectedRevision, tombstone: boolean): Promise<AppendResult> {
+    if (this.stateOf(stream).tombstoned) throw new RequestRefused({ kind: 'stream_deleted', stream });
     const last = await this.last(stream);
     const current = last === 'no_stream' ? undefined : last;
     if (expected !== 'any' && expected !== last) {
-      throw new Refused({ kind: 'wrong_expected_version', stream, expected, current });
+      throw new RequestRefused({ kind: 'wrong_expected_version', stream, expected, current });
     }
     const data = Buffer.from(JSON.stringify({ $tb: (current ?? -1) + 1 }));
-    const event = newEvent(randomUUID(), tombstone ? '$streamDeleted' : '$metadata', 'application/json', data);
+    const type = tombstone ? '$streamDeleted' : '$metadata';
+    const event = newEvent({ id: randomUUID(), type, contentType: 'application/json', data });
     return this.append(METADATA_PREFIX + stream, 'any', [event]);
   }
 
@@ -117,7 +118,7 @@ export class Streams {
 
   private async appendAt(
     stream: string,
-    expected: Expected,
+    expected: AppendExpectedRevision,
     visibleFrom: number,
     events: readonly NewEvent[],
   ): Promise<AppendResult> {
@@ -129,7 +130,7 @@ export class Streams {
         if (!(error instanceof VersionConflict)) throw error;
         const current = error.actual === 'no_stream' ? undefined : error.actual;
         const goesOn = expected === 'any' || (expected === 'stream_exists' && (current ?? -1) >= visibleFrom);
-        if (!goesOn) throw new Refused({ kind: 'wrong_expected_version', stream, expected, current });
+        if (!goesOn) throw new RequestRefused({ kind: 'wrong_expected_version', stream, expected, current });
         at = error.actual;
       }
     }
@@ -137,7 +138,8 @@ export class Streams {
 
   private async last(stream: string): Promise<ExpectedRevision> {
     try {
-      await this.store.append(stream, NEVER, [newEvent(randomUUID(), 'never', '', Buffer.alloc(0))]);
+      const probe = newEvent({ id: randomUUID(), type: 'never', contentType: '', data: Buffer.alloc(0) });
+      await this.store.append(stream, NEVER, [probe]);
     } catch (error) {
       if (error instanceof VersionConflict) return error.actual;
       throw error;
@@ -157,7 +159,7 @@ export class Streams {
 }
 
 /** The revision at which the store shall append. */
-function startingAt(expected: Expected, visibleFrom: number): ExpectedRevision {
+function startingAt(expected: AppendExpectedRevision, visibleFrom: number): ExpectedRevision {
   if (expected === 'any' || expected === 'stream_exists') return NEVER;
   return expected === 'no_stream' && visibleFrom > 0 ? visibleFrom - 1 : expected;
 }

@@ -1,12 +1,12 @@
 /** The stream's last revision as a client expects it. */
-export type Expected = number | 'no_stream' | 'any' | 'stream_exists';
+export type AppendExpectedRevision = number | 'no_stream' | 'any' | 'stream_exists';
 
 /** Why a node says no. */
-export type Refusal =
+export type RefusalReason =
   | {
       readonly kind: 'wrong_expected_version';
       readonly stream: string;
-      readonly expected: Expected;
+      readonly expected: AppendExpectedRevision;
       /** Undefined: there is no such stream. */
       readonly current: number | undefined;
     }
@@ -16,12 +16,12 @@ export type Refusal =
   | { readonly kind: 'shutting_down' }
   | { readonly kind: 'bad_request'; readonly message: string };
 
-export class Refused extends Error {
-  override readonly name = 'Refused';
-  readonly refusal: Refusal;
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused';
+  readonly reason: RefusalReason;
 
-  constructor(refusal: Refusal) {
-    super(refusal.kind);
-    this.refusal = refusal;
+  constructor(reason: RefusalReason) {
+    super(reason.kind);
+    this.reason = reason;
   }
 }

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import streamsPb, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { toServiceError } from './errors.ts';
-import { Refused } from './refused.ts';
+import { RequestRefused } from './request-refused.ts';
 
 /** How often a blocked subscription looks whether its consumer has fallen too far behind. */
 const LOOK_MS = 100;
 
 /** The answering side of one read call: waits for its client to take what was written. */
-export class Outlet {
+export class ResponseStream {
   private readonly ending = new AbortController();
   private readonly call: ServerWritableStream<ReadReq, ReadResp>;
 
@@ -34,7 +34,7 @@ export class Outlet {
     }
     const timer = setInterval(() => {
       void isTooSlow().then((tooSlow) => {
-        if (tooSlow) this.fail(new Refused({ kind: 'consumer_too_slow' }));
+        if (tooSlow) this.fail(new RequestRefused({ kind: 'consumer_too_slow' }));
       });
     }, LOOK_MS);
     await drained.finally(() => clearInterval(timer));
