@@ -1,5 +1,6 @@
 import { retryCounter } from '@tracking/ports';
 import type { Clock, DocumentStore, EventStore, Leases, Logger, Metrics, Position } from '@tracking/ports';
+import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import type * as subscriptions from '@tracking/subscriptions';
 import { Parked, type RetryOutcome, describe, partition, persistently } from '@tracking/subscriptions';
 import { ActiveRows } from './active-rows.ts';
@@ -105,7 +106,7 @@ export class ReadModels {
 
   private constructor(private readonly options: ReadModelsOptions | QueryingOptions) {
     const { graceMs = 60_000, maxWaiters = 10_000, logger, metrics } = options;
-    const partitions = (options.partitions ?? [['shipment-']]).map(partition);
+    const partitions = (options.partitions ?? [[SHIPMENT_STREAM_PREFIX]]).map(partition);
     const collections = new Collections(options.documentStore);
     const generations = new Generations(collections);
     const looks = new CheckpointLooks(collections, NAMES);

@@ -1,6 +1,6 @@
 import type { EventType, Timestamp } from '@tracking/contracts';
 import type { Collection, Filter, Position } from '@tracking/ports';
-import type { EventReference } from '@tracking/shipments-domain';
+import { type EventReference, streamOf } from '@tracking/shipments-domain';
 import type { ActiveRows } from '../active-rows.ts';
 import type { Listed, Scope, SortValues } from '../read-model.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
@@ -90,7 +90,7 @@ function narrowed(scope: Scope, { type, shipment_id }: EventListQuery['filter'])
   const types = type && [...new Set(type)];
   // A shipment is of one scope; named here, it would lure the engine to the range of the whole scope.
   if (shipment_id !== undefined) {
-    return [{ stream: shipment_id.replace(/^shp_/, 'shipment-'), ...(types && { type: { in: types } }) }];
+    return [{ stream: streamOf(shipment_id), ...(types && { type: { in: types } }) }];
   }
   return types ? types.map((each) => ({ ...inScope(scope), type: each })) : [inScope(scope)];
 }

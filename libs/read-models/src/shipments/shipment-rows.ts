@@ -1,6 +1,6 @@
 import type { Environment, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import { evolveRecord, weightOfRecord } from '@tracking/shipments-domain';
+import { evolveRecord, shipmentIdOf, weightOfRecord } from '@tracking/shipments-domain';
 import type { ReadModel, Row, Scope } from '../read-model.ts';
 
 /** One shipment; what lists filter and sort by stands beside the record. */
@@ -36,10 +36,10 @@ export const shipmentsModel: ReadModel<ShipmentRow> = {
   scoped: false,
 
   // A stream begins with nothing: where its beginning comes again, so does all that made the row after it.
-  reads: ({ stream, event }) => (event.revision === 0 ? [] : [rowId(stream)]),
+  reads: ({ stream, event }) => (event.revision === 0 ? [] : [shipmentIdOf(stream)]),
 
   apply({ stream, position, event }, row) {
-    const before = row(rowId(stream));
+    const before = row(shipmentIdOf(stream));
     if (before && before.revision >= event.revision) return [];
     const expected = (before?.revision ?? -1) + 1;
     // Never without the event between: the row would look whole and not be.
@@ -47,16 +47,11 @@ export const shipmentsModel: ReadModel<ShipmentRow> = {
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`${event.type} of no shipment`);
     const record = evolveRecord(before?.record, event);
-    return [shipmentRow(rowId(stream), scope, record, event.revision, position)];
+    return [shipmentRow(shipmentIdOf(stream), scope, record, event.revision, position)];
   },
 
   weight: ({ record }) => weightOfRecord(record),
 };
-
-/** Streams are named after their shipments. */
-function rowId(stream: string): string {
-  return stream.replace(/^shipment-/, 'shp_');
-}
 
 function shipmentRow(
   id: string,

@@ -16,8 +16,8 @@ import {
   decide,
   findMilestone,
   fold,
+  toShipmentEvent,
 } from '@tracking/shipments-domain';
-import { toShipmentEvent } from './shipment-stream.ts';
 
 /** What a command is answered, and the position from which on readers see it. */
 export interface Written<Answer> {

@@ -1,4 +1,4 @@
-import { streamOf } from './ids.ts';
+import { streamOf } from '@tracking/shipments-domain';
 import { milestone, milestones, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 

@@ -1,9 +1,8 @@
 import { DomainError, type EventPage, type ExportedEvent, type JsonObject, type JsonValue } from '@tracking/contracts';
 import { VersionConflict, type CommandChannel, type CommandServer, type EventStore } from '@tracking/ports';
-import { UnknownEventType, upcast } from '@tracking/shipments-domain';
+import { SHIPMENT_STREAM_PREFIX, UnknownEventType, isShipmentStream, upcast } from '@tracking/shipments-domain';
 
 const SERVICE = 'shipments';
-const STREAM = /^shipment-[a-z2-7]{26}$/;
 /** Characters of one page, so that it fits every channel; one event may exceed it. */
 const PAGE_CHARACTERS = 4_000_000;
 const STREAMS_AT_ONCE = 16;
@@ -25,7 +24,12 @@ export function eventTransfer(store: EventStore): EventTransfer {
     async exportEvents({ after, limit }) {
       const enough = new AbortController();
       const signal = enough.signal;
-      const options = { streamPrefixes: ['shipment-'], maxBatch: limit, signal, ...(after !== null && { after }) };
+      const options = {
+        streamPrefixes: [SHIPMENT_STREAM_PREFIX],
+        maxBatch: limit,
+        signal,
+        ...(after !== null && { after }),
+      };
       try {
         for await (const { events, position, caughtUp } of store.catchUp(options)) {
           if (events.length === 0 && !caughtUp) continue;
@@ -86,7 +90,7 @@ async function append(store: EventStore, events: readonly ExportedEvent[]): Prom
 
 function refuseForeign({ stream, type, id, revision, data, metadata }: ExportedEvent): void {
   const isOurs =
-    STREAM.test(String(stream)) &&
+    isShipmentStream(stream) &&
     /^[0-9a-f-]{36}$/.test(String(id)) &&
     Number.isSafeInteger(revision) &&
     revision >= 0 &&

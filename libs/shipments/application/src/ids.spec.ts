@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { eventId, parseShipmentId, partId, shipmentIdFor, streamOf } from './ids.ts';
+import { parseShipmentId, streamOf } from '@tracking/shipments-domain';
+import { eventId, partId, shipmentIdFor } from './ids.ts';
 
 const live = { workspace_id: 'wsp_1', environment: 'live' } as const;
 const command = '6f2b0b4e-8f0e-4c39-9d1c-0a4c5a0f7a11';

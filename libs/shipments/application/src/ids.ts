@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Environment } from '@tracking/contracts';
+import { shipmentIdFrom, tokenOf } from '@tracking/shipments-domain';
 import { v5 } from 'uuid';
 
 /** RFC 4648, lower case, no padding. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-/** 128 bits; the last of 26 characters carries three of them, so only eight are possible there. */
-const TOKEN = '[a-z2-7]{25}[aeimquy4]';
-const SHIPMENT_ID = new RegExp(`^shp_${TOKEN}$`);
 
 function base32(bytes: Uint8Array): string {
   let text = '';
@@ -48,17 +46,7 @@ export function shipmentIdFor(
     typeof externalId === 'string'
       ? digest(128, scope.workspace_id, scope.environment, externalId)
       : digest(128, commandId);
-  return `shp_${token}`;
-}
-
-/** The id if it has the form of a shipment's, else undefined: nothing else may become the name of a stream. */
-export function parseShipmentId(id: unknown): string | undefined {
-  return typeof id === 'string' && SHIPMENT_ID.test(id) ? id : undefined;
-}
-
-/** The stream of a shipment, by its id. Its first character after the prefix is uniform: catch-up is partitioned by it. */
-export function streamOf(shipmentId: string): string {
-  return `shipment-${shipmentId.slice('shp_'.length)}`;
+  return shipmentIdFrom(token);
 }
 
 /**
@@ -66,7 +54,7 @@ export function streamOf(shipmentId: string): string {
  * a later command finds the stream from the id alone.
  */
 export function partId(kind: string, shipmentId: string, commandId: string, n: number): string {
-  return `${kind}_${shipmentId.slice('shp_'.length)}${digest(80, commandId, kind, String(n))}`;
+  return `${kind}_${tokenOf(shipmentId)}${digest(80, commandId, kind, String(n))}`;
 }
 
 /** The same for every repetition of the command: what is appended again is recognised by the store. */

@@ -1,7 +1,6 @@
 export type { Written } from './answers.ts';
 export { headClient, serveHead, serveShipments, shipmentsClient } from './command-channel.ts';
 export { type EventTransfer, eventTransfer, eventTransferClient, serveEventTransfer } from './event-transfer.ts';
-export { parseShipmentId } from './ids.ts';
 export {
   type EventBodies,
   type EventBodiesOptions,
@@ -35,5 +34,6 @@ export {
   checkMilestone,
   checkShipmentFields,
   normaliseCode,
+  parseShipmentId,
   shipmentResource,
 } from '@tracking/shipments-domain';

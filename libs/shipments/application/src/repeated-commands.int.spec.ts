@@ -1,6 +1,6 @@
+import { streamOf } from '@tracking/shipments-domain';
 import { cancel, milestone, milestones, places, reopen, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
-import { streamOf } from './ids.ts';
 import type { ShipmentsService } from './shipments-service.ts';
 
 describe('a command that comes again', () => {

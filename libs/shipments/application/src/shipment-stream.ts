@@ -1,13 +1,12 @@
 import { DomainError, type Environment, type JsonObject } from '@tracking/contracts';
-import type { EventStore, NewEvent, Position, StoredEvent } from '@tracking/ports';
+import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import {
-  type EventMetadata,
   type ShipmentCommand,
   type ShipmentEvent,
   type ShipmentEventBody,
   type ShipmentState,
   fold,
-  upcast,
+  toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { eventId } from './ids.ts';
 
@@ -39,12 +38,6 @@ export interface LoadedShipment {
 /** Characters that an event adds to a shipment for good: what is set on the shipment itself replaces what was there. */
 export function lastingCharacters({ type, data }: { readonly type: string; readonly data: object }): number {
   return type.startsWith('shipment.') ? 0 : JSON.stringify(data).length;
-}
-
-/** A stored event in its newest version, as the domain folds it. */
-export function toShipmentEvent(stored: StoredEvent): ShipmentEvent {
-  const metadata = stored.metadata as unknown as EventMetadata;
-  return { ...upcast(stored.type, stored.data), metadata, revision: stored.revision };
 }
 
 /** An event of a command as it is stored, but for its place in the stream. */

@@ -10,10 +10,10 @@ import {
   originFields,
 } from '@tracking/ports';
 import type { DecideContext, ShipmentCommand } from '@tracking/shipments-domain';
+import { streamOf } from '@tracking/shipments-domain';
 import { type AnswerTo, type ShipmentAnswer, type Written, rebuildAnswer } from './answers.ts';
 import { backOff, monotonic } from './backoff.ts';
 import { type BatchDecision, contextFor, decideBatch, tooLarge } from './decide-batch.ts';
-import { streamOf } from './ids.ts';
 import { KeyedBatches, type Waiting } from './keyed-batches.ts';
 import type { ShipmentCache } from './shipment-cache.ts';
 import { type LoadedShipment, readShipment } from './shipment-stream.ts';

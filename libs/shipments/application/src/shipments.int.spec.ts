@@ -4,10 +4,10 @@ import { DirectCommandChannel } from '@tracking/embedded';
 import { Busy } from '@tracking/ports';
 import { RecordedMetrics, silentLogger } from '@tracking/testing';
 import { v5 } from 'uuid';
+import { streamOf } from '@tracking/shipments-domain';
 import { cancel, milestone, milestones, reopen, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import { serveShipments, shipmentsClient } from './command-channel.ts';
-import { streamOf } from './ids.ts';
 
 let engine: TestEngine;
 beforeEach(async () => {

@@ -10,8 +10,9 @@ import type {
   UpsertShipment,
   UpsertShipmentAnswer,
 } from '@tracking/shipments-domain';
+import { parseShipmentId, streamOf } from '@tracking/shipments-domain';
 import type { AnswerTo, Written } from './answers.ts';
-import { parseShipmentId, shipmentIdFor, streamOf } from './ids.ts';
+import { shipmentIdFor } from './ids.ts';
 import { CommandMetrics } from './metrics.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { type Scope, isInScope, noSuchShipment, readShipment } from './shipment-stream.ts';

@@ -1,8 +1,8 @@
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
 import { type LogLine, recordingLogger } from '@tracking/testing';
+import { streamOf } from '@tracking/shipments-domain';
 import { milestone, milestones, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
-import { streamOf } from './ids.ts';
 
 describe('an engine that does not answer', () => {
   let engine: TestEngine;

@@ -2,10 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
 import type { EventStore, Leases, ReceivedMessage, StoredEvent } from '@tracking/ports';
-import { type ShipmentState, evolve, publicEvent } from '@tracking/shipments-domain';
+import {
+  type ShipmentState,
+  SHIPMENT_STREAM_PREFIX,
+  evolve,
+  publicEvent,
+  toShipmentEvent,
+} from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import { Publisher, type PublisherOptions, Shipments } from '../src/index.ts';
-import { toShipmentEvent } from '../src/shipment-stream.ts';
 import { milestone, places, upsert } from './builders.ts';
 import { MortalProcess } from './mortal-process.ts';
 
@@ -97,7 +102,10 @@ export class PublishingStage {
     const all: StoredEvent[] = [];
     const { signal } = new AbortController();
     if ((await this.eventStore.head()) === undefined) return all;
-    for await (const { events, caughtUp } of this.eventStore.catchUp({ streamPrefixes: ['shipment-'], signal })) {
+    for await (const { events, caughtUp } of this.eventStore.catchUp({
+      streamPrefixes: [SHIPMENT_STREAM_PREFIX],
+      signal,
+    })) {
       all.push(...events);
       if (caughtUp) break;
     }

@@ -25,4 +25,14 @@ export {
   findMilestone,
   revisionOf,
 } from './state.ts';
+export {
+  SHIPMENT_STREAM_PREFIX,
+  isShipmentStream,
+  parseShipmentId,
+  shipmentIdFrom,
+  shipmentIdOf,
+  streamOf,
+  tokenOf,
+} from './shipment-id.ts';
+export { toShipmentEvent } from './stored-event.ts';
 export { UnknownEventType, eventTypes, upcast } from './upcast.ts';

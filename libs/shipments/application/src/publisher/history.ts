@@ -1,6 +1,11 @@
 import type { EventStore, StoredEvent } from '@tracking/ports';
-import { type ShipmentEvent, type Snapshot, evolveRecord, weightOfRecord } from '@tracking/shipments-domain';
-import { toShipmentEvent } from '../shipment-stream.ts';
+import {
+  type ShipmentEvent,
+  type Snapshot,
+  evolveRecord,
+  weightOfRecord,
+  toShipmentEvent,
+} from '@tracking/shipments-domain';
 
 /** A shipment right after the event at `revision`, as far as snapshots show it. */
 export interface Folded extends Snapshot {

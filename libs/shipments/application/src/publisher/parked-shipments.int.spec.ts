@@ -1,7 +1,7 @@
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
+import { streamOf } from '@tracking/shipments-domain';
 import { PublishingStage } from '../../test/publishing-stage.ts';
-import { streamOf } from '../ids.ts';
 
 /** A store as a version of the code sees it that does not know some events: by shipment, from which revision on. */
 class FaultyStore implements EventStore {

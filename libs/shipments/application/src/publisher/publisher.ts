@@ -24,6 +24,7 @@ import {
   partition,
   persistently,
 } from '@tracking/subscriptions';
+import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import { PublishedLog } from './published-log.ts';
 import { Publishing } from './publishing.ts';
 import { ReadModelsFirst, type ReadModelsReached } from './read-models-first.ts';
@@ -129,7 +130,7 @@ export class Publisher {
 
   private subscribe(generation: number): Subscription {
     const { broker, eventStore, appUrl, logger } = this.options;
-    const { patienceMs = 30_000, cachedShipments = 10_000, partitions = [['shipment-']] } = this.options;
+    const { patienceMs = 30_000, cachedShipments = 10_000, partitions = [[SHIPMENT_STREAM_PREFIX]] } = this.options;
     return new Subscription({
       ...this.options,
       subscriber: { name: NAME, generation },

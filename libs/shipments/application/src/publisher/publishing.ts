@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { EVENT_HEADERS, type PublishedEvent } from '@tracking/contracts';
 import type { Counter, EventStore, Message, MessageBroker, Position, StoredEvent } from '@tracking/ports';
 import { MessageRefused, Unavailable } from '@tracking/ports';
-import { publicEvent } from '@tracking/shipments-domain';
+import { publicEvent, toShipmentEvent } from '@tracking/shipments-domain';
 import { type Failure, RecentlyUsed, type Work } from '@tracking/subscriptions';
-import { toShipmentEvent } from '../shipment-stream.ts';
 import { type Folded, foldNext, foldOn, weightOf } from './history.ts';
 import type { ReadModelsFirst } from './read-models-first.ts';
 

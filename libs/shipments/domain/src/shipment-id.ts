@@ -1,0 +1,41 @@
+/** A shipment's id and the name of its stream: the same token behind two prefixes. */
+const ID_PREFIX = 'shp_';
+/** What the names of all shipments' streams begin with; the character behind it is uniform, so that they can be partitioned by it. */
+export const SHIPMENT_STREAM_PREFIX = 'shipment-';
+
+/** 128 bits in base32; the last of 26 characters carries three of them, so only eight are possible there. */
+const SHIPMENT_ID = /^shp_[a-z2-7]{25}[aeimquy4]$/;
+
+/** @param token 26 characters of base32 */
+export function shipmentIdFrom(token: string): string {
+  return ID_PREFIX + token;
+}
+
+/** The id if it has the form of a shipment's, else undefined: nothing else may become the name of a stream. */
+export function parseShipmentId(id: unknown): string | undefined {
+  return typeof id === 'string' && SHIPMENT_ID.test(id) ? id : undefined;
+}
+
+/** `shp_<token>` → `<token>`, with which the ids of a shipment's milestones and exceptions begin. */
+export function tokenOf(shipmentId: string): string {
+  return shipmentId.slice(ID_PREFIX.length);
+}
+
+/** `shp_<token>` → `shipment-<token>`; what is no shipment's id comes back as it is, and names no stream. */
+export function streamOf(shipmentId: string): string {
+  return shipmentId.replace(/^shp_/, SHIPMENT_STREAM_PREFIX);
+}
+
+/** `shipment-<token>` → `shp_<token>` */
+export function shipmentIdOf(stream: string): string {
+  return stream.replace(/^shipment-/, ID_PREFIX);
+}
+
+/** Whether a stream is that of a shipment, by its name. */
+export function isShipmentStream(stream: unknown): boolean {
+  return (
+    typeof stream === 'string' &&
+    stream.startsWith(SHIPMENT_STREAM_PREFIX) &&
+    parseShipmentId(shipmentIdOf(stream)) !== undefined
+  );
+}
