@@ -1,62 +1,78 @@
 import type { CatchUpOptions, EventBatch, Position } from '@tracking/ports';
 import { reasonOf } from './eventstoredb-errors.ts';
-import type { LiveFeed } from './live-feed.ts';
-import type { LiveTail } from './live-tail.ts';
+import type { LiveEventBuffer } from './live-event-buffer.ts';
+import type { LiveSubscription } from './live-subscription.ts';
 import { PAGE, readHead, readPage } from './log-reads.ts';
 import { findStored } from './log-subscriptions.ts';
 import type { NodeClient } from './node-client.ts';
-import { patiently, unless, type Complaints } from './patience.ts';
-import { BEGINNING, later, matches, type Stretch } from './stored-event.ts';
+import { retryUntilStopped, unlessAborted, type RetryReporting } from './node-retries.ts';
+import { BEGINNING, later, matches, type LogSlice } from './stored-event.ts';
 
 const DEFAULT_BATCH = 500;
 
-export interface CatchUpParts extends Complaints {
+export interface CatchUpSource extends RetryReporting {
   readonly node: NodeClient;
-  readonly feed: LiveFeed;
+  readonly live: LiveSubscription;
   readonly timeoutMs: number;
 }
 
+/** What one reader reads, and where from. */
+interface LogReader {
+  readonly source: CatchUpSource;
+  readonly buffer: LiveEventBuffer;
+  readonly prefixes: readonly string[];
+  readonly maxBatch: number;
+  readonly stop: AbortSignal;
+}
+
 /**
- * From the memory of the newest events where that reaches back far enough, else from the node, until it does. A reader
- * that is slow falls out of the memory and comes back by itself.
+ * From the buffer of the newest events where that reaches back far enough, else from the node, until it does. A reader
+ * that is slow falls out of the buffer and comes back by itself.
  */
-export async function* catchUp(parts: CatchUpParts, options: CatchUpOptions, stop: AbortSignal) {
-  const { node, feed, timeoutMs } = parts;
-  const { streamPrefixes, maxBatch = DEFAULT_BATCH } = options;
-  const tail = await unless(stop, feed.open());
-  // The feed may lack what was acknowledged just now.
-  const head = (await patiently(stop, parts, () => readHead(node, timeoutMs))) ?? BEGINNING;
-  if (tail === undefined) return;
-  const toBatch = ({ events, position }: Stretch): EventBatch => {
-    return { events, position, caughtUp: position >= later(head, tail.last) };
-  };
-  let at = options.after ?? BEGINNING;
-  if (streamPrefixes.length === 0) at = later(at, head);
-  let isFirst = true;
-  const wake = () => tail.notify();
+export async function* catchUp(source: CatchUpSource, options: CatchUpOptions, stop: AbortSignal) {
+  const { node, live, timeoutMs } = source;
+  const { after = BEGINNING, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH } = options;
+  const buffer = await unlessAborted(stop, live.open());
+  // The live subscription may lack what was acknowledged just now.
+  const head = (await retryUntilStopped(stop, source, () => readHead(node, timeoutMs))) ?? BEGINNING;
+  if (buffer === undefined) return;
+  const wake = () => buffer.notify();
   stop.addEventListener('abort', wake);
   try {
-    while (!stop.aborted) {
-      const { changed } = tail;
-      if (!tail.covers(at)) {
-        for await (const stretch of stored(parts, at, options, tail, stop)) {
-          if (stretch.position <= at) continue;
-          yield toBatch(stretch);
-          at = stretch.position;
-          isFirst = false;
-          if (stop.aborted || tail.covers(at)) break;
-        }
-        continue;
-      }
-      const batch = toBatch(tail.after(at, streamPrefixes, maxBatch));
-      if (batch.position > at || (isFirst && batch.caughtUp)) {
-        yield batch;
-        at = batch.position;
-        isFirst = false;
-      } else await changed;
-    }
+    const start = prefixes.length === 0 ? later(after, head) : after;
+    yield* batchesAfter(start, head, { source, buffer, prefixes, maxBatch, stop });
   } finally {
     stop.removeEventListener('abort', wake);
+  }
+}
+
+async function* batchesAfter(start: Position, head: Position, reader: LogReader): AsyncGenerator<EventBatch> {
+  const { buffer, stop } = reader;
+  let at = start;
+  let isFirst = true;
+  while (!stop.aborted) {
+    const isLive = buffer.covers(at);
+    for await (const { events, position } of isLive ? bufferedSlices(reader, at) : storedSlices(reader, at)) {
+      const caughtUp = position >= later(head, buffer.last);
+      // The first batch tells a reader that it has caught up, though there is nothing for it.
+      if (position > at || (isFirst && caughtUp)) {
+        yield { events, position, caughtUp };
+        at = position;
+        isFirst = false;
+      }
+      if (stop.aborted || (!isLive && buffer.covers(at))) break;
+    }
+  }
+}
+
+/** The newest events as they come, for as long as the buffer holds what comes next. */
+async function* bufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, after: Position) {
+  for (let at = after; !stop.aborted && buffer.covers(at);) {
+    const { changed } = buffer;
+    const slice = buffer.after(at, prefixes, maxBatch);
+    yield slice;
+    if (slice.position === at) await changed;
+    at = slice.position;
   }
 }
 
@@ -64,18 +80,13 @@ export async function* catchUp(parts: CatchUpParts, options: CatchUpOptions, sto
  * The next that is stored: a page of the log as it is, which is all of it after a short absence, then what the node finds
  * of what matches. It does not say when that was all: the next page will.
  */
-async function* stored(
-  parts: CatchUpParts,
-  after: Position,
-  { streamPrefixes, maxBatch = DEFAULT_BATCH }: CatchUpOptions,
-  tail: LiveTail,
-  stop: AbortSignal,
-): AsyncGenerator<Stretch> {
-  const { node, timeoutMs } = parts;
-  const { last } = tail;
-  const page = await patiently(stop, parts, () => readPage(node, after, timeoutMs));
+async function* storedSlices(reader: LogReader, after: Position): AsyncGenerator<LogSlice> {
+  const { source, buffer, prefixes, maxBatch, stop } = reader;
+  const { node, timeoutMs, logger } = source;
+  const { last } = buffer;
+  const page = await retryUntilStopped(stop, source, () => readPage(node, after, timeoutMs));
   if (page === undefined) return;
-  const events = page.flatMap(({ event }) => (event !== undefined && matches(event, streamPrefixes) ? [event] : []));
+  const events = page.flatMap(({ event }) => (event !== undefined && matches(event, prefixes) ? [event] : []));
   while (events.length > maxBatch) {
     const batch = events.splice(0, maxBatch);
     yield { events: batch, position: batch.at(-1)?.position ?? after };
@@ -85,8 +96,8 @@ async function* stored(
   yield { events, position: isLast ? later(end, last) : end };
   if (isLast) return;
   try {
-    yield* findStored(node, end, streamPrefixes, maxBatch, stop);
+    yield* findStored(node, { after: end, prefixes, limit: maxBatch, stop });
   } catch (error) {
-    parts.logger.warn({ reason: reasonOf(error) }, 'event store: the node ended a subscription');
+    logger.warn({ reason: reasonOf(error) }, 'event store: the node ended a subscription');
   }
 }

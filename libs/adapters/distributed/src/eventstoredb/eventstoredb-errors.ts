@@ -4,7 +4,7 @@ import { AppendTooLarge, Unavailable, VersionConflict } from '@tracking/ports';
 export const ENGINE = 'event store';
 
 /** As far as the client's and gRPC's errors go; some have a `type`, some a `code` only. */
-interface DriverError {
+interface ClientError {
   readonly type?: unknown;
   readonly code?: unknown;
   readonly name?: unknown;
@@ -13,13 +13,13 @@ interface DriverError {
 /** What went wrong in one word, as `unavailable`: messages of the client hold addresses and names. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
-  const { type, code, name }: DriverError = error ?? { type: 'ended' };
+  const { type, code, name }: ClientError = error ?? { type: 'ended' };
   if (typeof type === 'string') return type;
   return typeof code === 'number' ? `gRPC status ${code}` : String(name);
 }
 
 function isOfType(error: unknown, type: string): boolean {
-  return (error as DriverError).type === type;
+  return (error as ClientError).type === type;
 }
 
 /**
@@ -33,6 +33,6 @@ export function portError(error: unknown): Error {
   return new Unavailable(ENGINE, `does not answer (${reasonOf(error)})`);
 }
 
-export function late(): Unavailable {
+export function timedOut(): Unavailable {
   return new Unavailable(ENGINE, 'does not answer in time');
 }

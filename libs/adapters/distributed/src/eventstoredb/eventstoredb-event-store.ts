@@ -19,12 +19,12 @@ import {
   type StoredEvent,
 } from '@tracking/ports';
 import { catchUp } from './catch-up.ts';
-import { ENGINE, late } from './eventstoredb-errors.ts';
+import { ENGINE, timedOut } from './eventstoredb-errors.ts';
 import { DEFAULT_LIMITS, type EventStoreDbLimits, type EventStoreDbOptions } from './eventstoredb-options.ts';
-import { LiveFeed } from './live-feed.ts';
+import { LiveSubscription } from './live-subscription.ts';
 import { collect, readHead } from './log-reads.ts';
 import { openClient, type NodeClient } from './node-client.ts';
-import { repeated } from './patience.ts';
+import { retryWithin } from './node-retries.ts';
 import { BEGINNING, fromPosition, toPosition, toStoredEvent } from './stored-event.ts';
 
 /** As the client reads and writes them: it fails on any other, in a way that ends the process. */
@@ -41,7 +41,7 @@ export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
 export class EventStoreDbEventStore implements EventStore {
   private readonly limits: EventStoreDbLimits;
   private readonly node: NodeClient;
-  private readonly feed: LiveFeed;
+  private readonly live: LiveSubscription;
   private readonly countRetry: CountRetry;
   private readonly appending = new Set<Promise<unknown>>();
   private readonly closing = new AbortController();
@@ -53,7 +53,7 @@ export class EventStoreDbEventStore implements EventStore {
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.node = openClient(options);
     this.countRetry = retryCounter(metrics);
-    this.feed = new LiveFeed({
+    this.live = new LiveSubscription({
       node: this.node,
       logger,
       countRetry: this.countRetry,
@@ -72,7 +72,7 @@ export class EventStoreDbEventStore implements EventStore {
     if (this.appending.size >= this.limits.maxAppends) throw new Busy(ENGINE, 'too many appends are waiting');
     const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     const { operationTimeoutMs } = this.limits;
-    const answer = repeated(operationTimeoutMs, (leftMs) => this.attempt(stream, expected, request, leftMs));
+    const answer = retryWithin(operationTimeoutMs, (leftMs) => this.attempt(stream, expected, request, leftMs));
     this.appending.add(answer);
     try {
       return await answer;
@@ -89,7 +89,7 @@ export class EventStoreDbEventStore implements EventStore {
     for (let at = from; at <= to;) {
       this.refuseWhenClosed();
       const count = Math.min(to - at + 1, READ_AT_ONCE);
-      const events = await repeated(this.limits.operationTimeoutMs, (ms) => this.readSome(stream, at, count, ms));
+      const events = await retryWithin(this.limits.operationTimeoutMs, (ms) => this.readSome(stream, at, count, ms));
       for (const event of events) found.push(event);
       if (events.length < count) break;
       // Not counted on: of a stream that was deleted and begun again the first ones are gone.
@@ -102,14 +102,14 @@ export class EventStoreDbEventStore implements EventStore {
     // Before anything is waited for: a position of another store.
     fromPosition(options.after ?? BEGINNING);
     const { operationTimeoutMs: timeoutMs } = this.limits;
-    const { node, feed, countRetry } = this;
-    const parts = { node, feed, countRetry, logger: this.options.logger, timeoutMs };
-    return catchUp(parts, options, AbortSignal.any([options.signal, this.closing.signal]));
+    const { node, live, countRetry } = this;
+    const source = { node, live, countRetry, logger: this.options.logger, timeoutMs };
+    return catchUp(source, options, AbortSignal.any([options.signal, this.closing.signal]));
   }
 
   async head(): Promise<Position | undefined> {
     this.refuseWhenClosed();
-    return repeated(this.limits.operationTimeoutMs, (leftMs) => readHead(this.node, leftMs));
+    return retryWithin(this.limits.operationTimeoutMs, (leftMs) => readHead(this.node, leftMs));
   }
 
   close(): Promise<void> {
@@ -128,7 +128,7 @@ export class EventStoreDbEventStore implements EventStore {
     const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
     const given = Promise.withResolvers<never>();
     // The client's own deadline begins when it is connected.
-    const timer = setTimeout(() => given.reject(late()), leftMs);
+    const timer = setTimeout(() => given.reject(timedOut()), leftMs);
     try {
       const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
       const { nextExpectedRevision, position } = await Promise.race([answer, given.promise]);
@@ -136,7 +136,7 @@ export class EventStoreDbEventStore implements EventStore {
       if (position !== undefined) return { revision, position: toPosition(position) };
       // Of what was there before, a node may not tell where.
       const [last] = await this.readSome(stream, revision, 1, leftMs);
-      if (last === undefined) throw late();
+      if (last === undefined) throw timedOut();
       return { revision, position: last.position };
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;

@@ -1,7 +1,7 @@
 import { UnavailableError } from '@eventstore/db-client';
 import { openClient } from './node-client.ts';
 
-interface Internals {
+interface ReconnectingClient {
   readonly getChannel: () => Promise<unknown>;
   readonly handleError: (stub: object, error: Error) => Promise<void>;
 }
@@ -10,7 +10,7 @@ describe('the client', () => {
   it('hears an error that comes while it looks for a node that is not there', async () => {
     const options = 'tls=false&maxDiscoverAttempts=1&discoveryInterval=1';
     const { client, close } = openClient({ url: `esdb://127.0.0.1:9,127.0.0.1:10?${options}` });
-    const { getChannel, handleError } = client as unknown as Internals;
+    const { getChannel, handleError } = client as unknown as ReconnectingClient;
     const searching = getChannel();
     const handled = handleError({ getChannel: () => undefined }, new UnavailableError());
     await expect(searching).rejects.toThrow('Failed to discover');

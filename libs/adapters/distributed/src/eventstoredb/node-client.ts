@@ -4,8 +4,8 @@ import type { Channel } from '@grpc/grpc-js';
 import { ENGINE } from './eventstoredb-errors.ts';
 import type { EventStoreDbCredentials, EventStoreDbOptions } from './eventstoredb-options.ts';
 
-/** What the client keeps to itself, of what must be other than it is. */
-interface Internals {
+/** What the client keeps to itself, as far as the adapter changes it. */
+interface ClientInternals {
   readonly handleError: (...failure: readonly unknown[]) => Promise<void>;
   readonly getChannel: () => Promise<Channel>;
 }
@@ -40,7 +40,7 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
   } catch {
     throw new TypeError(`${ENGINE}: not an EventStoreDB connection string, or a certificate it names is not there`);
   }
-  const { getChannel } = amend(client);
+  const { getChannel } = patchClient(client);
   const login = credentials ?? known;
   return {
     client,
@@ -72,8 +72,8 @@ function decoded({ username, password }: EventStoreDbCredentials): EventStoreDbC
  *   failure nobody can catch; and it rejects unheard where meanwhile no node is found. So that happens in its own turn.
  * - With `throwOnAppendFailure=false` in the URL a refused append would look like one that was stored.
  */
-function amend(client: EventStoreDBClient): Internals {
-  const internals = client as unknown as Internals;
+function patchClient(client: EventStoreDBClient): ClientInternals {
+  const internals = client as unknown as ClientInternals;
   const { handleError } = internals;
   Object.defineProperties(client, {
     supports: { value: () => Promise.resolve(false) },

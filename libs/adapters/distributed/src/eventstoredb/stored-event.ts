@@ -44,7 +44,7 @@ export interface LogEntry {
 }
 
 /** Those events of a piece of the log that match, and how far it reaches. */
-export interface Stretch {
+export interface LogSlice {
   readonly events: readonly StoredEvent[];
   readonly position: Position;
 }

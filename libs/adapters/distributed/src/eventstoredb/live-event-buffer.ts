@@ -1,8 +1,8 @@
 import type { Position, StoredEvent } from '@tracking/ports';
-import { later, matches, type LogEntry, type Stretch } from './stored-event.ts';
+import { later, matches, type LogEntry, type LogSlice } from './stored-event.ts';
 
 /** The newest events of the log, kept in memory so that all live readers of the process take them from one subscription. */
-export class LiveTail {
+export class LiveEventBuffer {
   private events: StoredEvent[] = [];
   private end: Position;
   private wake!: () => void;
@@ -46,7 +46,7 @@ export class LiveTail {
   }
 
   /** The events after a position that `covers` confirmed, at most `limit` of those that match, and how far that reaches. */
-  after(position: Position, prefixes: readonly string[], limit: number): Stretch {
+  after(position: Position, prefixes: readonly string[], limit: number): LogSlice {
     const matching: StoredEvent[] = [];
     for (let at = this.indexAfter(position); at < this.events.length; at += 1) {
       const event = this.events[at];

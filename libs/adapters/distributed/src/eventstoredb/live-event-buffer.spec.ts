@@ -1,5 +1,5 @@
 import { newEvent } from '@tracking/testing';
-import { LiveTail } from './live-tail.ts';
+import { LiveEventBuffer } from './live-event-buffer.ts';
 import { toPosition, type LogEntry } from './stored-event.ts';
 
 const at = (commit: number) => toPosition({ commit: BigInt(commit), prepare: BigInt(commit) });
@@ -11,7 +11,7 @@ function entry(commit: number, stream?: string): LogEntry {
 
 describe('the newest events in memory', () => {
   it('are those after a position, of the streams that match', () => {
-    const tail = new LiveTail(at(10), 100);
+    const buffer = new LiveEventBuffer(at(10), 100);
     for (const [commit, stream] of [
       [11, 'a1'],
       [12, 'b1'],
@@ -19,10 +19,10 @@ describe('the newest events in memory', () => {
       [14, 'a2'],
       [15, 'b2'],
     ] as const) {
-      tail.push(entry(commit, stream));
+      buffer.push(entry(commit, stream));
     }
     const read = (after: number, limit = 9) => {
-      const { events, position } = tail.after(at(after), ['a'], limit);
+      const { events, position } = buffer.after(at(after), ['a'], limit);
       return [...events.map(({ stream }) => stream), position];
     };
     expect(read(10)).toEqual(['a1', 'a2', at(15)]);
@@ -34,25 +34,25 @@ describe('the newest events in memory', () => {
   });
 
   it('reach as far as the log does, also where nothing of it is kept', () => {
-    const tail = new LiveTail(at(10), 100);
-    expect(tail.last).toBe(at(10));
-    tail.push(entry(11));
-    expect(tail.last).toBe(at(11));
-    expect(tail.after(at(10), ['a'], 9)).toEqual({ events: [], position: at(11) });
+    const buffer = new LiveEventBuffer(at(10), 100);
+    expect(buffer.last).toBe(at(10));
+    buffer.push(entry(11));
+    expect(buffer.last).toBe(at(11));
+    expect(buffer.after(at(10), ['a'], 9)).toEqual({ events: [], position: at(11) });
   });
 
   it('hold none twice, when a subscription begins again', () => {
-    const tail = new LiveTail(at(10), 100);
-    for (const commit of [11, 12, 11, 12, 13]) tail.push(entry(commit, 'a'));
-    expect(tail.after(at(10), ['a'], 9).events.map(({ position }) => position)).toEqual([11, 12, 13].map(at));
+    const buffer = new LiveEventBuffer(at(10), 100);
+    for (const commit of [11, 12, 11, 12, 13]) buffer.push(entry(commit, 'a'));
+    expect(buffer.after(at(10), ['a'], 9).events.map(({ position }) => position)).toEqual([11, 12, 13].map(at));
   });
 
   it('are bounded: who is further behind is told so', () => {
-    const tail = new LiveTail(at(0), 5);
+    const buffer = new LiveEventBuffer(at(0), 5);
     for (let commit = 1; commit <= 100; commit += 1) {
-      tail.push(entry(commit, 'a'));
-      const first = Array.from({ length: commit + 1 }, (_, back) => back).find((back) => tail.covers(at(back))) ?? -1;
-      const kept = tail.after(at(first), ['a'], 999).events;
+      buffer.push(entry(commit, 'a'));
+      const first = Array.from({ length: commit + 1 }, (_, back) => back).find((back) => buffer.covers(at(back))) ?? -1;
+      const kept = buffer.after(at(first), ['a'], 999).events;
       expect(kept).toHaveLength(commit - first);
       expect(kept.length).toBeGreaterThanOrEqual(Math.min(commit, 5));
       expect(kept.length).toBeLessThan(10);
@@ -60,12 +60,12 @@ describe('the newest events in memory', () => {
   });
 
   it('wake who waits for them', async () => {
-    const tail = new LiveTail(at(0), 5);
-    const { changed } = tail;
-    tail.push(entry(1, 'a'));
+    const buffer = new LiveEventBuffer(at(0), 5);
+    const { changed } = buffer;
+    buffer.push(entry(1, 'a'));
     await changed;
-    const next = tail.changed;
-    tail.notify();
+    const next = buffer.changed;
+    buffer.notify();
     await next;
   });
 });
