@@ -66,7 +66,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     readModels,
     webhooks,
     events,
-    authenticate: (key) => identity.authenticate(key),
+    authenticateKey: (key) => identity.authenticateKey(key),
     head: () => eventStore.head(),
     quota,
     places,

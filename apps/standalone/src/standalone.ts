@@ -126,7 +126,7 @@ export async function startStandalone(
     readModels,
     webhooks: webhooksClient(channel, config.webhooks.timeoutMs + COMMAND_DEADLINE_MS),
     events,
-    authenticate: (key) => identity.authenticate(key),
+    authenticateKey: (key) => identity.authenticateKey(key),
     head: () => eventStore.head(),
     quota,
     places,

@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { KeyAuthenticator } from './authentication/key-authenticator.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
@@ -32,7 +33,8 @@ export async function createHttpApi(dependencies: HttpApiDependencies): Promise<
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
 
-  const admission = new Admission(dependencies.authenticate, dependencies.quota, settings.rateLimitPerMinute);
+  const authenticators = [new KeyAuthenticator(dependencies.authenticateKey)];
+  const admission = new Admission(authenticators, dependencies.quota, settings.rateLimitPerMinute);
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
   fastify.addHook('onRequest', (request, _reply, done) => {
     readParameters(request);

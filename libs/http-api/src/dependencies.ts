@@ -15,7 +15,7 @@ export interface HttpApiDependencies {
   readonly shipments: ShipmentsService;
   readonly readModels: Pick<ReadModels, 'shipments' | 'milestones' | 'progress' | 'allReached'>;
   /** Whose key it is; undefined whatever is wrong with it. @throws Unavailable */
-  readonly authenticate: Identity['authenticate'];
+  readonly authenticateKey: Identity['authenticateKey'];
   /** The end of the event store's log. @throws Unavailable */
   readonly head: EventStore['head'];
   readonly quota: Quota;
@@ -40,7 +40,7 @@ export interface HttpApiSettings {
   /** Signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
   readonly cursorSecret: Uint8Array;
   /** How long a list waits to show the client's own last write, in milliseconds; 5,000 by default. */
-  readonly ownWriteWaitMs?: number;
+  readonly readYourWritesWaitMs?: number;
   /**
    * How long the answer to a write waits for the read models, in milliseconds: where the client's next request may come
    * to another replica. 0 by default.

@@ -7,7 +7,7 @@ import { EVENTS } from './events/events-service.ts';
 import { HealthController } from './health/health.controller.ts';
 import { MilestoneCodesController } from './milestones/milestone-codes.controller.ts';
 import { MilestonesController } from './milestones/milestones.controller.ts';
-import { OwnWrites } from './own-writes/own-writes.ts';
+import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { Cursors } from './paging/cursors.ts';
 import { Sealer } from './server/seal.ts';
 import { CancellationController } from './shipments/cancellation.controller.ts';
@@ -24,8 +24,8 @@ export class HttpApiModule {
   static with(dependencies: HttpApiDependencies): DynamicModule {
     const { readModels, settings, webhooks, events } = dependencies;
     const sealer = new Sealer(settings.cursorSecret);
-    const ownWrites = new OwnWrites(sealer, readModels, {
-      listMs: settings.ownWriteWaitMs ?? 5_000,
+    const readYourWrites = new ReadYourWrites(sealer, readModels, {
+      listMs: settings.readYourWritesWaitMs ?? 5_000,
       answerMs: settings.answerWaitMs ?? 0,
     });
     return {
@@ -44,7 +44,7 @@ export class HttpApiModule {
         { provide: DEPENDENCIES, useValue: dependencies },
         { provide: EVENTS, useValue: events },
         { provide: WEBHOOKS, useValue: webhooks },
-        { provide: OwnWrites, useValue: ownWrites },
+        { provide: ReadYourWrites, useValue: readYourWrites },
         { provide: Cursors, useValue: new Cursors(sealer) },
         ShipmentReader,
         PossibleDuplicates,

@@ -109,9 +109,9 @@ describe('permissions', () => {
   let denied: string;
   beforeAll(async () => {
     limited = await startApi({
-      override: ({ authenticate }) => ({
-        authenticate: async (text) => {
-          const principal = await authenticate(text);
+      override: ({ authenticateKey }) => ({
+        authenticateKey: async (text) => {
+          const principal = await authenticateKey(text);
           const permissions = new Set(PERMISSIONS.filter((name) => name !== denied));
           return principal && { ...principal, permissions };
         },
@@ -387,7 +387,7 @@ describe('errors', () => {
 
   it('says nothing of an unexpected error, and logs it', async () => {
     const broken = await startApi({
-      override: () => ({ authenticate: () => Promise.reject(new Error('connect to db:secret@10.0.0.7')) }),
+      override: () => ({ authenticateKey: () => Promise.reject(new Error('connect to db:secret@10.0.0.7')) }),
     });
     try {
       const answer = await broken.call('GET', '/v1/shipments', { key });
@@ -434,9 +434,9 @@ describe('errors', () => {
     const lost = () => Promise.reject(new Unavailable('event store', 'gone'));
     let keysAreLost = false;
     const broken = await startApi({
-      override: ({ authenticate }) => ({
-        authenticate: (text) =>
-          keysAreLost ? Promise.reject(new Unavailable('document store', 'gone')) : authenticate(text),
+      override: ({ authenticateKey }) => ({
+        authenticateKey: (text) =>
+          keysAreLost ? Promise.reject(new Unavailable('document store', 'gone')) : authenticateKey(text),
         shipments: { upsert: lost, recordMilestone: lost, cancel: lost, reopen: lost, getShipment: lost },
       }),
     });

@@ -14,7 +14,7 @@ let all: readonly JsonObject[];
 
 beforeAll(async () => {
   api = await startApi({
-    settings: { ownWriteWaitMs: 10 },
+    settings: { readYourWritesWaitMs: 10 },
     override: ({ events }) => ({
       events: {
         list: (scope, query) => events.list(scope, query),

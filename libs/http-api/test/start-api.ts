@@ -78,7 +78,7 @@ export async function startApi(options: StartOptions = {}) {
   const dependencies = {
     shipments: new Shipments({ eventStore, places, logger, metrics }),
     readModels,
-    authenticate: (key) => identity.authenticate(key),
+    authenticateKey: (key) => identity.authenticateKey(key),
     head: () => eventStore.head(),
     quota,
     places,
@@ -95,7 +95,7 @@ export async function startApi(options: StartOptions = {}) {
       trustedProxies: [],
       cursorSecret: Buffer.alloc(32, 7),
       // Longer than any machine is slow: what is waited for must come.
-      ownWriteWaitMs: 60_000,
+      readYourWritesWaitMs: 60_000,
       ...options.settings,
     },
   } satisfies HttpApiDependencies;

@@ -29,23 +29,22 @@ export interface NewKeyRequest {
   readonly created_by: Actor;
 }
 
+export interface ApiKeysOptions {
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+  /** Told in this process as soon as a revocation is stored. */
+  readonly onRevoked: (key: ApiKeyDocument) => void;
+}
+
 /** Makes, lists and revokes API keys. */
 export class ApiKeys {
   private constructor(
     readonly documents: Collection<ApiKeyDocument>,
     readonly accounts: Collection<ServiceAccountDocument>,
-    private readonly clock: Clock,
-    private readonly randomBytes: RandomBytes,
-    private readonly onRevoked: (key: ApiKeyDocument) => void,
+    private readonly options: ApiKeysOptions,
   ) {}
 
-  /** @param onRevoked told in this process as soon as a revocation is stored */
-  static async open(
-    documentStore: DocumentStore,
-    clock: Clock,
-    randomBytes: RandomBytes,
-    onRevoked: (key: ApiKeyDocument) => void,
-  ): Promise<ApiKeys> {
+  static async open(documentStore: DocumentStore, options: ApiKeysOptions): Promise<ApiKeys> {
     const [documents, accounts] = await Promise.all([
       documentStore.collection<ApiKeyDocument>({
         name: 'api_keys',
@@ -56,7 +55,7 @@ export class ApiKeys {
       }),
       documentStore.collection<ServiceAccountDocument>({ name: 'service_accounts', indexes: [] }),
     ]);
-    return new ApiKeys(documents, accounts, clock, randomBytes, onRevoked);
+    return new ApiKeys(documents, accounts, options);
   }
 
   /**
@@ -65,13 +64,14 @@ export class ApiKeys {
    * @throws DomainError `validation_failed`
    */
   async create({ workspace_id, name, environment, role, created_by }: NewKeyRequest): Promise<NewApiKey> {
+    const { clock, randomBytes } = this.options;
     const checked = checkedName(name);
-    const created_at = this.clock().toISOString();
-    const owner: KeyOwner = { type: 'service_account', id: newId('sva', this.randomBytes) };
+    const created_at = clock().toISOString();
+    const owner: KeyOwner = { type: 'service_account', id: newId('sva', randomBytes) };
     await this.accounts.insert({ id: owner.id, workspace_id, name: checked, role, created_by, created_at });
-    const key = newKey(environment, this.randomBytes);
+    const key = newKey(environment, randomBytes);
     const document: ApiKeyDocument = {
-      id: newId('key', this.randomBytes),
+      id: newId('key', randomBytes),
       workspace_id,
       name: checked,
       environment,
@@ -106,10 +106,10 @@ export class ApiKeys {
     const revoked =
       (await this.documents.claim(
         { filter: { ...filter, revoked_at: null } },
-        { revoked_at: this.clock().toISOString() },
+        { revoked_at: this.options.clock().toISOString() },
       )) ?? (await this.documents.find({ filter, limit: 1 }))[0];
     if (!revoked) throw new DomainError('not_found', 'No such key in this workspace.');
-    this.onRevoked(revoked);
+    this.options.onRevoked(revoked);
     return apiKey(revoked, roleOf(revoked, (await this.accounts.get(revoked.owner.id))?.role));
   }
 }

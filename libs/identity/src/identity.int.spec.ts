@@ -114,8 +114,9 @@ describe('identity', () => {
         revoked_at: null,
         key: expect.stringMatching(/^sk_live_/),
       });
-      expect(await identity.authenticate(created.key)).toEqual({
-        key_id: created.id,
+      expect(await identity.authenticateKey(created.key)).toEqual({
+        type: 'service_account_key',
+        credential_id: created.id,
         workspace_id: created.workspace_id,
         environment: 'live',
         actor: { type: 'service_account', id: created.owner.id },
@@ -130,7 +131,7 @@ describe('identity', () => {
         for (const environment of ['live', 'test'] as const) {
           const { key } = await identity.keys.create({ workspace_id, name: role, environment, role, created_by: CLI });
           expect(key.startsWith(`sk_${environment}_`)).toBe(true);
-          expect(await identity.authenticate(key)).toMatchObject({
+          expect(await identity.authenticateKey(key)).toMatchObject({
             environment,
             permissions: permissionsOf(role, environment),
           });
@@ -142,7 +143,7 @@ describe('identity', () => {
       const identity = await replica();
       const created = await newKey(identity);
       const secret = created.key.slice('sk_live_'.length);
-      await identity.authenticate(created.key);
+      await identity.authenticateKey(created.key);
       await identity.close();
       const list = await identity.keys.list(created.workspace_id);
       const revoked = await identity.keys.revoke(created.workspace_id, created.id);
@@ -197,29 +198,29 @@ describe('identity', () => {
       const { key } = await newKey(identity);
       const wrong = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
       for (const text of ['', 'Bearer', wrong, `${key} `, key.toLowerCase(), key.replace('live', 'test')]) {
-        expect(await identity.authenticate(text)).toBeUndefined();
-        expect(await identity.authenticate(text)).toBeUndefined();
+        expect(await identity.authenticateKey(text)).toBeUndefined();
+        expect(await identity.authenticateKey(text)).toBeUndefined();
       }
     });
 
     it('refuses a revoked key at once where it was revoked', async () => {
       const identity = await replica();
       const { key, id, workspace_id } = await newKey(identity);
-      expect(await identity.authenticate(key)).toBeDefined();
+      expect(await identity.authenticateKey(key)).toBeDefined();
       expect(await identity.keys.revoke(workspace_id, id)).toMatchObject({
         id,
         revoked_at: '2026-03-01T12:00:00.000Z',
       });
-      expect(await identity.authenticate(key)).toBeUndefined();
+      expect(await identity.authenticateKey(key)).toBeUndefined();
     });
 
     it('refuses a revoked key within five seconds everywhere else', async () => {
       const [here, there] = await Promise.all([replica(), replica()]);
       const { key, id, workspace_id } = await newKey(here);
-      expect(await there.authenticate(key)).toBeDefined();
+      expect(await there.authenticateKey(key)).toBeDefined();
       await here.keys.revoke(workspace_id, id);
       now += 4_999;
-      expect(await there.authenticate(key)).toBeUndefined();
+      expect(await there.authenticateKey(key)).toBeUndefined();
     });
 
     it('does not ask again within seconds', async () => {
@@ -230,13 +231,13 @@ describe('identity', () => {
       const unknown = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
       reads = 0;
       for (const text of [key, unknown]) {
-        await Promise.all(Array.from({ length: 50 }, () => identity.authenticate(text)));
+        await Promise.all(Array.from({ length: 50 }, () => identity.authenticateKey(text)));
         now += 2_000;
-        await identity.authenticate(text);
+        await identity.authenticateKey(text);
       }
       expect(reads).toBe(2);
       now += 5_000;
-      expect(await identity.authenticate(key)).toBeDefined();
+      expect(await identity.authenticateKey(key)).toBeDefined();
       expect(reads).toBe(3);
     });
 
@@ -252,13 +253,13 @@ describe('identity', () => {
       const identity = await replica(slow);
       const { key, id, workspace_id } = await newKey(await replica());
       gate = new Promise<void>((resolve) => (open = resolve));
-      const early = identity.authenticate(key);
+      const early = identity.authenticateKey(key);
       await waits;
       const revoked = identity.keys.revoke(workspace_id, id);
       expect(await revoked).toMatchObject({ id });
       open();
       await early;
-      expect(await identity.authenticate(key)).toBeUndefined();
+      expect(await identity.authenticateKey(key)).toBeUndefined();
     });
 
     it('notes the last use, at most once a minute', async () => {
@@ -269,23 +270,23 @@ describe('identity', () => {
         return (await identity.keys.list(workspace_id))[0]?.last_used_at;
       };
       expect(await lastUse()).toBeNull();
-      await identity.authenticate(key);
+      await identity.authenticateKey(key);
       expect(await lastUse()).toBe('2026-03-01T12:00:00.000Z');
       now += 59_000;
-      await identity.authenticate(key);
+      await identity.authenticateKey(key);
       expect(await lastUse()).toBe('2026-03-01T12:00:00.000Z');
       now += 5_000;
-      await identity.authenticate(key);
+      await identity.authenticateKey(key);
       expect(await lastUse()).toBe('2026-03-01T12:01:04.000Z');
     });
 
     it('never brings a revoked key back by noting a use', async () => {
       const [here, there] = await Promise.all([replica(), replica()]);
       const { key, id, workspace_id } = await newKey(here);
-      await Promise.all([there.authenticate(key), here.keys.revoke(workspace_id, id)]);
+      await Promise.all([there.authenticateKey(key), here.keys.revoke(workspace_id, id)]);
       await there.close();
       now += 10_000;
-      expect(await there.authenticate(key)).toBeUndefined();
+      expect(await there.authenticateKey(key)).toBeUndefined();
       expect((await there.keys.list(workspace_id))[0]?.revoked_at).toBe('2026-03-01T12:00:00.000Z');
     });
   });
@@ -305,12 +306,12 @@ describe('identity', () => {
       const other = await identity.workspaces.create('other');
       expect((await refusal(identity.keys.revoke(other.id, id))).code).toBe('not_found');
       expect((await refusal(identity.keys.revoke(other.id, 'key_none'))).code).toBe('not_found');
-      expect(await identity.authenticate(key)).toBeDefined();
+      expect(await identity.authenticateKey(key)).toBeDefined();
     });
   });
 
   it('survives a restart', async () => {
     const { key, id } = await newKey(await replica());
-    expect(await (await replica()).authenticate(key)).toMatchObject({ key_id: id });
+    expect(await (await replica()).authenticateKey(key)).toMatchObject({ credential_id: id });
   });
 });

@@ -1,8 +1,8 @@
 import { randomBytes as strongRandomBytes } from 'node:crypto';
 import type { Clock, DocumentStore, Logger } from '@tracking/ports';
 import { ApiKeys } from './api-keys.ts';
-import { Authentication } from './authentication.ts';
-import type { Principal } from './authentication.ts';
+import { KeyAuthentication } from './key-authentication.ts';
+import type { Principal } from './principal.ts';
 import type { RandomBytes } from './secrets.ts';
 import { Workspaces } from './workspaces.ts';
 
@@ -23,7 +23,7 @@ export class Identity {
   private constructor(
     readonly workspaces: Workspaces,
     readonly keys: ApiKeys,
-    private readonly authentication: Authentication,
+    private readonly keyAuthentication: KeyAuthentication,
   ) {}
 
   /** Makes the workspace `default` at the first start. */
@@ -32,28 +32,28 @@ export class Identity {
     const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
     const [workspaces, keys] = await Promise.all([
       Workspaces.open(documentStore, clock, randomBytes),
-      ApiKeys.open(documentStore, clock, randomBytes, (key) => authentication.forget(key)),
+      ApiKeys.open(documentStore, { clock, randomBytes, onRevoked: (key) => keyAuthentication.forget(key) }),
     ]);
-    const authentication: Authentication = new Authentication({
+    const keyAuthentication: KeyAuthentication = new KeyAuthentication({
       keys: keys.documents,
       accounts: keys.accounts,
       clock,
       logger,
       elapsed,
     });
-    return new Identity(workspaces, keys, authentication);
+    return new Identity(workspaces, keys, keyAuthentication);
   }
 
   /**
    * Whose key it is; undefined for one that is unknown, revoked or no key at all, without telling which.
    * @throws Unavailable when the document store does not answer
    */
-  authenticate(key: string): Promise<Principal | undefined> {
-    return this.authentication.authenticate(key);
+  authenticateKey(key: string): Promise<Principal | undefined> {
+    return this.keyAuthentication.authenticate(key);
   }
 
   /** Lets writes under way finish; before the document store is closed. */
   close(): Promise<void> {
-    return this.authentication.close();
+    return this.keyAuthentication.close();
   }
 }

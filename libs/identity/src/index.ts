@@ -1,5 +1,5 @@
 export type { ApiKeys, NewKeyRequest } from './api-keys.ts';
-export type { Principal } from './authentication.ts';
 export { Identity, type IdentityOptions } from './identity.ts';
 export { permissionsOf } from './permissions.ts';
+export type { Principal } from './principal.ts';
 export { DEFAULT_WORKSPACE, type Workspaces } from './workspaces.ts';

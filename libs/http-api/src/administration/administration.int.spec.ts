@@ -119,7 +119,10 @@ describe('administration API', () => {
 
     const list = await call('GET', '/administration/keys?workspace=default');
     expect(list.body).toEqual({ data: [listed] });
-    expect(await identity.authenticate(String(key))).toMatchObject({ key_id: body['id'], environment: 'live' });
+    expect(await identity.authenticateKey(String(key))).toMatchObject({
+      credential_id: body['id'],
+      environment: 'live',
+    });
 
     const path = `/administration/keys/${String(body['id'])}/revoke`;
     const elsewhere = await call('POST', '/administration/workspaces', { name: 'elsewhere' });
@@ -129,7 +132,7 @@ describe('administration API', () => {
       status: 200,
       body: { id: body['id'], revoked_at: expect.any(String) },
     });
-    expect(await identity.authenticate(String(key))).toBeUndefined();
+    expect(await identity.authenticateKey(String(key))).toBeUndefined();
 
     await identity.close();
     const after = await call('GET', '/administration/keys?workspace=default');

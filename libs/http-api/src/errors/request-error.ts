@@ -44,6 +44,10 @@ function severalOf(details: readonly FieldError[]): string {
 }
 const MOST_NAMED = 5;
 
+export function unauthenticated(code: 'missing_api_key' | 'invalid_api_key', message: string): RequestError {
+  return new RequestError(code, message, [], { 'WWW-Authenticate': 'Bearer' });
+}
+
 /** The same answer for what never existed and for what belongs to somebody else. */
 export function notFound(what: string): RequestError {
   return new RequestError('not_found', `No such ${what}.`);

@@ -4,7 +4,7 @@ import type { EventEnvelope, Page } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { Requires, refusal } from '../docs/requires.ts';
 import { invalidRequest, notFound } from '../errors/request-error.ts';
-import { OwnWrites } from '../own-writes/own-writes.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
 import { scopeOf } from '../server/request.ts';
@@ -20,7 +20,7 @@ import { ListEventsDto } from './list-events.dto.ts';
 export class EventsController {
   constructor(
     @Inject(EVENTS) private readonly events: EventsService,
-    @Inject(OwnWrites) private readonly ownWrites: OwnWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
 
@@ -63,7 +63,7 @@ export class EventsController {
   }
 
   private allOwnAreThere(request: FastifyRequest): Promise<void> {
-    return this.ownWrites.waitUntil((position, timeoutMs) => this.events.reached(position, timeoutMs), request);
+    return this.readYourWrites.waitUntil((position, timeoutMs) => this.events.reached(position, timeoutMs), request);
   }
 }
 

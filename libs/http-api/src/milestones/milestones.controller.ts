@@ -7,7 +7,7 @@ import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Requires, TakesJson, refusal } from '../docs/requires.ts';
 import { notFound } from '../errors/request-error.ts';
-import { OwnWrites } from '../own-writes/own-writes.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
 import { requirePermission } from '../server/admission.ts';
@@ -25,7 +25,7 @@ import { RecordMilestoneDto } from './record-milestone.dto.ts';
 export class MilestonesController {
   constructor(
     @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
-    @Inject(OwnWrites) private readonly ownWrites: OwnWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
     @Inject(Cursors) private readonly cursors: Cursors,
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
   ) {}
@@ -46,7 +46,7 @@ export class MilestonesController {
       this.cursors,
       async (limit, after) => {
         const shipment = await this.reader.get(request, id);
-        await this.ownWrites.waitFor('milestones', request);
+        await this.readYourWrites.waitFor('milestones', request);
         return this.dependencies.readModels.milestones.list(scope, shipment.id, { ...filter, limit, after });
       },
       (milestone) => milestone,
@@ -78,7 +78,7 @@ export class MilestonesController {
       milestone,
     });
     request.about = { shipment_id, milestone_id: answer.milestone.id };
-    await this.ownWrites.wrote(request, reply, position);
+    await this.readYourWrites.wrote(request, reply, position);
     reply.code(answer.outcome === 'recorded' ? 201 : 200);
     return { ...answer.milestone, warnings: [...warnings, ...answer.warnings] };
   }

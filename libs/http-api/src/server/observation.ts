@@ -1,6 +1,6 @@
 import type { Counter, Histogram, Logger, Metrics } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { requestFields } from './request.ts';
+import { principalFields, requestFields } from './request.ts';
 
 /** Characters of a path that are logged: strangers send what they like. */
 const MAX_PATH = 200;
@@ -39,8 +39,7 @@ export class Observation {
         path: request.url.split('?', 1)[0]?.slice(0, MAX_PATH),
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         client: request.ip,
-        key_id: request.principal?.key_id,
-        workspace_id: request.principal?.workspace_id,
+        ...principalFields(request.principal),
         ...request.about,
       },
       'request',

@@ -7,7 +7,8 @@ const request = (headers: Record<string, string>): FastifyRequest =>
     headers,
     traceparent: headers['traceparent'],
     principal: {
-      key_id: 'key_1',
+      type: 'service_account_key',
+      credential_id: 'key_1',
       workspace_id: 'wsp_1',
       environment: 'test',
       actor: { type: 'service_account', id: 'sva_1' },

@@ -9,7 +9,7 @@ import type { FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose key it is; set on every route that has a permission, before its handler runs. */
+    /** Who makes it; set on every route that has a permission, before its handler runs. */
     principal: Principal | null;
     /** The client's where it sent a valid one, else made for this request. */
     traceparent: string;
@@ -19,9 +19,16 @@ declare module 'fastify' {
     begun: boolean;
   }
   interface FastifyContextConfig {
-    /** What the key must be allowed to do. Routes without one are open to everybody. */
+    /** What the principal must be allowed to do. Routes without one are open to everybody. */
     permission?: Permission;
   }
+}
+
+/** Who made a request, in its log line. */
+export function principalFields(principal: Principal | null): Readonly<Record<string, string>> {
+  if (!principal) return {};
+  const { type, credential_id, workspace_id } = principal;
+  return { [type === 'session' ? 'session_id' : 'key_id']: credential_id, workspace_id };
 }
 
 /** Always our own: an id that a client chose could be made to collide with another's in the logs. */

@@ -8,7 +8,7 @@ import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Requires, refusal } from '../docs/requires.ts';
 import { notFound } from '../errors/request-error.ts';
-import { OwnWrites } from '../own-writes/own-writes.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { commandContext } from '../server/request.ts';
 import { readNoBody } from '../validation/read-body.ts';
 import { PossibleDuplicates } from './possible-duplicates.ts';
@@ -38,7 +38,7 @@ const Changes = (summary: string, operationId: string): MethodDecorator =>
 export class CancellationController {
   constructor(
     @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
-    @Inject(OwnWrites) private readonly ownWrites: OwnWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
     @Inject(PossibleDuplicates) private readonly duplicates: PossibleDuplicates,
   ) {}
 
@@ -87,7 +87,7 @@ export class CancellationController {
     ignored: readonly Warning[],
   ): Promise<ShipmentWritten> {
     request.about = { shipment_id: shipment.id };
-    await this.ownWrites.wrote(request, reply, position);
+    await this.readYourWrites.wrote(request, reply, position);
     reply.header('ETag', shipmentEtag(shipment));
     return { ...shipmentResource(shipment, this.dependencies.settings.appUrl), warnings: [...ignored, ...warnings] };
   }

@@ -3,7 +3,7 @@ import type { ShipmentRecord, Warning } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
-import { OwnWrites } from '../own-writes/own-writes.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { requestFields, scopeOf } from '../server/request.ts';
 
 /** How long a write waits for the read model to show the key's write before, in milliseconds. */
@@ -14,12 +14,12 @@ const WAIT_MS = 200;
 export class PossibleDuplicates {
   constructor(
     @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
-    @Inject(OwnWrites) private readonly ownWrites: OwnWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
   ) {}
 
   /** Resolves once the read model shows this key's write before, or soon; begin it beside the command. Never rejects. */
   async prepare(request: FastifyRequest): Promise<void> {
-    await this.ownWrites.shown('shipments', this.ownWrites.lastOf(request), WAIT_MS).catch(() => false);
+    await this.readYourWrites.shown('shipments', this.readYourWrites.lastOf(request), WAIT_MS).catch(() => false);
   }
 
   async warnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Requires, TakesJson, refusal } from '../docs/requires.ts';
-import { OwnWrites } from '../own-writes/own-writes.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
 import { commandContext, isStrict, scopeOf } from '../server/request.ts';
@@ -25,7 +25,7 @@ import { UpsertShipmentDto } from './upsert-shipment.dto.ts';
 export class ShipmentsController {
   constructor(
     @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
-    @Inject(OwnWrites) private readonly ownWrites: OwnWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
     @Inject(Cursors) private readonly cursors: Cursors,
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
     @Inject(PossibleDuplicates) private readonly duplicates: PossibleDuplicates,
@@ -51,7 +51,7 @@ export class ShipmentsController {
       this.duplicates.prepare(request),
     ]);
     request.about = { shipment_id: answer.shipment.id };
-    await this.ownWrites.wrote(request, reply, position);
+    await this.readYourWrites.wrote(request, reply, position);
     const duplicates = await this.duplicates.warnings(request, answer.shipment);
     reply.header('ETag', shipmentEtag(answer.shipment));
     if (answer.outcome === 'created') {
@@ -80,7 +80,7 @@ export class ShipmentsController {
       { list: 'shipments', scope, filter, sort },
       this.cursors,
       async (limit, after) => {
-        await this.ownWrites.waitFor('shipments', request);
+        await this.readYourWrites.waitFor('shipments', request);
         return this.dependencies.readModels.shipments.list(scope, { filter, limit, after });
       },
       (record) => this.resource(record),

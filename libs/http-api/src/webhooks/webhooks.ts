@@ -4,7 +4,7 @@ import type { WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
-import { OwnWrites } from '../own-writes/own-writes.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { commandContext } from '../server/request.ts';
 import { readNoBody } from '../validation/read-body.ts';
 
@@ -19,7 +19,7 @@ export type WithWarnings<T> = T & { readonly warnings: readonly Warning[] };
 export class WebhookWrites {
   constructor(
     @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
-    @Inject(OwnWrites) private readonly ownWrites: OwnWrites,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
   ) {}
 
   /** @param warnings of the request's body; without, the operation takes none */
@@ -30,7 +30,7 @@ export class WebhookWrites {
     warnings = readNoBody(request),
   ): Promise<WithWarnings<T>> {
     const written = await run(this.command(request));
-    await this.ownWrites.wrote(request, reply, undefined);
+    await this.readYourWrites.wrote(request, reply, undefined);
     return { ...written, warnings };
   }
 
@@ -47,7 +47,7 @@ export class WebhookWrites {
     const written = await run(this.command(request));
     // It is done; where the end of the log cannot be had, nothing is written that could be answered later.
     const end = await this.dependencies.head().catch(() => undefined);
-    await this.ownWrites.wrote(request, reply, end);
+    await this.readYourWrites.wrote(request, reply, end);
     return { ...written, warnings };
   }
 

@@ -18,7 +18,7 @@ export interface MilestoneListQuery {
   readonly after?: SortValues | undefined;
 }
 
-/** Milestones as the read model has them; own writes are waited for with `ReadModelProgress`. */
+/** Milestones as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
 export class MilestoneQueries {
   constructor(private readonly active: ActiveRows<MilestoneRow>) {}
 

@@ -29,7 +29,7 @@ export interface PossibleDuplicate {
 const NEWEST_FIRST = { fields: ['created_at', 'id'], descending: true } as const;
 const DUPLICATES_AT_MOST = 5;
 
-/** Shipments as the read model has them; own writes are waited for with `ReadModelProgress`. */
+/** Shipments as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
 export class ShipmentQueries {
   constructor(private readonly active: ActiveRows<ShipmentRow>) {}
 

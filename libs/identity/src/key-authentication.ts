@@ -1,32 +1,23 @@
-import type { Actor, Environment, Permission } from '@tracking/contracts';
 import type { Clock, Collection, Logger } from '@tracking/ports';
+import { LRUCache } from 'lru-cache';
 import type { ApiKeyDocument, ServiceAccountDocument } from './api-keys.ts';
-import { BoundedMap } from './bounded-map.ts';
 import { permissionsOf } from './permissions.ts';
+import type { Principal } from './principal.ts';
 import { hashOf, hasKeyForm } from './secrets.ts';
 
-/** Who makes a request, where, and what it may do. */
-export interface Principal {
-  readonly key_id: string;
-  readonly workspace_id: string;
-  readonly environment: Environment;
-  readonly actor: Actor;
-  readonly permissions: ReadonlySet<Permission>;
-}
-
-/** A look-up's outcome is used this long, counted from its beginning: a revocation holds everywhere within 5 s. */
+/** What a look-up found is used this long, counted from its beginning: a revocation holds everywhere within 5 s. */
 const TRUSTED_FOR_MS = 3_000;
-/** Outcomes kept of each kind. Apart from each other, so that made-up keys never push out real ones. */
-const KEPT = 10_000;
+/** Keys kept of each kind. Apart from each other, so that made-up keys never push out real ones. */
+const MAX_KEPT = 10_000;
 const USE_NOTED_EVERY_MS = 60_000;
 
-interface Outcome {
+interface LookedUpKey {
   readonly principal: Principal | undefined;
   /** By the monotonic clock. */
   readonly until: number;
 }
 
-export interface AuthenticationOptions {
+export interface KeyAuthenticationOptions {
   readonly keys: Collection<ApiKeyDocument>;
   readonly accounts: Collection<ServiceAccountDocument>;
   readonly clock: Clock;
@@ -36,14 +27,14 @@ export interface AuthenticationOptions {
 }
 
 /** Tells whose key it is. Asks the document store at most once per key and three seconds. */
-export class Authentication {
-  readonly #admitted = new BoundedMap<string, Outcome>(KEPT);
-  readonly #refused = new BoundedMap<string, Outcome>(KEPT);
+export class KeyAuthentication {
+  readonly #valid = new LRUCache<string, LookedUpKey>({ max: MAX_KEPT });
+  readonly #invalid = new LRUCache<string, LookedUpKey>({ max: MAX_KEPT });
   /** Look-ups under way: requests with the same key share one. */
   readonly #lookups = new Map<string, Promise<Principal | undefined>>();
   readonly #notes = new Set<Promise<void>>();
 
-  constructor(private readonly options: AuthenticationOptions) {}
+  constructor(private readonly options: KeyAuthenticationOptions) {}
 
   /**
    * The principal of a key that exists and is not revoked.
@@ -52,15 +43,15 @@ export class Authentication {
   async authenticate(key: string): Promise<Principal | undefined> {
     if (!hasKeyForm(key)) return undefined;
     const hash = hashOf(key);
-    const known = this.#admitted.get(hash) ?? this.#refused.get(hash);
+    const known = this.#valid.get(hash) ?? this.#invalid.get(hash);
     if (known && this.options.elapsed() < known.until) return known.principal;
     return this.#lookups.get(hash) ?? this.#begin(hash);
   }
 
   /** Forgets what is known of a key, look-ups under way included: what they read may be of before. */
   forget({ hash }: Pick<ApiKeyDocument, 'hash'>): void {
-    this.#admitted.delete(hash);
-    this.#refused.delete(hash);
+    this.#valid.delete(hash);
+    this.#invalid.delete(hash);
     this.#lookups.delete(hash);
   }
 
@@ -83,9 +74,9 @@ export class Authentication {
     return lookup;
   }
 
-  #keep(hash: string, outcome: Outcome): void {
-    const [kind, other] = outcome.principal ? [this.#admitted, this.#refused] : [this.#refused, this.#admitted];
-    kind.set(hash, outcome);
+  #keep(hash: string, found: LookedUpKey): void {
+    const [kind, other] = found.principal ? [this.#valid, this.#invalid] : [this.#invalid, this.#valid];
+    kind.set(hash, found);
     other.delete(hash);
   }
 
@@ -96,7 +87,8 @@ export class Authentication {
     if (!account) return undefined;
     this.#noteUse(key);
     return {
-      key_id: key.id,
+      type: 'service_account_key',
+      credential_id: key.id,
       workspace_id: key.workspace_id,
       environment: key.environment,
       actor: { type: key.owner.type, id: key.owner.id },

@@ -15,7 +15,7 @@ describe('with projections that are down', () => {
   let written: string;
 
   beforeAll(async () => {
-    api = await startApi({ project: false, settings: { ownWriteWaitMs: 50 } });
+    api = await startApi({ project: false, settings: { readYourWritesWaitMs: 50 } });
     [writer, other] = [await api.key('operator'), await api.key('operator')];
     const answer = await api.call('POST', '/v1/shipments', { key: writer, json: { external_id: 'A' } });
     id = String(answer.body['id']);

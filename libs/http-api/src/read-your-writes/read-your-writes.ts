@@ -1,6 +1,7 @@
 import type { Position } from '@tracking/ports';
 import type { ReadModelName, ReadModels } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { RequestError } from '../errors/request-error.ts';
 import { principalOf } from '../server/request.ts';
 import type { Sealer } from '../server/seal.ts';
@@ -9,14 +10,14 @@ const HEADER = 'Consistency-Token';
 const SEAL = { purpose: 'consistency-token', binding: '' } as const;
 /** In a token, for the place of a client that has written nothing to the event store: less than any position. */
 const BEGINNING = '-';
-/** Keys whose last write is remembered: the longest unused are forgotten first. */
-const REMEMBERED_KEYS = 10_000;
+/** Credentials whose last write is remembered: the longest unused are forgotten first. */
+const MAX_REMEMBERED = 10_000;
 
 /** Whether something shows everything up to a position, now or within a time in milliseconds. */
 export type Reached = (position: Position, timeoutMs: number) => Promise<boolean>;
 
 /** How long this process waits for the read models, in milliseconds. */
-export interface OwnWriteWaits {
+export interface ReadYourWritesWaits {
   /** Before a list is refused. */
   readonly listMs: number;
   /** Before a write is answered all the same. */
@@ -25,16 +26,16 @@ export interface OwnWriteWaits {
 
 /**
  * A client that reads after its own acknowledged write sees it. The token of a write is its position in the event store;
- * for clients that send none, the last write of each key is remembered here.
+ * for clients that send none, the last write of each key or session is remembered here.
  */
-export class OwnWrites {
-  /** In the order of last use. */
-  private readonly lastWrites = new Map<string, Position>();
+export class ReadYourWrites {
+  /** By the credential's id. */
+  private readonly lastWrites = new LRUCache<string, Position>({ max: MAX_REMEMBERED });
 
   constructor(
     private readonly sealer: Sealer,
     private readonly readModels: Pick<ReadModels, 'progress' | 'allReached'>,
-    private readonly waits: OwnWriteWaits,
+    private readonly waits: ReadYourWritesWaits,
   ) {}
 
   /**
@@ -43,23 +44,24 @@ export class OwnWrites {
    * @param position undefined for a write beside the event store, which every replica shows at once
    */
   async wrote(request: FastifyRequest, reply: FastifyReply, position: Position | undefined): Promise<void> {
-    const key = principalOf(request).key_id;
-    if (position !== undefined) this.touch(key, latest(this.lastWrites.get(key), position) ?? position);
+    const before = this.lastOf(request);
+    const last = latest(before, position);
+    if (last !== undefined && last !== before) this.lastWrites.set(principalOf(request).credential_id, last);
     // Not less than what the client knew before: it may keep the newest token alone.
-    const known = latest(this.lastWrites.get(key), this.sent(request) ?? undefined);
+    const known = latest(last, this.sent(request) ?? undefined);
     reply.header(HEADER, this.sealer.close(known ?? BEGINNING, SEAL));
     if (position === undefined || this.waits.answerMs <= 0) return;
     // What is stored is answered, whatever the read models' store does.
     await this.readModels.allReached(position, this.waits.answerMs).catch(() => false);
   }
 
-  /** The key's last write that this process knows. */
+  /** The last write of the request's key or session that this process knows. */
   lastOf(request: FastifyRequest): Position | undefined {
-    return this.lastWrites.get(principalOf(request).key_id);
+    return this.lastWrites.get(principalOf(request).credential_id);
   }
 
   /**
-   * What a read must not be older than: the token sent, or the key's own last write if that is later.
+   * What a read must not be older than: the token sent, or the last write that is remembered if that is later.
    * @throws RequestError `invalid_consistency_token`
    */
   expected(request: FastifyRequest): Position | undefined {
@@ -98,14 +100,6 @@ export class OwnWrites {
     const position = this.sealer.open(String(token), SEAL);
     if (position === undefined) return null;
     return position === BEGINNING ? undefined : position;
-  }
-
-  private touch(key: string, position: Position): void {
-    this.lastWrites.delete(key);
-    this.lastWrites.set(key, position);
-    if (this.lastWrites.size <= REMEMBERED_KEYS) return;
-    const [oldest] = this.lastWrites.keys();
-    if (oldest !== undefined) this.lastWrites.delete(oldest);
   }
 }
 
