@@ -1,12 +1,6 @@
-import type { JsonObject, Milestone, PublishedEvent, Shipment, ShipmentRecord } from '@tracking/contracts';
-import type { Changes, ShipmentEvent, ShipmentException } from './events.ts';
-
-/** What an event tells the outside. */
-export type Announcement =
-  | { readonly type: 'shipment.created' }
-  | { readonly type: 'shipment.updated'; readonly changes: Changes }
-  | { readonly type: 'milestone.recorded'; readonly milestone: Milestone }
-  | { readonly type: 'exception.opened' | 'exception.resolved'; readonly exception: ShipmentException };
+import type { JsonObject, PublishedEvent, Shipment, ShipmentRecord } from '@tracking/contracts';
+import type { Announcement } from './events/descriptor.ts';
+import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
 
 /** An event's place, from which its public form can be made again. */
 export interface EventReference {
@@ -24,30 +18,11 @@ export interface Snapshot {
 }
 
 /**
- * The one public event that a stored event becomes; undefined for one that announces nothing: docs/reference/events.md#types.
- * Everyone who must know asks here, so that what is listed was published.
+ * What is announced of a stored event; undefined for one that announces nothing. Everyone who must know asks here, so that
+ * what is listed was published.
  */
 export function announcementOf({ type, data }: ShipmentEvent): Announcement | undefined {
-  switch (type) {
-    case 'shipment.created.v1':
-      return { type: 'shipment.created' };
-    case 'shipment.changed.v1':
-      return { type: 'shipment.updated', changes: data.changes };
-    case 'milestone.recorded.v1':
-      return announceRecorded(data.milestone);
-    case 'milestone.corrected.v1':
-      // The correction of an actual one stands in the changes of the `shipment.changed.v1` that follows.
-      return data.previous.classifier === 'actual' ? undefined : announceRecorded(data.milestone);
-    case 'exception.opened.v1':
-      return { type: 'exception.opened', exception: data.exception };
-    case 'exception.resolved.v1':
-      return { type: 'exception.resolved', exception: data.exception };
-    case 'shipment.updated.v1':
-    case 'shipment.ports_given.v1':
-    case 'shipment.cancelled.v1':
-    case 'shipment.reopened.v1':
-      return undefined;
-  }
+  return descriptorOf(type).announce?.(data);
 }
 
 export function publicEventId(storedEventId: string): string {
@@ -70,7 +45,7 @@ export function publicEvent(
   if (announcement === undefined) return undefined;
   const { workspace_id, environment, record } = after;
   const about = { shipment_id: record.id, external_id: record.external_id, shipment_version: record.version };
-  const data = { ...about, ...dataOf(announcement, record, appUrl) };
+  const data = { ...about, ...announcement.data(shipmentResource(record, appUrl)) };
   return {
     id: publicEventId(storedEventId),
     type: announcement.type,
@@ -82,25 +57,7 @@ export function publicEvent(
   };
 }
 
-function dataOf(announcement: Announcement, record: ShipmentRecord, appUrl: string): object {
-  switch (announcement.type) {
-    case 'shipment.created':
-      return { shipment: shipmentResource(record, appUrl) };
-    case 'shipment.updated':
-      return { shipment: shipmentResource(record, appUrl), changes: announcement.changes };
-    case 'milestone.recorded':
-      return { milestone: announcement.milestone };
-    case 'exception.opened':
-    case 'exception.resolved':
-      return { exception: announcement.exception };
-  }
-}
-
 /** The resource: the record, and the link to it in the web application. */
 export function shipmentResource(record: ShipmentRecord, appUrl: string): Shipment {
   return { ...record, url: `${appUrl}/shipments/${record.id}` };
-}
-
-function announceRecorded(milestone: Milestone): Announcement | undefined {
-  return milestone.classifier === 'actual' ? { type: 'milestone.recorded', milestone } : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Container, LastMilestone, ShipmentRecord } from '@tracking/contracts';
-import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestones } from './events.ts';
+import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestones } from './events/event-data.ts';
 
 /** Every field that is announced when it moves; the compiler checks that none is forgotten. */
 const ANNOUNCED: Readonly<Record<keyof AnnouncedFields, true>> = {
@@ -98,4 +98,38 @@ export function lastBetween(from: ShipmentRecord, to: ShipmentRecord): LastMiles
 
 export function movesNothing(last: LastMilestones): boolean {
   return last.shipment === undefined && last.containers.length === 0;
+}
+
+/** The shipment with every field as the changes leave it. */
+export function applyChanges(record: ShipmentRecord, changes: Changes): ShipmentRecord {
+  // `milestone` tells of a correction; the shipment has no such field.
+  const { containers, milestone: _, ...fields } = changes;
+  const moved = Object.entries(fields as Record<string, Change<unknown>>).map(([field, { to }]) => [field, to]);
+  const after: ShipmentRecord = { ...record, ...(Object.fromEntries(moved) as Partial<ShipmentRecord>) };
+  if (containers === undefined && changes.container_numbers === undefined) return after;
+  return { ...after, containers: applyContainers(after, containers?.to ?? []) };
+}
+
+/** In the order of the shipment's `container_numbers`. */
+function applyContainers(record: ShipmentRecord, changed: readonly ContainerChange[]): Container[] {
+  const present = new Map(record.containers.map((container) => [container.number, container]));
+  const moved = new Map(changed.map((container) => [container.number, container]));
+  return record.container_numbers.map((number) => ({ ...present.get(number), ...moved.get(number) }) as Container);
+}
+
+/** The shipment and its containers with the `last_milestone`s that moved. */
+export function applyLastMilestones(record: ShipmentRecord, last: LastMilestones): ShipmentRecord {
+  const moved = new Map<string, LastMilestone | null>();
+  for (const group of last.containers) for (const number of group.numbers) moved.set(number, group.last);
+  return {
+    ...record,
+    last_milestone: last.shipment === undefined ? record.last_milestone : last.shipment,
+    containers:
+      moved.size === 0
+        ? record.containers
+        : record.containers.map((container) => {
+            const milestone = moved.get(container.number);
+            return milestone === undefined ? container : { ...container, last_milestone: milestone };
+          }),
+  };
 }

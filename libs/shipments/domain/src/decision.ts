@@ -8,7 +8,7 @@ import {
   type Timestamp,
   type Warning,
 } from '@tracking/contracts';
-import type { ShipmentEventBody } from './events.ts';
+import type { ShipmentEventBody } from './events/stored-events.ts';
 
 /** What a decision needs beside the command and the state. */
 export interface DecideContext {

@@ -1,5 +1,5 @@
 import { A, B, C, type Story, day, stamp, voyage } from '../test/story.ts';
-import type { ShipmentEvent } from './events.ts';
+import type { ShipmentEvent } from './events/stored-events.ts';
 import { evolve, evolveRecord, findMilestone, fold, milestoneChanges, revisionOf } from './index.ts';
 
 function freeze<T>(value: T): T {

@@ -1,9 +1,7 @@
-import type { ShipmentRecord } from '@tracking/contracts';
-import type { ShipmentEvent, ShipmentException } from './events.ts';
+import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
 import { evolveRecord } from './evolve-record.ts';
-import { milestoneChanges } from './milestone-changes.ts';
-import { type SeenCommand, type ShipmentState, type TimelineEntry, scheduleOf, setSchedule } from './state.ts';
-import { putMilestone } from './timeline.ts';
+import type { ShipmentDraft, ShipmentState } from './state.ts';
+import { type MilestoneChanges, putMilestone } from './timeline.ts';
 
 /** The state after one more event. Pure; only copies. */
 export function evolve(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
@@ -20,14 +18,7 @@ export function fold(events: Iterable<ShipmentEvent>, state?: ShipmentState): Sh
   return draft;
 }
 
-/** A state whose lists are nobody else's yet. */
-type Draft = { -readonly [Key in keyof ShipmentState]: ShipmentState[Key] } & {
-  timeline: TimelineEntry[];
-  exceptions: ShipmentException[];
-  commands: SeenCommand[];
-};
-
-function draftOf(state: ShipmentState): Draft {
+function draftOf(state: ShipmentState): ShipmentDraft {
   return {
     ...state,
     timeline: state.timeline.slice(),
@@ -36,60 +27,22 @@ function draftOf(state: ShipmentState): Draft {
   };
 }
 
-function apply(before: Draft | undefined, event: ShipmentEvent): Draft {
+function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): ShipmentDraft {
+  const { type, data, revision, metadata } = event;
+  const descriptor = descriptorOf(type);
   const record = evolveRecord(before?.record, event);
-  const draft = before ?? created(record, event);
+  const draft = before ?? descriptor.begin?.(data, revision);
+  if (draft === undefined) throw new Error(`${type} begins no shipment`);
   draft.record = record;
-  if (draft.commands.at(-1)?.id !== event.metadata.command_id) {
-    draft.commands.push({ id: event.metadata.command_id, revision: event.revision });
-  }
-  switch (event.type) {
-    case 'shipment.updated.v1':
-      draft.schedule = setSchedule(draft.schedule, event.data.fields, event.revision);
-      draft.sent = event.data.sent;
-      break;
-    case 'shipment.ports_given.v1':
-      draft.ports = event.data;
-      break;
-    case 'shipment.cancelled.v1':
-      draft.cancelled = event.revision;
-      break;
-    case 'shipment.reopened.v1':
-      draft.cancelled = null;
-      break;
-    case 'milestone.recorded.v1':
-    case 'milestone.corrected.v1':
-      putMilestone(draft.timeline, milestoneChanges(event), event.revision);
-      break;
-    case 'exception.opened.v1':
-      draft.exceptions.push(event.data.exception);
-      break;
-    case 'exception.resolved.v1': {
-      const { exception } = event.data;
-      const place = draft.exceptions.findIndex((each) => each.id === exception.id);
-      draft.exceptions[place] = exception;
-      break;
-    }
-    case 'shipment.created.v1':
-    case 'shipment.changed.v1':
-      break;
-  }
+  if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
+  const changes = milestoneChanges(event);
+  if (changes !== undefined) putMilestone(draft.timeline, changes, revision);
+  descriptor.applyToState?.(draft, data, revision);
   return draft;
 }
 
-function created(record: ShipmentRecord, event: ShipmentEvent): Draft {
-  if (event.type !== 'shipment.created.v1') throw new Error(`${event.type} begins no shipment`);
-  const { workspace_id, environment, sent } = event.data;
-  return {
-    workspace_id,
-    environment,
-    record,
-    schedule: scheduleOf(sent, event.revision),
-    sent,
-    ports: null,
-    cancelled: null,
-    timeline: [],
-    exceptions: [],
-    commands: [],
-  };
+/** What a list of milestones must write for an event; undefined for one that touches none. */
+export function milestoneChanges({ type, data, metadata }: ShipmentEvent): MilestoneChanges | undefined {
+  const changes = descriptorOf(type).milestoneChanges?.(data);
+  return changes && { ...changes, at: metadata.recorded_at };
 }

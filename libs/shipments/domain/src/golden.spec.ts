@@ -1,14 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject } from '@tracking/contracts';
-import {
-  type EventMetadata,
-  type ShipmentEvent,
-  UnknownEventType,
-  evolveRecord,
-  eventTypes,
-  fold,
-  upcast,
-} from './index.ts';
+import { type EventMetadata, type ShipmentEvent, UnknownEventType, evolveRecord, fold, upcast } from './index.ts';
+import { storedEventTypes, upcasterOf } from './upcast.ts';
 
 /** An event as it lies in a store. These files are never edited: a new version gets a file of its own. */
 interface Stored {
@@ -30,7 +23,7 @@ const events = files
 
 describe('golden files of stored events', () => {
   it('there is one for every wire name', () => {
-    expect(files.map((name) => name.replace(/\.json$/, ''))).toEqual(expect.arrayContaining([...eventTypes]));
+    expect(files.map((name) => name.replace(/\.json$/, '')).sort()).toEqual([...storedEventTypes].sort());
   });
 
   it.each(files)('%s holds events of that name alone', (name) => {
@@ -63,4 +56,21 @@ describe('upcast', () => {
       expect(() => upcast(type, {})).toThrow(UnknownEventType);
     },
   );
+
+  it('takes a former version through each one after it', () => {
+    const upcastMadeUp = upcasterOf([
+      {
+        type: 'thing.done.v3',
+        formerVersions: [
+          { type: 'thing.done.v1', upcast: (data) => ({ ...data, second: 2 }) },
+          { type: 'thing.done.v2', upcast: (data) => ({ ...data, third: Number(data['second']) + 1 }) },
+        ],
+      },
+    ]);
+    const newest = (data: object) => ({ type: 'thing.done.v3', data });
+    expect(upcastMadeUp('thing.done.v1', { first: 1 })).toEqual(newest({ first: 1, second: 2, third: 3 }));
+    expect(upcastMadeUp('thing.done.v2', { second: 7 })).toEqual(newest({ second: 7, third: 8 }));
+    expect(upcastMadeUp('thing.done.v3', { third: 9 })).toEqual(newest({ third: 9 }));
+    expect(() => upcastMadeUp('thing.done.v4', {})).toThrow(UnknownEventType);
+  });
 });

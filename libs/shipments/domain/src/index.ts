@@ -1,5 +1,4 @@
 export {
-  type Announcement,
   type EventReference,
   type Snapshot,
   announcementOf,
@@ -12,10 +11,11 @@ export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmen
 export type * from './commands.ts';
 export { decide } from './decide.ts';
 export type { CancellationDecision, DecideContext, Decision, MilestoneDecision, UpsertDecision } from './decision.ts';
-export type * from './events.ts';
-export { evolve, fold } from './evolve.ts';
+export type { Announcement } from './events/descriptor.ts';
+export type * from './events/event-data.ts';
+export type { ShipmentEvent, ShipmentEventBody, ShipmentEventType } from './events/stored-events.ts';
+export { evolve, fold, milestoneChanges } from './evolve.ts';
 export { evolveRecord, weightOfRecord } from './evolve-record.ts';
-export { type MilestoneChanges, milestoneChanges } from './milestone-changes.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {
   type Schedule,
@@ -35,4 +35,5 @@ export {
   tokenOf,
 } from './shipment-id.ts';
 export { toShipmentEvent } from './stored-event.ts';
-export { UnknownEventType, eventTypes, upcast } from './upcast.ts';
+export { type MilestoneChanges } from './timeline.ts';
+export { UnknownEventType, storedEventTypes, upcast } from './upcast.ts';

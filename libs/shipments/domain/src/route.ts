@@ -1,5 +1,5 @@
 import type { LegFields, LoadType, Mode, Places } from '@tracking/contracts';
-import type { GivenPorts } from './events.ts';
+import type { GivenPorts } from './events/event-data.ts';
 import { countryOf } from './references.ts';
 
 /** Where a shipment goes and how: what the meaning of its milestones depends on. */

@@ -1,5 +1,5 @@
 import type { Environment, LegFields, Milestone, ShipmentRecord, Timestamp } from '@tracking/contracts';
-import type { GivenPorts, LastSent, ScheduleFields, ShipmentException } from './events.ts';
+import type { GivenPorts, LastSent, ScheduleFields, ShipmentException } from './events/event-data.ts';
 
 /** A milestone on the timeline, and when it came: what is newest goes by that, not by `occurred_at`. */
 export interface TimelineEntry {
@@ -62,6 +62,13 @@ export interface ShipmentState {
   /** In the order they came. */
   readonly commands: readonly SeenCommand[];
 }
+
+/** A state whose lists are nobody else's yet: what folding changes. */
+export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentState[Key] } & {
+  timeline: TimelineEntry[];
+  exceptions: ShipmentException[];
+  commands: SeenCommand[];
+};
 
 /** The revision of the first event of a command that is in the stream; undefined if it appended nothing. */
 export function revisionOf(state: ShipmentState, commandId: string): number | undefined {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
-import type { EventMetadata, ShipmentEvent } from './events.ts';
+import type { EventMetadata } from './events/event-data.ts';
+import type { ShipmentEvent } from './events/stored-events.ts';
 import { upcast } from './upcast.ts';
 
 /** An event of a shipment's stream as a store holds it. */

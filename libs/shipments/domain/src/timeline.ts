@@ -1,7 +1,18 @@
-import type { Milestone } from '@tracking/contracts';
+import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './commands.ts';
-import type { MilestoneChanges } from './milestone-changes.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
+
+/** What an event changes on the timeline. */
+export interface MilestoneChanges {
+  /** As it is now, new or changed. */
+  readonly milestone: Milestone;
+  readonly isNew: boolean;
+  /** Ids of estimates whose `superseded_at` becomes `at`. */
+  readonly superseded: readonly string[];
+  /** Ids of estimates whose `superseded_at` becomes null. */
+  readonly restored: readonly string[];
+  readonly at: Timestamp;
+}
 
 /** Puts a new or changed milestone into its place, and marks the estimates that it replaces. Changes the list. */
 export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {

@@ -1,27 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
-import type { ShipmentEventBody, ShipmentEventType } from './events.ts';
-
-/** Brings data of a stored version to the next one, under that one's wire name. */
-type Upcaster = (data: JsonObject) => { readonly type: string; readonly data: JsonObject };
-
-/** The newest version of each event. */
-const NEWEST: Readonly<Record<ShipmentEventType, true>> = {
-  'shipment.created.v1': true,
-  'shipment.updated.v1': true,
-  'shipment.ports_given.v1': true,
-  'shipment.cancelled.v1': true,
-  'shipment.reopened.v1': true,
-  'shipment.changed.v1': true,
-  'milestone.recorded.v1': true,
-  'milestone.corrected.v1': true,
-  'exception.opened.v1': true,
-  'exception.resolved.v1': true,
-};
-/** By the wire name of a version that is written no more; every version ever stored stays readable. */
-const UPCASTERS: ReadonlyMap<string, Upcaster> = new Map();
-
-/** Wire names that are written. */
-export const eventTypes = Object.keys(NEWEST) as readonly ShipmentEventType[];
+import type { FormerVersion } from './events/descriptor.ts';
+import { type ShipmentEventBody, storedEvents } from './events/stored-events.ts';
 
 /** A stored event that this version of the product does not know: written by a newer one, or no event of a shipment. */
 export class UnknownEventType extends Error {
@@ -31,13 +10,45 @@ export class UnknownEventType extends Error {
   }
 }
 
+interface Versions {
+  readonly type: string;
+  readonly formerVersions?: readonly FormerVersion[];
+}
+interface StoredBody {
+  readonly type: string;
+  readonly data: JsonObject;
+}
+
+/** Brings stored events of any version to the newest one. */
+export function upcasterOf(kinds: readonly Versions[]): (type: string, data: JsonObject) => StoredBody {
+  const known = new Map<string, (data: JsonObject) => StoredBody>();
+  for (const { type, formerVersions = [] } of kinds) {
+    known.set(type, (data) => ({ type, data }));
+    formerVersions.forEach((former, place) => {
+      const steps = formerVersions.slice(place);
+      known.set(former.type, (data) => ({ type, data: steps.reduce((older, { upcast }) => upcast(older), data) }));
+    });
+  }
+  return (type, data) => {
+    const upcast = known.get(type);
+    if (upcast === undefined) throw new UnknownEventType(type);
+    return upcast(data);
+  };
+}
+
+const upcastStored = upcasterOf(storedEvents);
+
 /**
- * A stored event in its newest version. Every reader of a stream passes through here.
+ * A stored event in its newest version.
  * @throws UnknownEventType
  */
 export function upcast(type: string, data: JsonObject): ShipmentEventBody {
-  let event = { type, data };
-  for (let next = UPCASTERS.get(type); next !== undefined; next = UPCASTERS.get(event.type)) event = next(event.data);
-  if (!Object.hasOwn(NEWEST, event.type)) throw new UnknownEventType(type);
-  return event as unknown as ShipmentEventBody;
+  // What is stored under a wire name has the form of that event.
+  return upcastStored(type, data) as unknown as ShipmentEventBody;
 }
+
+/** Wire names of all versions ever stored. */
+export const storedEventTypes: readonly string[] = storedEvents.flatMap(({ type, formerVersions = [] }) => [
+  ...formerVersions.map((former) => former.type),
+  type,
+]);

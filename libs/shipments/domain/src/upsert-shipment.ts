@@ -4,7 +4,9 @@ import { type CheckedShipment, checkShipmentFields, etaBeforeEtd } from './check
 import type { UpsertShipment } from './commands.ts';
 import { type DecideContext, type UpsertDecision, refuseIfAny, whileCancelled } from './decision.ts';
 import { derive } from './derive.ts';
-import type { GivenPorts, LastSent, ScheduleFields, ShipmentEventBody, ShipmentPortsGiven } from './events.ts';
+import type { GivenPorts, LastSent, ScheduleFields } from './events/event-data.ts';
+import type { ShipmentPortsGiven } from './events/shipment-ports-given.ts';
+import type { ShipmentEventBody } from './events/stored-events.ts';
 import { reconcile } from './exceptions/reconcile.ts';
 import { portsOf } from './route.ts';
 import { type ShipmentState, scheduleOf, setSchedule } from './state.ts';

@@ -1,5 +1,5 @@
 import { A, B, C, Story, WRONG_DIGIT, dataOf, day, shipment, types, voyage } from '../../test/story.ts';
-import type { ShipmentException } from '../events.ts';
+import type { ShipmentException } from '../events/event-data.ts';
 
 const box = (container_number: string) => ({ container_number });
 const loaded = () => voyage({ container_numbers: [A, B] });

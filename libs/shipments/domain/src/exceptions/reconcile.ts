@@ -2,7 +2,9 @@ import type { Actor, Timestamp } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { DecideContext } from '../decision.ts';
 import type { Derived } from '../derive.ts';
-import type { ExceptionOpened, ExceptionResolved, ShipmentException } from '../events.ts';
+import type { ShipmentException } from '../events/event-data.ts';
+import type { ExceptionOpened } from '../events/exception-opened.ts';
+import type { ExceptionResolved } from '../events/exception-resolved.ts';
 import type { ShipmentState, TimelineEntry } from '../state.ts';
 import { type Finding, RULES, type Rule } from './rules.ts';
 

@@ -1,6 +1,6 @@
 import type { ShipmentRecord } from '@tracking/contracts';
 import type { Derived, Scope } from '../derive.ts';
-import type { ShipmentException } from '../events.ts';
+import type { ShipmentException } from '../events/event-data.ts';
 import { type Standing, latest } from '../standing.ts';
 import type { TimelineEntry } from '../state.ts';
 import { RANK, earlier, isMovement, isSailingOn, later } from '../summary.ts';

@@ -1,7 +1,6 @@
 import type {
   Actor,
   Container,
-  Environment,
   JsonValue,
   LastMilestone,
   LegFields,
@@ -72,83 +71,7 @@ export interface LastMilestones {
   readonly containers: readonly { readonly last: LastMilestone | null; readonly numbers: readonly string[] }[];
 }
 
-/** The first event: the shipment as created, derived fields included. */
-export interface ShipmentCreated {
-  readonly type: 'shipment.created.v1';
-  readonly data: {
-    readonly workspace_id: string;
-    readonly environment: Environment;
-    readonly shipment: ShipmentRecord;
-    readonly sent: LastSent;
-  };
-}
-
-/** What must be remembered of an upsert beside what it changed visibly. Announces nothing; `shipment.changed.v1` does. */
-export interface ShipmentUpdated {
-  readonly type: 'shipment.updated.v1';
-  readonly data: {
-    /** What the client set of the fields that estimates move too: estimates of before no longer count for them. */
-    readonly fields: ScheduleFields;
-    readonly sent: LastSent;
-    readonly last: LastMilestones;
-  };
-}
-
-/**
- * Which ports the client gave itself, where that is not to be told from the shipment: those of its legs follow the legs.
- * Announces nothing.
- */
-export interface ShipmentPortsGiven {
-  readonly type: 'shipment.ports_given.v1';
-  readonly data: GivenPorts;
-}
-
-/** The client cancelled the shipment. Announces nothing: what comes of it stands in the `shipment.changed.v1` behind it. */
-export interface ShipmentCancelled {
-  readonly type: 'shipment.cancelled.v1';
-  readonly data: Readonly<Record<string, never>>;
-}
-
-/** The client took its cancellation back. Announces nothing, as above. */
-export interface ShipmentReopened {
-  readonly type: 'shipment.reopened.v1';
-  readonly data: Readonly<Record<string, never>>;
-}
-
-/** Every client-visible difference of one command, set or derived. Announced as `shipment.updated`. */
-export interface ShipmentChanged {
-  readonly type: 'shipment.changed.v1';
-  readonly data: { readonly changes: Changes };
-}
-
-/** A new milestone on the timeline. Announced as `milestone.recorded` when actual. */
-export interface MilestoneRecorded {
-  readonly type: 'milestone.recorded.v1';
-  readonly data: {
-    readonly milestone: Milestone;
-    /** Ids of estimates that this one replaces. */
-    readonly supersedes: readonly string[];
-    readonly last: LastMilestones;
-  };
-}
-
-/**
- * A milestone sent again under its `external_id` with other content: its revision grows. Announced as `milestone.recorded`
- * when it made an actual one of an estimate; otherwise a correction of an actual one stands in the changes of the
- * `shipment.changed.v1` that follows. Where the revision stays it only took the `external_id` under which it came again.
- */
-export interface MilestoneCorrected {
-  readonly type: 'milestone.corrected.v1';
-  readonly data: {
-    readonly milestone: Milestone;
-    readonly previous: Milestone;
-    readonly supersedes: readonly string[];
-    /** Ids of estimates that the previous content had replaced and the new one no longer does. */
-    readonly restores: readonly string[];
-    readonly last: LastMilestones;
-  };
-}
-
+/** Something that is wrong with a shipment or one of its containers: docs/reference/exceptions.md#fields. */
 export interface ShipmentException {
   readonly id: string;
   readonly shipment_id: string;
@@ -169,31 +92,3 @@ export interface ShipmentException {
   readonly acknowledged_at: Timestamp | null;
   readonly resolved_at: Timestamp | null;
 }
-
-/** Announced as `exception.opened`. */
-export interface ExceptionOpened {
-  readonly type: 'exception.opened.v1';
-  readonly data: { readonly exception: ShipmentException; readonly open_exceptions_count: number };
-}
-
-/** Announced as `exception.resolved`. */
-export interface ExceptionResolved {
-  readonly type: 'exception.resolved.v1';
-  readonly data: { readonly exception: ShipmentException; readonly open_exceptions_count: number };
-}
-
-export type ShipmentEventBody =
-  | ShipmentCreated
-  | ShipmentUpdated
-  | ShipmentPortsGiven
-  | ShipmentCancelled
-  | ShipmentReopened
-  | ShipmentChanged
-  | MilestoneRecorded
-  | MilestoneCorrected
-  | ExceptionOpened
-  | ExceptionResolved;
-
-/** An event of a shipment's stream, in its newest version. */
-export type ShipmentEvent = ShipmentEventBody & { readonly metadata: EventMetadata; readonly revision: number };
-export type ShipmentEventType = ShipmentEventBody['type'];

@@ -1,0 +1,45 @@
+import type { EventType, JsonObject, Shipment, ShipmentRecord } from '@tracking/contracts';
+import type { ShipmentDraft } from '../state.ts';
+import type { MilestoneChanges } from '../timeline.ts';
+
+interface EventBody {
+  readonly type: string;
+  readonly data: object;
+}
+
+/** A version that is written no more. Every version ever stored stays readable. */
+export interface FormerVersion {
+  /** Its wire name. */
+  readonly type: string;
+  /** Brings its data to the form of the version after it. */
+  readonly upcast: (data: JsonObject) => JsonObject;
+}
+
+/** What clients are told of a stored event. */
+export interface Announcement {
+  readonly type: EventType;
+  /** @returns what the public event holds beside what each holds. The same JSON text for the same arguments. */
+  readonly data: (after: Shipment) => object;
+}
+
+/**
+ * All there is to know of one kind of stored event. What needs to know it (folding, upcasting, publishing, the timeline,
+ * the golden files) derives from these; a golden file is named after its type. Folding only copies and derives nothing, so
+ * that later code never changes what was announced.
+ */
+export interface StoredEventDescriptor<Event extends EventBody> {
+  /** Wire name, with the version that is written now. */
+  readonly type: Event['type'];
+  /** Oldest first. */
+  readonly formerVersions?: readonly FormerVersion[];
+  /** The state that a stream begins with; only of an event that may be the first. */
+  begin?(data: Event['data'], revision: number): ShipmentDraft;
+  /** The shipment as answered after it, but for `updated_at` and `version`; it stays where there is none. */
+  applyToRecord?(record: ShipmentRecord, data: Event['data']): ShipmentRecord;
+  /** What else of the state it moves; changes the draft. */
+  applyToState?(draft: ShipmentDraft, data: Event['data'], revision: number): void;
+  /** What it changes on the timeline. */
+  milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
+  /** The one public event that it becomes; undefined for one that announces nothing: docs/reference/events.md#types. */
+  announce?(data: Event['data']): Announcement | undefined;
+}

@@ -1,0 +1,16 @@
+import type { StoredEventDescriptor } from './descriptor.ts';
+import type { ShipmentException } from './event-data.ts';
+
+export interface ExceptionOpened {
+  readonly type: 'exception.opened.v1';
+  readonly data: { readonly exception: ShipmentException; readonly open_exceptions_count: number };
+}
+
+export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
+  type: 'exception.opened.v1',
+  applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
+  applyToState(draft, { exception }) {
+    draft.exceptions.push(exception);
+  },
+  announce: ({ exception }) => ({ type: 'exception.opened', data: () => ({ exception }) }),
+};

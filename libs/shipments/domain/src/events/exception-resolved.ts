@@ -1,0 +1,17 @@
+import type { StoredEventDescriptor } from './descriptor.ts';
+import type { ShipmentException } from './event-data.ts';
+
+export interface ExceptionResolved {
+  readonly type: 'exception.resolved.v1';
+  readonly data: { readonly exception: ShipmentException; readonly open_exceptions_count: number };
+}
+
+export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
+  type: 'exception.resolved.v1',
+  applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
+  applyToState(draft, { exception }) {
+    const place = draft.exceptions.findIndex(({ id }) => id === exception.id);
+    draft.exceptions[place] = exception;
+  },
+  announce: ({ exception }) => ({ type: 'exception.resolved', data: () => ({ exception }) }),
+};

@@ -1,0 +1,15 @@
+import { applyChanges } from '../changes.ts';
+import type { StoredEventDescriptor } from './descriptor.ts';
+import type { Changes } from './event-data.ts';
+
+/** Every client-visible difference of one command, set or derived. */
+export interface ShipmentChanged {
+  readonly type: 'shipment.changed.v1';
+  readonly data: { readonly changes: Changes };
+}
+
+export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
+  type: 'shipment.changed.v1',
+  applyToRecord: (record, { changes }) => applyChanges(record, changes),
+  announce: ({ changes }) => ({ type: 'shipment.updated', data: (shipment) => ({ shipment, changes }) }),
+};

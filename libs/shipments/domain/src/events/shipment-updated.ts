@@ -1,0 +1,24 @@
+import { applyLastMilestones } from '../changes.ts';
+import { setSchedule } from '../state.ts';
+import type { StoredEventDescriptor } from './descriptor.ts';
+import type { LastMilestones, LastSent, ScheduleFields } from './event-data.ts';
+
+/** What must be remembered of an upsert beside what it changed visibly. Announces nothing; `shipment.changed.v1` does. */
+export interface ShipmentUpdated {
+  readonly type: 'shipment.updated.v1';
+  readonly data: {
+    /** What the client set of the fields that estimates move too: estimates of before no longer count for them. */
+    readonly fields: ScheduleFields;
+    readonly sent: LastSent;
+    readonly last: LastMilestones;
+  };
+}
+
+export const shipmentUpdated: StoredEventDescriptor<ShipmentUpdated> = {
+  type: 'shipment.updated.v1',
+  applyToRecord: (record, { last }) => applyLastMilestones(record, last),
+  applyToState(draft, { fields, sent }, revision) {
+    draft.schedule = setSchedule(draft.schedule, fields, revision);
+    draft.sent = sent;
+  },
+};

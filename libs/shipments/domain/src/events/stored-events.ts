@@ -1,0 +1,50 @@
+import type { StoredEventDescriptor } from './descriptor.ts';
+import type { EventMetadata } from './event-data.ts';
+import { type ExceptionOpened, exceptionOpened } from './exception-opened.ts';
+import { type ExceptionResolved, exceptionResolved } from './exception-resolved.ts';
+import { type MilestoneCorrected, milestoneCorrected } from './milestone-corrected.ts';
+import { type MilestoneRecorded, milestoneRecorded } from './milestone-recorded.ts';
+import { type ShipmentCancelled, shipmentCancelled } from './shipment-cancelled.ts';
+import { type ShipmentChanged, shipmentChanged } from './shipment-changed.ts';
+import { type ShipmentCreated, shipmentCreated } from './shipment-created.ts';
+import { type ShipmentPortsGiven, shipmentPortsGiven } from './shipment-ports-given.ts';
+import { type ShipmentReopened, shipmentReopened } from './shipment-reopened.ts';
+import { type ShipmentUpdated, shipmentUpdated } from './shipment-updated.ts';
+
+/** Every stored event, each in a file of its own; the compiler asks for the descriptor of each. */
+export type ShipmentEventBody =
+  | ShipmentCreated
+  | ShipmentUpdated
+  | ShipmentPortsGiven
+  | ShipmentCancelled
+  | ShipmentReopened
+  | ShipmentChanged
+  | MilestoneRecorded
+  | MilestoneCorrected
+  | ExceptionOpened
+  | ExceptionResolved;
+export type ShipmentEventType = ShipmentEventBody['type'];
+/** An event of a shipment's stream, in its newest version. */
+export type ShipmentEvent = ShipmentEventBody & { readonly metadata: EventMetadata; readonly revision: number };
+
+const DESCRIPTORS: {
+  readonly [Type in ShipmentEventType]: StoredEventDescriptor<Extract<ShipmentEventBody, { readonly type: Type }>>;
+} = {
+  'shipment.created.v1': shipmentCreated,
+  'shipment.updated.v1': shipmentUpdated,
+  'shipment.ports_given.v1': shipmentPortsGiven,
+  'shipment.cancelled.v1': shipmentCancelled,
+  'shipment.reopened.v1': shipmentReopened,
+  'shipment.changed.v1': shipmentChanged,
+  'milestone.recorded.v1': milestoneRecorded,
+  'milestone.corrected.v1': milestoneCorrected,
+  'exception.opened.v1': exceptionOpened,
+  'exception.resolved.v1': exceptionResolved,
+};
+
+export const storedEvents: readonly StoredEventDescriptor<ShipmentEventBody>[] = Object.values(DESCRIPTORS);
+
+/** Everything known of an event of this type. */
+export function descriptorOf(type: ShipmentEventType): StoredEventDescriptor<ShipmentEventBody> {
+  return DESCRIPTORS[type];
+}
