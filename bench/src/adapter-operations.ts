@@ -115,13 +115,13 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
       return result;
     },
     'document store: upsert, 64 at once': async ({ documentStore }) => {
-      const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, derived: true });
+      const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, durability: 'derived' });
       return repeat(seconds, 64, 1, (n) =>
         rows.upsert({ id: `r${n % 5_000}`, kind: `k${n % 50}`, at: n, filler } as never),
       );
     },
     'document store: 500 upserts in one call (documents)': async ({ documentStore }) => {
-      const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, derived: true });
+      const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, durability: 'derived' });
       return repeat(seconds, 2, 500, (n) =>
         rows.writeMany(
           Array.from({ length: 500 }, (_, i) => ({
@@ -132,12 +132,12 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
       );
     },
     'document store: get, 16 at once': async ({ documentStore }) => {
-      const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, derived: true });
+      const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, durability: 'derived' });
       await rows.writeMany(some(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
       return repeat(seconds, 16, 1, (n) => rows.get(`r${n % 2_000}`));
     },
     'document store: page of 50 by an index': async ({ documentStore }) => {
-      const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, derived: true });
+      const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, durability: 'derived' });
       await rows.writeMany(some(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
       const sort = { fields: ['at', 'id'], descending: true };
       return repeat(seconds, 8, 1, (n) => rows.find({ filter: { kind: `k${n % 20}` }, sort, limit: 50 }));

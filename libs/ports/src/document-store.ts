@@ -16,15 +16,25 @@ export interface IndexSpec {
   readonly unique?: boolean;
 }
 
+/**
+ * What a crash or a power cut leaves of a write that has resolved:
+ * - `durable`: the write. For what somebody was told is done.
+ * - `ordered`: the write, if anything is left that was written after it, through whatever port. For what is made again
+ *   unless something written later says that it was made, as the record of a message is until its offset is committed.
+ * - `derived`: the write, if anything is left that was written after it to this store. For what can be made again from
+ *   the events: read models and their checkpoints.
+ */
+export type Durability = 'durable' | 'ordered' | 'derived';
+
 export interface CollectionSpec {
   /** `[a-z0-9_.-]+` */
   readonly name: string;
   readonly indexes: readonly IndexSpec[];
   /**
-   * True where everything in it can be made again from the events (read models, their checkpoints): a write may resolve
-   * before it is on disk. Even then no later write of this store survives a crash that an earlier resolved one does not.
+   * Of the writes through this {@link Collection}; `durable` by default. The same documents may be opened in several
+   * ways, each for the writes that need it.
    */
-  readonly derived?: boolean;
+  readonly durability?: Durability;
 }
 
 /**
@@ -71,16 +81,6 @@ export class DuplicateKey extends Error {
   }
 }
 
-export interface WriteOptions {
-  /**
-   * What it stands for is done again should it be lost: in a power cut it may be, as with a derived collection, with all
-   * that was written after it.
-   */
-  readonly repeatable: boolean;
-  /** Where it is repeatable: nothing is held up by it, so it may be written some milliseconds later, with something else. */
-  readonly patient?: boolean;
-}
-
 /**
  * Documents of one kind. Atomicity is one document; nothing spans two. Reads see every write that resolved before.
  * A guard is a filter on the stored document: where it does not match, nothing is written.
@@ -100,16 +100,16 @@ export interface Collection<T extends Document> {
    */
   insert(document: T): Promise<boolean>;
   /** Replaces the stored document of the same id if it exists and matches the guard; answers whether it did. @throws DuplicateKey */
-  replace(document: T, guard?: Filter, options?: WriteOptions): Promise<boolean>;
+  replace(document: T, guard?: Filter): Promise<boolean>;
   /** Inserts, or replaces where the guard matches; answers whether it wrote. @throws DuplicateKey */
-  upsert(document: T, guard?: Filter, options?: WriteOptions): Promise<boolean>;
+  upsert(document: T, guard?: Filter): Promise<boolean>;
   /** Answers whether it deleted. */
   delete(id: string, guard?: Filter): Promise<boolean>;
   /**
    * Many writes, in order per id, not atomic together. Guards that do not match are silent: use the single forms to know.
    * @throws DuplicateKey after the others were written
    */
-  writeMany(writes: readonly Write<T>[], options?: WriteOptions): Promise<void>;
+  writeMany(writes: readonly Write<T>[]): Promise<void>;
   /**
    * Sets fields on the first document that matches, in the query's order, and answers it as it is after; of any number
    * of concurrent claims that would each end the match, exactly one gets a document.
@@ -118,7 +118,7 @@ export interface Collection<T extends Document> {
 }
 
 export interface DocumentStore {
-  /** The collection, made with its indexes if it is not there; cheap when it is. */
+  /** The collection, made with its indexes if it is not there; cheap when it is, also with another durability. */
   collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>>;
   /** Names of the collections that begin with `prefix`. */
   collectionNames(prefix: string): Promise<readonly string[]>;

@@ -63,7 +63,7 @@ export interface ReadModel<R extends Row = Row> {
 
 /** The collection of one generation of a read model. */
 export function rowsOf(model: ReadModel, generation: number): CollectionSpec {
-  return { name: `${model.name}.g${generation}`, indexes: model.indexes, derived: true };
+  return { name: `${model.name}.g${generation}`, indexes: model.indexes, durability: 'derived' };
 }
 
 /** What all collections of a read model begin with, and the generation that one of them is of. */

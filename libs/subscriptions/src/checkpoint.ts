@@ -19,7 +19,7 @@ export interface CheckpointDocument extends Document {
 export const CHECKPOINTS: CollectionSpec = {
   name: 'subscription_checkpoints',
   indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
-  derived: true,
+  durability: 'derived',
 };
 
 export function checkpointId(subscriber: string, generation: number, partition: string): string {

@@ -26,7 +26,7 @@ export const PARKED: CollectionSpec = {
     { name: 'by_subscriber', fields: ['subscriber', 'id'] },
     { name: 'by_retry', fields: ['subscriber', 'generation', 'retry'] },
   ],
-  derived: true,
+  durability: 'derived',
 };
 
 type Holder = Pick<ParkedStream, 'subscriber' | 'generation' | 'partition'>;

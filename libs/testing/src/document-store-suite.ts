@@ -279,9 +279,9 @@ export function documentStoreConformance(name: string, subject: Subject<Document
     });
 
     describe('durability', () => {
-      for (const derived of [false, true]) {
-        it(`has everything after a restart${derived ? ', derived or not' : ''}`, async () => {
-          spec = thingsSpec({ derived });
+      for (const durability of ['durable', 'ordered', 'derived'] as const) {
+        it(`has everything after a restart, ${durability}`, async () => {
+          spec = thingsSpec({ durability });
           things = await store.collection<Thing>(spec);
           const thing = { id: 'a', owner: 'o', code: 'c', words: ['x', 'y'], rank: 1 };
           await things.insert(thing);
@@ -291,6 +291,13 @@ export function documentStoreConformance(name: string, subject: Subject<Document
           await expectDuplicate(things.insert({ ...thing, id: 'b' }), spec.name, 'by_code');
         });
       }
+
+      it('is of the writes: the documents are the same however they are opened', async () => {
+        const ordered = await store.collection<Thing>({ ...spec, durability: 'ordered' });
+        await ordered.insert({ id: 'a', owner: 'o', version: 1 });
+        expect(await things.replace({ id: 'a', owner: 'o', version: 2 }, { version: 1 })).toBe(true);
+        expect(await ordered.find({ filter: { owner: 'o' }, limit: 10 })).toMatchObject([{ id: 'a', version: 2 }]);
+      });
 
       itWhere(subject.crash !== undefined, 'has everything acknowledged after a crash', NO_CRASH, async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });

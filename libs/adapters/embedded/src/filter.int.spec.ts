@@ -39,8 +39,8 @@ describe('filters', () => {
       { name: 'by_list', fields: ['list', 'id'], arrayField: 'list' },
       { name: 'by_both', fields: ['plain', 'list'], arrayField: 'list' },
     ];
-    indexed = await engine.documentStore.collection<Row>({ name: 'indexed', derived: true, indexes });
-    bare = await engine.documentStore.collection<Row>({ name: 'bare', derived: true, indexes: [] });
+    indexed = await engine.documentStore.collection<Row>({ name: 'indexed', durability: 'derived', indexes });
+    bare = await engine.documentStore.collection<Row>({ name: 'bare', durability: 'derived', indexes: [] });
   });
   afterAll(async () => {
     await engine.close();

@@ -10,8 +10,8 @@ const WAL_HEADER = 32;
 const FRAME = 24 + 4_096;
 
 const WORK = 12;
-const VIEWS = { name: 'views', derived: true, indexes: [{ name: 'by_step', fields: ['step', 'id'] }] };
-const CHECKPOINTS = { name: 'checkpoints', derived: true, indexes: [] };
+const VIEWS = { name: 'views', durability: 'derived' as const, indexes: [{ name: 'by_step', fields: ['step', 'id'] }] };
+const CHECKPOINTS = { name: 'checkpoints', durability: 'derived' as const, indexes: [] };
 
 interface View {
   readonly id: string;

@@ -6,7 +6,6 @@ import {
   type Filter,
   type Query,
   type Write,
-  type WriteOptions,
 } from '@tracking/ports';
 import { arrayRows, columnValues, quoted, type CollectionLayout } from './collection-layout.ts';
 import { countSql, filterSql, findSql, isPointQuery } from './filter-sql.ts';
@@ -31,7 +30,8 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     private readonly database: Database,
     private readonly readers: SqliteReaders,
   ) {
-    this.urgency = layout.spec.derived === true ? 'soon' : 'durable';
+    const { durability = 'durable' } = layout.spec;
+    this.urgency = durability === 'durable' ? 'durable' : 'soon';
     this.getSql = `SELECT json FROM ${quoted(layout.table)} WHERE id = ?`;
     this.getManySql = `SELECT json FROM ${quoted(layout.table)} WHERE id IN (SELECT value FROM json_each(?))`;
   }
@@ -60,24 +60,24 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return this.writeOne(this.put('insert', document));
   }
 
-  replace(document: T, guard?: Filter, options?: WriteOptions): Promise<boolean> {
-    return this.writeOne(this.put('replace', document, guard), options);
+  replace(document: T, guard?: Filter): Promise<boolean> {
+    return this.writeOne(this.put('replace', document, guard));
   }
 
-  upsert(document: T, guard?: Filter, options?: WriteOptions): Promise<boolean> {
-    return this.writeOne(this.put('upsert', document, guard), options);
+  upsert(document: T, guard?: Filter): Promise<boolean> {
+    return this.writeOne(this.put('upsert', document, guard));
   }
 
   delete(id: string, guard?: Filter): Promise<boolean> {
     return this.writeOne(this.remove(id, guard));
   }
 
-  async writeMany(writes: readonly Write<T>[], options?: WriteOptions): Promise<void> {
+  async writeMany(writes: readonly Write<T>[]): Promise<void> {
     this.writer.admit();
     const all = writes.map((write) => this.prepared(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
     for (let from = 0; from < all.length; from += WRITES_AT_ONCE) {
-      parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE), this.urgencyOf(options)));
+      parts.push(this.write(all.slice(from, from + WRITES_AT_ONCE)));
     }
     (await Promise.all(parts)).forEach(this.refuseDuplicate);
   }
@@ -124,21 +124,16 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return { mode: 'delete', id, json: '', columns: [], arrays: [], guard: condition };
   }
 
-  private async writeOne(write: DocumentWrite, options?: WriteOptions): Promise<boolean> {
+  private async writeOne(write: DocumentWrite): Promise<boolean> {
     this.writer.admit();
-    const outcome = await this.write([write], this.urgencyOf(options));
+    const outcome = await this.write([write]);
     this.refuseDuplicate(outcome);
     return outcome.count === 1;
   }
 
-  private urgencyOf(options?: WriteOptions): Urgency {
-    if (options?.repeatable !== true) return this.urgency;
-    return options.patient === true ? 'later' : 'soon';
-  }
-
-  private write(writes: readonly DocumentWrite[], urgency: Urgency) {
+  private write(writes: readonly DocumentWrite[]) {
     const operation = { kind: 'write', collection: this.layout.spec.name, writes } as const;
-    return this.writer.run(operation, writes.length, urgency, (outcome) => outcome);
+    return this.writer.run(operation, writes.length, this.urgency, (outcome) => outcome);
   }
 
   private readHere({ text, values }: Sql): T[] {

@@ -21,7 +21,7 @@ export class SqliteDocumentStore implements DocumentStore {
     const json = JSON.stringify(spec);
     const known = this.collections.get(spec.name);
     if (known?.spec === json) return known.opened as Promise<SqliteCollection<T>>;
-    const opened = this.open<T>(spec, json);
+    const opened = this.open<T>(spec);
     this.collections.set(spec.name, { spec: json, opened });
     opened.catch(() => this.collections.delete(spec.name));
     return opened;
@@ -45,10 +45,16 @@ export class SqliteDocumentStore implements DocumentStore {
     return Promise.resolve();
   }
 
-  private async open<T extends Document>(spec: CollectionSpec, json: string): Promise<SqliteCollection<T>> {
+  private async open<T extends Document>(spec: CollectionSpec): Promise<SqliteCollection<T>> {
+    const { name, indexes } = spec;
     const collection = new SqliteCollection<T>(layoutOf(spec), this.writer, this.database, this.readers);
     this.writer.admit();
-    await this.writer.run({ kind: 'define', spec: json }, 1, 'durable', collection.refuseDuplicate);
+    await this.writer.run(
+      { kind: 'define', spec: JSON.stringify({ name, indexes }) },
+      1,
+      'durable',
+      collection.refuseDuplicate,
+    );
     return collection;
   }
 

@@ -34,7 +34,7 @@ export class SqliteDocuments {
     const table = this.table(spec);
     const { name } = table.layout.spec;
     const stored = this.database.value('SELECT spec FROM collections WHERE name = ?', [name]);
-    if (stored === spec) return { kind: 'done', duplicate: null };
+    if (stored !== undefined && isIndexedAs(String(stored), table)) return { kind: 'done', duplicate: null };
     const duplicate = this.whole(table, () => this.build(table, spec));
     if (duplicate === null) this.tables.set(name, table);
     return { kind: 'done', duplicate };
@@ -125,6 +125,11 @@ export class SqliteDocuments {
     if (table === undefined) throw new Error(`there is no collection ${collection}: it was dropped`);
     return table;
   }
+}
+
+/** Other parts of a stored specification, as earlier versions wrote them, say nothing about its tables. */
+function isIndexedAs(stored: string, { layout }: DocumentTable): boolean {
+  return JSON.stringify((JSON.parse(stored) as CollectionSpec).indexes) === JSON.stringify(layout.spec.indexes);
 }
 
 function documentWrite({ layout }: DocumentTable, mode: 'insert' | 'replace', document: { id: string }): DocumentWrite {

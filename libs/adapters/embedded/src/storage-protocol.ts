@@ -63,7 +63,7 @@ export interface ClaimOutcome {
 
 export interface DefineOperation {
   readonly kind: 'define';
-  /** JSON of the `CollectionSpec`. */
+  /** JSON of `name` and `indexes` of the `CollectionSpec`. */
   readonly spec: string;
 }
 export interface DropOperation {

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { itWhere, newEvents, RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
@@ -23,8 +22,10 @@ describe('synchronisation with the disk', () => {
     const folder = await tempFolder();
     const metrics = new RecordedMetrics();
     const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics });
-    const views = await engine.documentStore.collection({ name: 'views', derived: true, indexes: [] });
-    const records = await engine.documentStore.collection({ name: 'records', indexes: [] });
+    const views = await engine.documentStore.collection({ name: 'views', durability: 'derived', indexes: [] });
+    const spec = { name: 'records', indexes: [] };
+    const records = await engine.documentStore.collection(spec);
+    const repeatable = await engine.documentStore.collection({ ...spec, durability: 'ordered' });
     const commits = () => ['full', 'normal'].map((sync) => metrics.value(`storage_commit_seconds{sync="${sync}"}`));
     const commitsOf = async (work: () => Promise<unknown>) => {
       const before = commits();
@@ -35,21 +36,11 @@ describe('synchronisation with the disk', () => {
     expect(await commitsOf(() => records.insert({ id: 'a' }))).toEqual([1, 0]);
     expect(await commitsOf(() => views.insert({ id: 'a' }))).toEqual([0, 1]);
     const again = [{ kind: 'insert', document: { id: 'b' } }] as const;
-    expect(await commitsOf(() => records.writeMany(again, { repeatable: true }))).toEqual([0, 1]);
+    expect(await commitsOf(() => repeatable.writeMany(again))).toEqual([0, 1]);
     expect(await commitsOf(() => records.writeMany(again))).toEqual([1, 0]);
-    const repeatable = { repeatable: true };
-    expect(await commitsOf(() => records.replace({ id: 'b' }, {}, repeatable))).toEqual([0, 1]);
-    expect(await commitsOf(() => records.upsert({ id: 'b' }, undefined, repeatable))).toEqual([0, 1]);
+    expect(await commitsOf(() => repeatable.replace({ id: 'b' }, {}))).toEqual([0, 1]);
+    expect(await commitsOf(() => repeatable.upsert({ id: 'b' }))).toEqual([0, 1]);
     expect(await commitsOf(() => records.upsert({ id: 'b' }))).toEqual([1, 0]);
-    // What is patient waits for something to go with.
-    const patient = { repeatable: true, patient: true };
-    const together = async () => {
-      const outcome = records.replace({ id: 'b' }, {}, patient);
-      await setImmediate();
-      await Promise.all([outcome, views.upsert({ id: 'a' })]);
-    };
-    expect(await commitsOf(together)).toEqual([0, 1]);
-    expect(await commitsOf(() => records.replace({ id: 'b' }, {}, patient))).toEqual([0, 1]);
     // Asked for at once, they are one commit: one append among them.
     const mixture = () =>
       Promise.all([

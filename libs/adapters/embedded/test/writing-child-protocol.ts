@@ -17,7 +17,7 @@ const indexes = [
 ];
 export const CHILD_COLLECTIONS = {
   records: { name: 'records', indexes },
-  views: { name: 'views', indexes, derived: true },
+  views: { name: 'views', indexes, durability: 'derived' },
 } as const satisfies Record<string, CollectionSpec>;
 
 const nothing = () => undefined;

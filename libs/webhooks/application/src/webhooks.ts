@@ -25,7 +25,13 @@ import { Queues } from './attempts/queues.ts';
 import { BUNDLES, type BundleDocument, Bundles } from './deliveries/bundles.ts';
 import { DeadLetterAnnouncer } from './deliveries/dead-letter-announcer.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
-import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from './deliveries/delivery-document.ts';
+import {
+  ATTEMPTS,
+  type AttemptDocument,
+  DELIVERIES,
+  type DeliveryDocument,
+  REPEATABLE_DELIVERIES,
+} from './deliveries/delivery-document.ts';
 import { DeliveryQueries } from './deliveries/delivery-queries.ts';
 import { FORGOTTEN, Forgotten, type ForgottenDocument } from './deliveries/forgotten.ts';
 import { LogSweeper } from './deliveries/log-sweeper.ts';
@@ -75,9 +81,10 @@ export interface Webhooks extends WebhooksApi {
 }
 
 async function openCollections(store: DocumentStore) {
-  const [endpoints, deliveries, bundles, attempts, payloads] = await Promise.all([
+  const [endpoints, deliveries, repeatable, bundles, attempts, payloads] = await Promise.all([
     store.collection<EndpointDocument>(ENDPOINTS),
     store.collection<DeliveryDocument>(DELIVERIES),
+    store.collection<DeliveryDocument>(REPEATABLE_DELIVERIES),
     store.collection<BundleDocument>(BUNDLES),
     store.collection<AttemptDocument>(ATTEMPTS),
     store.collection<PayloadDocument>(PAYLOADS),
@@ -88,7 +95,7 @@ async function openCollections(store: DocumentStore) {
     store.collection<NudgeDocument>(NUDGES),
     store.collection<ParkedDocument>(PARKED),
   ]);
-  return { endpoints, deliveries, bundles, attempts, payloads, forgotten, conditions, nudges, parked };
+  return { endpoints, deliveries, repeatable, bundles, attempts, payloads, forgotten, conditions, nudges, parked };
 }
 
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
@@ -100,7 +107,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const store = new EndpointStore(stored.endpoints);
   const receivers = new Receivers(store, box, settings.freshnessMs);
   const payloads = new Payloads(stored.payloads, settings.payloadCacheBytes);
-  const bundles = new Bundles(stored.bundles, stored.deliveries);
+  const bundles = new Bundles(stored.bundles, stored.repeatable);
   const queries = new DeliveryQueries(stored.deliveries, bundles, stored.attempts, stored.payloads);
   const announcer = new DeadLetterAnnouncer(stored.deliveries, broker, leases, clock, logger, metrics);
   const forgotten = new Forgotten(stored.forgotten);
@@ -118,7 +125,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     receivers,
     payloads,
     attempts: new Attempts(outbound, settings.timeoutMs, clock, logger, metrics),
-    outcomes: new Outcomes(stored.deliveries, stored.attempts, settings.policy, random, persistence),
+    outcomes: new Outcomes(stored.repeatable, stored.attempts, settings.policy, random, persistence),
     lanes,
     failures: new FailureLines(logger),
     clock,
@@ -148,7 +155,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const recorder = new Recorder({
     endpoints: store,
     payloads,
-    deliveries: stored.deliveries,
+    deliveries: stored.repeatable,
     bundles,
     owner,
     parking,

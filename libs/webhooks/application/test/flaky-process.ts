@@ -33,19 +33,19 @@ export class FlakyProcess extends MortalProcess {
       find: (query) => this.call(() => inner.find(query)),
       count: (filter) => this.call(() => inner.count(filter)),
       insert: (document) => this.call(() => inner.insert(document)),
-      replace: async (document, guard, options) => {
-        const done = await this.call(() => inner.replace(document, guard, options));
+      replace: async (document, guard) => {
+        const done = await this.call(() => inner.replace(document, guard));
         if (!this.afterNextReplace) return done;
         this.afterNextReplace = false;
         throw new Unavailable('document store', 'test');
       },
-      upsert: (document, guard, options) => this.call(() => inner.upsert(document, guard, options)),
+      upsert: (document, guard) => this.call(() => inner.upsert(document, guard)),
       delete: (id, guard) => this.call(() => inner.delete(id, guard)),
-      writeMany: async (writes, options) => {
+      writeMany: async (writes) => {
         this.atGate += 1;
         await this.gate;
         this.atGate -= 1;
-        await this.call(() => inner.writeMany(writes, options));
+        await this.call(() => inner.writeMany(writes));
         if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
       },
       claim: (query, set) => this.call(() => inner.claim(query, set)),

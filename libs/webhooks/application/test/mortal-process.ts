@@ -120,14 +120,14 @@ export class MortalProcess {
       find: (query) => this.look(() => collection.find(query)),
       count: (filter) => this.look(() => collection.count(filter)),
       insert: (document) => this.step(() => collection.insert(document)),
-      replace: async (document, guard, options) => {
-        const done = await this.step(() => collection.replace(document, guard, options));
+      replace: async (document, guard) => {
+        const done = await this.step(() => collection.replace(document, guard));
         if (done && 'event_id' in document) this.doubt(String(document.event_id), -1);
         return done;
       },
-      upsert: (document, guard, options) => this.step(() => collection.upsert(document, guard, options)),
+      upsert: (document, guard) => this.step(() => collection.upsert(document, guard)),
       delete: (id, guard) => this.step(() => collection.delete(id, guard)),
-      writeMany: (writes, options) => this.step(() => collection.writeMany(writes, options)),
+      writeMany: (writes) => this.step(() => collection.writeMany(writes)),
       claim: (query, set) => this.step(() => collection.claim(query, set)),
     };
   }

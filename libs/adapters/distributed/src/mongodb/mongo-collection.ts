@@ -156,14 +156,18 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     );
   }
 
-  /** What can be made again is acknowledged from memory, in the same order as all else; what is read of the rest stays. */
+  /**
+   * What can be made again is acknowledged from memory, in the same order as all else; what is read of the rest stays.
+   * `ordered` is journaled: what is written after it to Kafka or EventStoreDB does not wait for this journal.
+   */
   private run<R>(operation: (documents: DriverCollection<StoredDocument>) => Promise<R>): Promise<R> {
-    const { name, derived = false } = this.spec;
+    const { name, durability } = this.spec;
+    const isDerived = durability === 'derived';
     return this.connection.run((database) =>
       operation(
         database.collection<StoredDocument>(name, {
-          writeConcern: { w: 'majority', journal: !derived, wtimeoutMS: this.connection.deadlineMs },
-          readConcern: { level: derived ? 'local' : 'majority' },
+          writeConcern: { w: 'majority', journal: !isDerived, wtimeoutMS: this.connection.deadlineMs },
+          readConcern: { level: isDerived ? 'local' : 'majority' },
         }),
       ),
     );

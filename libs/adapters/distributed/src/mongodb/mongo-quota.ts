@@ -11,7 +11,7 @@ import {
 import { QuotaKey, UNREACHABLE, type QuotaRecord } from './quota-key.ts';
 
 /** Nobody misses a minute's counts after a crash of the store: written like what can be made again. */
-const RECORDS: CollectionSpec = { name: 'quota', indexes: [], derived: true };
+const RECORDS: CollectionSpec = { name: 'quota', indexes: [], durability: 'derived' };
 /** A request waits no longer than this for the store before this process counts alone. */
 const PATIENCE_MS = 1_000;
 /** How long it then counts alone before a request tries again. */

@@ -10,7 +10,7 @@ interface PublishedLogDocument {
 }
 
 /** Derived, as the checkpoints beside it are: never newer than they. */
-const PUBLISHED_LOG: CollectionSpec = { name: 'published_log', indexes: [], derived: true };
+const PUBLISHED_LOG: CollectionSpec = { name: 'published_log', indexes: [], durability: 'derived' };
 
 /** What the publisher remembers of the broker's log: one that is shorter has lost what was published, or all of it. */
 export class PublishedLog {

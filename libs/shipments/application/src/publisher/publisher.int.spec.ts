@@ -39,7 +39,7 @@ describe('the publisher', () => {
   });
 
   const remembered = async () => {
-    const spec = { name: 'published_log', indexes: [], derived: true };
+    const spec = { name: 'published_log', indexes: [], durability: 'derived' as const };
     return (await stage.documentStore.collection<PublishedLog>(spec)).get('shipment-events');
   };
 

@@ -7,9 +7,6 @@ import type { Persistence } from './persistence.ts';
 /** What goes into the log of an attempt; its number is known when it is stored. */
 export type AttemptLog = Omit<WebhookAttempt, 'number'>;
 
-/** Should a power cut lose an outcome, the attempt is made again. The next attempts do not wait for it. */
-const OUTCOME = { repeatable: true, patient: true };
-
 /** Stores what attempts led to. */
 export class Outcomes {
   constructor(
@@ -42,7 +39,7 @@ export class Outcomes {
         const latest_attempt = { number: settled.attempts_count, ...log };
         tried = { ...settled, latest_attempt };
         if (current.latest_attempt !== undefined) await this.putAside(current.id, current.latest_attempt);
-        if (await this.deliveries.replace(tried, { revision: current.revision }, OUTCOME)) return tried;
+        if (await this.deliveries.replace(tried, { revision: current.revision })) return tried;
         current = await this.deliveries.get(known.id);
       }
       return undefined;
@@ -51,7 +48,7 @@ export class Outcomes {
 
   /** Before its place is taken by the next: interrupted in between, it is in both places rather than in none. */
   private async putAside(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
-    await this.attempts.upsert({ id: attemptId(deliveryId, attempt.number), ...attempt }, undefined, OUTCOME);
+    await this.attempts.upsert({ id: attemptId(deliveryId, attempt.number), ...attempt });
   }
 }
 

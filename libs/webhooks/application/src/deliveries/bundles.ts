@@ -34,6 +34,7 @@ const LOOKED_AT = ['first_created_at', 'event_type', 'second'] as const;
 
 export const BUNDLES: CollectionSpec = {
   name: 'webhook_bundles',
+  durability: 'ordered',
   indexes: [
     { name: 'queue', fields: ['endpoint_id', 'due_at', 'id'] },
     { name: 'endpoint', fields: ['endpoint_id', ...SCOPE, ...BY_CREATION, ...LOOKED_AT] },
@@ -44,8 +45,6 @@ export const BUNDLES: CollectionSpec = {
 
 /** Those of a second are looked through this many at a time. */
 const AT_ONCE = 50;
-/** A power cut loses the end of what was written: the message comes again, or the bundle is there again. */
-const REPEATABLE = { repeatable: true };
 
 /** Deliveries that were recorded in bundles. Whoever wants to see or change some of them takes their bundle apart first. */
 export class Bundles {
@@ -62,10 +61,7 @@ export class Bundles {
     const kindOf = ({ endpoint_id, event_type, event_created_at }: DeliveryDocument) =>
       `${endpoint_id} ${event_type} ${secondOf(event_created_at)}`;
     const bundles = [...Map.groupBy(deliveries, kindOf).values()].map(bundle);
-    await this.bundles.writeMany(
-      bundles.map((document) => ({ kind: 'insert', document })),
-      REPEATABLE,
-    );
+    await this.bundles.writeMany(bundles.map((document) => ({ kind: 'insert', document })));
     return bundles;
   }
 
@@ -83,9 +79,9 @@ export class Bundles {
   async takeApart(bundles: readonly BundleDocument[]): Promise<void> {
     if (bundles.length === 0) return;
     const inserts = bundles.flatMap(deliveriesOf).map((document) => ({ kind: 'insert', document }) as const);
-    await this.deliveries.writeMany(inserts, REPEATABLE);
+    await this.deliveries.writeMany(inserts);
     const deletes = bundles.map(({ id }) => ({ kind: 'delete', id }) as const);
-    await this.bundles.writeMany(deletes, REPEATABLE);
+    await this.bundles.writeMany(deletes);
   }
 
   /** Takes the first ones that match apart. Answers whether there were any. */

@@ -29,6 +29,12 @@ export const DELIVERIES: CollectionSpec = {
 };
 
 /**
+ * The same, for what is done again should a power cut lose it: a record goes together with the offset of its message,
+ * and an attempt whose outcome is lost is made again. What somebody asked for is written through {@link DELIVERIES}.
+ */
+export const REPEATABLE_DELIVERIES: CollectionSpec = { ...DELIVERIES, durability: 'ordered' };
+
+/**
  * The one delivery of this event to this endpoint: recording it again finds it there. Begins with the event's time, so that
  * what is recorded together is stored together: of an event for fifty endpoints an engine writes a few pages, not fifty.
  */
@@ -100,7 +106,7 @@ export function toDelivery(delivery: Delivery): WebhookDelivery {
 /** An attempt before the latest one, kept beside its delivery so that this stays small however often it fails. */
 export interface AttemptDocument extends Document, WebhookAttempt {}
 
-export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [] };
+export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [], durability: 'ordered' };
 
 const FIRST_KEPT = 50;
 const LATEST_KEPT = 50;

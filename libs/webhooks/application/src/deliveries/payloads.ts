@@ -1,5 +1,5 @@
 import type { ApiVersion, Timestamp } from '@tracking/contracts';
-import type { Collection, CollectionSpec, Document, WriteOptions } from '@tracking/ports';
+import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 
 /** The body of an event in one payload version: written once, before or with its first delivery, and never changed. */
 export interface PayloadDocument extends Document {
@@ -7,7 +7,7 @@ export interface PayloadDocument extends Document {
   readonly created_at: Timestamp;
 }
 
-export const PAYLOADS: CollectionSpec = { name: 'webhook_payloads', indexes: [] };
+export const PAYLOADS: CollectionSpec = { name: 'webhook_payloads', indexes: [], durability: 'ordered' };
 
 export function payloadId(eventId: string, apiVersion: ApiVersion): string {
   return `${eventId}.${apiVersion}`;
@@ -29,9 +29,8 @@ export class Payloads {
     return new Set((await this.documents.getMany(ids)).map(({ id }) => id));
   }
 
-  async store(payloads: readonly PayloadDocument[], options?: WriteOptions): Promise<void> {
-    const inserts = payloads.map((document) => ({ kind: 'insert', document }) as const);
-    await this.documents.writeMany(inserts, options);
+  async store(payloads: readonly PayloadDocument[]): Promise<void> {
+    await this.documents.writeMany(payloads.map((document) => ({ kind: 'insert', document })));
   }
 
   /** Keeps a stored body at hand: its attempts follow at once. */

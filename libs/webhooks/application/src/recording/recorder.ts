@@ -24,8 +24,6 @@ interface Part {
 }
 /** Deliveries stored at once, about: a batch of events with many endpoints would fill the store's queue for all others. */
 const AT_ONCE = 1_000;
-/** Should a power cut lose it, it loses the offset with it, or the message comes again. */
-const REPEATABLE = { repeatable: true };
 
 export interface RecorderParts {
   readonly endpoints: EndpointStore;
@@ -191,7 +189,7 @@ export class Recorder {
     const matched = recordings.flatMap((recording) => recording.matched);
     const payloads = recordings.flatMap((recording) => recording.payloads);
     const [, bundles] = await Promise.all([
-      this.parts.payloads.store(payloads, REPEATABLE),
+      this.parts.payloads.store(payloads),
       this.parts.bundles.store(matched.map(({ delivery }) => delivery)),
     ]);
     this.recorded.add(matched.length);
@@ -214,10 +212,7 @@ export class Recorder {
   /** Stores what is new and hands it over. */
   private async store({ matched, payloads }: Recording, areNew: boolean): Promise<void> {
     const inserts = matched.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
-    await Promise.all([
-      this.parts.payloads.store(payloads, REPEATABLE),
-      this.parts.deliveries.writeMany(inserts, REPEATABLE),
-    ]);
+    await Promise.all([this.parts.payloads.store(payloads), this.parts.deliveries.writeMany(inserts)]);
     this.recorded.add(matched.length);
     for (const { id, body } of payloads) this.parts.payloads.keep(id, body);
     await this.handOver(matched, areNew);
