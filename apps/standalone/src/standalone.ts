@@ -25,7 +25,7 @@ const SHUTDOWN_MS = 20_000;
 const COMMAND_DEADLINE_MS = 10_000;
 const CATCH_UP_MS = 5_000;
 /** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
-const CHECKPOINT_REST_MS = 100;
+const CHECKPOINT_INTERVAL_MS = 100;
 
 export interface Standalone {
   /** Where the API is; undefined without HTTP. */
@@ -66,7 +66,7 @@ export async function startStandalone(
   const identity = await Identity.open({ documentStore, clock, logger });
   shutdown.add('identity', () => identity.close());
   serveShipments(channel, new Shipments({ eventStore, places, logger, metrics }));
-  const subscribing = { clock, logger, metrics, checkpointRestMs: CHECKPOINT_REST_MS };
+  const subscribing = { clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, ...subscribing });
   shutdown.add('read models', () => readModels.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);

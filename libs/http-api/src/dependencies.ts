@@ -13,7 +13,7 @@ export const DEPENDENCIES = Symbol('HttpApiDependencies');
 /** Everything the public API needs. Which engines stand behind it, it cannot know. */
 export interface HttpApiDependencies {
   readonly shipments: ShipmentsService;
-  readonly readModels: Pick<ReadModels, 'shipments' | 'milestones' | 'progress' | 'allReached'>;
+  readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>;
   /** Whose key it is; undefined whatever is wrong with it. @throws Unavailable */
   readonly authenticateKey: Identity['authenticateKey'];
   /** The end of the event store's log. @throws Unavailable */

@@ -120,8 +120,7 @@ describe('with projections that run', () => {
       override: ({ readModels }) => ({
         readModels: {
           ...readModels,
-          shipments: readModels.shipments,
-          milestones: readModels.milestones,
+          queries: readModels.queries,
           progress: {
             reached: () => Promise.resolve(false),
             position: (model) => readModels.progress.position(model),

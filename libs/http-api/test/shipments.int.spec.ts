@@ -127,17 +127,19 @@ describe('POST /v1/shipments', () => {
     // Shows nothing later than what was waited for, and comes in time however busy the machine is.
     let shown = '';
     const patient = await startApi({
-      override: ({ readModels: { shipments, milestones, progress, allReached } }) => ({
+      override: ({ readModels: { queries, progress, allReached } }) => ({
         readModels: {
           allReached,
-          milestones,
-          shipments: Object.assign(Object.create(shipments) as typeof shipments, {
-            possibleDuplicates: async (...[scope, record]: Parameters<typeof shipments.possibleDuplicates>) => {
-              const found = await shipments.possibleDuplicates(scope, record);
-              const rows = await Promise.all(found.map(({ id }) => shipments.get(scope, id)));
-              return found.filter((_, i) => (rows[i]?.position ?? 'z') <= shown);
-            },
-          }),
+          queries: {
+            ...queries,
+            shipments: Object.assign(Object.create(queries.shipments) as typeof queries.shipments, {
+              possibleDuplicates: async (...args: Parameters<typeof queries.shipments.possibleDuplicates>) => {
+                const found = await queries.shipments.possibleDuplicates(...args);
+                const rows = await Promise.all(found.map(({ id }) => queries.shipments.get(args[0], id)));
+                return found.filter((_, i) => (rows[i]?.position ?? 'z') <= shown);
+              },
+            }),
+          },
           progress: {
             position: (model) => progress.position(model),
             reached: async (model, position) => {

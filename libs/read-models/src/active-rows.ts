@@ -1,12 +1,12 @@
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Position } from '@tracking/ports';
 import type { CheckpointDocument, Partition } from '@tracking/subscriptions';
-import type { CheckpointLooks } from './checkpoint-looks.ts';
+import type { CheckpointPoller } from './checkpoint-poller.ts';
 import type { Collections } from './collections.ts';
 import type { Generations, GenerationsDocument } from './generations.ts';
-import { Progress } from './progress.ts';
+import { ProjectionProgress } from './projection-progress.ts';
 import { rowsOf } from './read-model.ts';
-import type { ReadModel, Row } from './read-model.ts';
+import type { ReadModel, ReadModelRow } from './read-model.ts';
 
 /** A pointer as old as this is looked up again behind the query that finds it so. */
 const STALE_MS = 1_000;
@@ -15,7 +15,7 @@ export interface ActiveRowsParts {
   readonly partitions: readonly Partition[];
   readonly collections: Collections;
   readonly generations: Generations;
-  readonly looks: CheckpointLooks;
+  readonly checkpoints: CheckpointPoller;
   /** Most reads of this process that wait for the read model at once. */
   readonly maxWaiters: number;
   /** For how long a replaced generation can still be queried. */
@@ -23,8 +23,8 @@ export interface ActiveRowsParts {
 }
 
 /** The generation of a read model that this process queries. */
-export class ActiveRows<R extends Row> {
-  readonly progress: Progress;
+export class ActiveRows<R extends ReadModelRow> {
+  readonly progress: ProjectionProgress;
   private refreshing: Promise<GenerationsDocument> | undefined;
   private refreshedAt = 0;
 
@@ -36,9 +36,9 @@ export class ActiveRows<R extends Row> {
     const elsewhere = {
       checkpoints: () => this.checkpoints(),
       follow: () => this.follow(),
-      nextLook: () => parts.looks.nextLook(),
+      nextPoll: () => parts.checkpoints.nextPoll(),
     };
-    this.progress = new Progress(partitions, elsewhere, parts.maxWaiters);
+    this.progress = new ProjectionProgress(partitions, elsewhere, parts.maxWaiters);
   }
 
   /** The rows to query. @throws Unavailable */
@@ -65,7 +65,7 @@ export class ActiveRows<R extends Row> {
 
   /** Of all living generations. @throws Unavailable */
   checkpoints(): Promise<readonly CheckpointDocument[]> {
-    return this.parts.looks.of(this.model.name);
+    return this.parts.checkpoints.of(this.model.name);
   }
 
   /** Whether every partition of the generation has once held everything that there was. @throws Unavailable */

@@ -165,10 +165,10 @@ describe('rows of what clients did', () => {
     await caughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
     for (const [n, { record: expected, timeline }] of handler.states) {
-      const shown = await models.shipments.get(ACME, `shp_${token(n)}`);
+      const shown = await models.queries.shipments.get(ACME, `shp_${token(n)}`);
       expect(shown?.record).toEqual(expected);
       const classifiers = ['actual', 'estimated', 'planned'] as const;
-      const { items } = await models.milestones.list(ACME, `shp_${token(n)}`, { ...query, classifiers });
+      const { items } = await models.queries.milestones.list(ACME, `shp_${token(n)}`, { ...query, classifiers });
       expect(items).toEqual(timeline.map(({ milestone }): Milestone => milestone));
     }
     const superseded = [...handler.states.values()]

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from '@tracking/ports';
-import type { Row } from './read-model.ts';
+import type { ReadModelRow } from './read-model.ts';
 
 const PAGE = 1_000;
 
@@ -12,7 +12,7 @@ export interface Digest {
 }
 
 /** Equal for equal content, whatever engine or generation holds it. Only of use while nothing is written. */
-export async function digest(rows: Collection<Row>, generation: number): Promise<Digest> {
+export async function digest(rows: Collection<ReadModelRow>, generation: number): Promise<Digest> {
   const hash = createHash('sha256');
   let count = 0;
   let after: readonly string[] | undefined;

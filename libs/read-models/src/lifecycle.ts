@@ -1,5 +1,6 @@
 import type { Clock, EventStore, Leases, Logger } from '@tracking/ports';
-import { type Partition, RecentlyUsed, Subscription, type Work, describe } from '@tracking/subscriptions';
+import { CatchUpSubscription, type EventHandler, type Partition, describe } from '@tracking/subscriptions';
+import { LRUCache } from 'lru-cache';
 import type { ActiveRows } from './active-rows.ts';
 import type { Collections } from './collections.ts';
 import { type Generations, type GenerationsDocument, newestOf } from './generations.ts';
@@ -7,7 +8,7 @@ import { BatchProjector } from './projection/batch-projector.ts';
 import type { ProjectionMetrics } from './projection/projection-metrics.ts';
 import { StreamScopes } from './projection/stream-scopes.ts';
 import { rowsOf } from './read-model.ts';
-import type { Row } from './read-model.ts';
+import type { ReadModelRow } from './read-model.ts';
 
 export interface LifecycleParts {
   readonly partitions: readonly Partition[];
@@ -22,7 +23,7 @@ export interface LifecycleParts {
   readonly cachedRows: number;
   /** How long a replaced generation is projected on. */
   readonly graceMs: number;
-  readonly checkpointRestMs?: number;
+  readonly checkpointIntervalMs?: number;
 }
 
 /** What another process asked for is noticed within this time. */
@@ -35,7 +36,7 @@ const STEPS_PER_SWEEP = 60;
  * and after a crash the next step goes on from what is stored.
  */
 export class Lifecycle {
-  private readonly projections = new Map<number, Subscription>();
+  private readonly projections = new Map<number, CatchUpSubscription>();
   private readonly replaced = new Map<number, number>();
   private timer: NodeJS.Timeout | undefined;
   private stepping: Promise<void> | undefined;
@@ -49,27 +50,27 @@ export class Lifecycle {
   private readonly ready = Promise.withResolvers<void>();
 
   constructor(
-    private readonly active: ActiveRows<Row>,
+    private readonly active: ActiveRows<ReadModelRow>,
     private readonly parts: LifecycleParts,
   ) {}
 
   /** Resolves when what is queried has once been complete. */
   start(): Promise<void> {
-    this.nudge();
+    this.wake();
     // Not in a step, which may wait for its store.
     this.timer = setInterval(() => {
       this.measure();
-      this.nudge();
+      this.wake();
     }, STEP_MS);
     return this.ready.promise;
   }
 
   /** Does what is due now, and once more if asked meanwhile. */
-  nudge(): void {
+  wake(): void {
     this.again = true;
     this.stepping ??= this.stepWhileAsked().finally(() => {
       this.stepping = undefined;
-      if (this.again && !this.stopped) this.nudge();
+      if (this.again && !this.stopped) this.wake();
     });
   }
 
@@ -82,7 +83,7 @@ export class Lifecycle {
 
   /** Parked streams of which another attempt was asked for are tried now. */
   retryParked(): void {
-    for (const projection of this.projections.values()) projection.nudge();
+    for (const projection of this.projections.values()) projection.retryParked();
   }
 
   private async stepWhileAsked(): Promise<void> {
@@ -145,7 +146,7 @@ export class Lifecycle {
     this.replaced.set(now.retiring, since);
     const left = since + this.parts.graceMs - performance.now();
     if (left > 0) {
-      if (left < STEP_MS) setTimeout(() => this.nudge(), left).unref();
+      if (left < STEP_MS) setTimeout(() => this.wake(), left).unref();
       return;
     }
     if (await this.parts.generations.retire(now)) this.replaced.delete(now.retiring);
@@ -174,7 +175,7 @@ export class Lifecycle {
   private startProjecting(generation: number): void {
     const { metrics, collections } = this.parts;
     const { model, progress } = this.active;
-    const projection = new Subscription({
+    const projection = new CatchUpSubscription({
       ...this.parts,
       documentStore: collections.store,
       subscriber: { name: model.name, generation },
@@ -184,18 +185,19 @@ export class Lifecycle {
         held: (partition, position) => progress.held(generation, partition, position),
         advanced: (partition, position) => progress.advanced(generation, partition, position),
         released: (partition) => progress.released(generation, partition),
-        completed: () => this.nudge(),
+        completed: () => this.wake(),
       },
     });
     this.projections.set(generation, projection);
     projection.start();
   }
 
-  private async projector(generation: number): Promise<Work> {
+  private async projector(generation: number): Promise<EventHandler> {
     const { collections, eventStore, cachedRows } = this.parts;
     const { model } = this.active;
-    const rows = await collections.open<Row>(rowsOf(model, generation));
-    const cache = new RecentlyUsed<Row>(cachedRows, (row) => model.weight?.(row) ?? 1);
+    const rows = await collections.open<ReadModelRow>(rowsOf(model, generation));
+    const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
+    const cache = new LRUCache<string, ReadModelRow>({ maxSize: cachedRows, sizeCalculation });
     return new BatchProjector({ model, rows, cache, scopes: new StreamScopes(eventStore) });
   }
 

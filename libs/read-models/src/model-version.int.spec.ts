@@ -2,14 +2,14 @@ import { partition } from '@tracking/subscriptions';
 import { noMetrics } from '@tracking/testing';
 import { World, until } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
-import { CheckpointLooks } from './checkpoint-looks.ts';
+import { CheckpointPoller } from './checkpoint-poller.ts';
 import { Collections } from './collections.ts';
 import { Generations } from './generations.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { ProjectionMetrics } from './projection/projection-metrics.ts';
-import type { ReadModel, Row } from './read-model.ts';
+import type { ReadModel, ReadModelRow } from './read-model.ts';
 
-interface Made extends Row {
+interface Made extends ReadModelRow {
   readonly by: number;
 }
 
@@ -41,9 +41,9 @@ describe('another version of a read model', () => {
   function start(version: number) {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
-    const looks = new CheckpointLooks(collections, [model(version).name]);
+    const checkpoints = new CheckpointPoller(collections, [model(version).name]);
     const parts = { partitions: [partition(['shipment-'])], collections, generations, graceMs: 100 };
-    const active = new ActiveRows(model(version), { ...parts, looks, maxWaiters: 10 });
+    const active = new ActiveRows(model(version), { ...parts, checkpoints, maxWaiters: 10 });
     const lifecycle = new Lifecycle(active, {
       ...world.parts(),
       ...parts,
@@ -86,7 +86,7 @@ describe('another version of a read model', () => {
     await until(async () => (await before.by(1)) === 1);
     // As a process on the next version does, which then takes its time.
     expect(await before.generations.renew(model(2), await before.generation())).toBe(true);
-    before.lifecycle.nudge();
+    before.lifecycle.wake();
     for (let n = 2; n <= 20; n += 1) await world.writer.create(n);
     await until(async () => (await before.by(20)) === 1);
 

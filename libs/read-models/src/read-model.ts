@@ -1,24 +1,18 @@
-import type { Environment } from '@tracking/contracts';
+import type { Scope } from '@tracking/contracts';
 import type { CollectionSpec, Document, IndexSpec, Position } from '@tracking/ports';
 import type { ShipmentEvent } from '@tracking/shipments-domain';
-
-/** Whose data it is: nothing of one scope is ever answered to another. */
-export interface Scope {
-  readonly workspace_id: string;
-  readonly environment: Environment;
-}
 
 /** Values of the sort fields of a row, in their order. */
 export type SortValues = readonly (string | number)[];
 
 /** One page of a list. `next` is there when more follow: pass it as `after` to go on. */
-export interface Listed<T> {
+export interface QueryPage<T> {
   readonly items: readonly T[];
   readonly next: SortValues | undefined;
 }
 
 /** One document of a read model, made of the events of one stream. */
-export interface Row extends Document {
+export interface ReadModelRow extends Document {
   /** Revision of the last event of its stream that it reflects: repeated and late writes are recognised by it. */
   readonly revision: number;
 }
@@ -38,9 +32,9 @@ export interface ProjectedEvent {
  * What a read model is: one collection per generation, filled by a pure fold. Content depends on the events alone, so
  * that any number of runners, repeated work and a rebuild end in the same rows.
  */
-export interface ReadModel<R extends Row = Row> {
+export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends string = string> {
   /** `[a-z_]+`; as operators know it. */
-  readonly name: string;
+  readonly name: N;
   /**
    * Of what `apply` makes of events, from 1. Whoever changes that adds one: the rows are then made anew by themselves,
    * while those of the version before are queried. Other indexes alone need none.
@@ -57,7 +51,7 @@ export interface ReadModel<R extends Row = Row> {
    * @param row only ids named by `reads`
    */
   apply(event: ProjectedEvent, row: (id: string) => R | undefined): readonly R[];
-  /** Share of the row cache that a row takes; an ordinary row takes 1. */
+  /** Share of the row cache that a row takes, a whole number; an ordinary row takes 1. */
   weight?(row: R): number;
 }
 

@@ -1,23 +1,18 @@
+import type { ParkedShipment, ReadModelStatus } from '@tracking/contracts';
 import { retryCounter } from '@tracking/ports';
 import type { Clock, DocumentStore, EventStore, Leases, Logger, Metrics, Position } from '@tracking/ports';
+import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
-import type * as subscriptions from '@tracking/subscriptions';
-import { Parked, type RetryOutcome, describe, partition, persistently } from '@tracking/subscriptions';
-import { ActiveRows } from './active-rows.ts';
-import { CheckpointLooks } from './checkpoint-looks.ts';
+import { ParkedStreams, type RetryOutcome, describe, partition } from '@tracking/subscriptions';
+import { CheckpointPoller } from './checkpoint-poller.ts';
 import { Collections } from './collections.ts';
 import { digest } from './digest.ts';
 import type { Digest } from './digest.ts';
 import { Generations } from './generations.ts';
-import { Lifecycle } from './lifecycle.ts';
-import { MilestoneQueries } from './milestones/milestone-queries.ts';
-import { milestonesModel } from './milestones/milestone-rows.ts';
+import { Lifecycle, type LifecycleParts } from './lifecycle.ts';
 import { ProjectionMetrics } from './projection/projection-metrics.ts';
-import { EventQueries } from './published-events/event-queries.ts';
-import { publishedEventsModel } from './published-events/published-event-rows.ts';
-import type { Row } from './read-model.ts';
-import { ShipmentQueries } from './shipments/shipment-queries.ts';
-import { shipmentsModel } from './shipments/shipment-rows.ts';
+import { type OpenReadModels, READ_MODEL_NAMES, openReadModels } from './registry.ts';
+import type { ReadModelName, ReadModelQueries } from './registry.ts';
 
 export interface ReadModelsOptions {
   readonly eventStore: EventStore;
@@ -39,7 +34,7 @@ export interface ReadModelsOptions {
    * From one write of a checkpoint to the next, in milliseconds; none by default. Other processes learn of progress from
    * checkpoints alone: only for where there are none.
    */
-  readonly checkpointRestMs?: number;
+  readonly checkpointIntervalMs?: number;
   /** Rows kept in memory by each read model, over all partitions; 10,000 by default. */
   readonly cachedRows?: number;
   /** Most reads that wait for each read model at once; beyond: `Busy`. 10,000 by default. */
@@ -52,31 +47,13 @@ export interface QueryingOptions extends Omit<ReadModelsOptions, 'eventStore' | 
   readonly project: false;
 }
 
-const NAMES = ['shipments', 'milestones', 'published_events'] as const;
-export type ReadModelName = (typeof NAMES)[number];
-
-export interface ReadModelState {
+export interface ReadModelState extends ReadModelStatus {
   readonly name: ReadModelName;
-  /** The generation that is queried. */
-  readonly generation: number;
-  /** The generation that a rebuild is making, and how far it is. */
-  readonly building: { readonly generation: number; readonly position: Position | null } | null;
-  /** Everything up to here is in the rows. */
-  readonly position: Position | null;
-  /** Whether that is everything there is. */
-  readonly caught_up: boolean;
-  /** How many streams wait behind an event that could not be applied. */
-  readonly parked: number;
 }
 
 /** An operator named a read model that does not exist. */
 export class UnknownReadModel extends Error {
   override readonly name = 'UnknownReadModel';
-}
-
-/** A stream that waits behind an event that could not be applied, and for which read model. */
-export interface ParkedStream extends Omit<subscriptions.ParkedStream, 'subscriber'> {
-  readonly read_model: string;
 }
 
 /** How far the read models are. */
@@ -92,58 +69,34 @@ export interface ReadModelProgress {
 
 /** All read models in one process: their queries and, where it projects, their projections. */
 export class ReadModels {
-  readonly shipments: ShipmentQueries;
-  readonly milestones: MilestoneQueries;
-  readonly events: EventQueries;
+  readonly queries: ReadModelQueries;
   readonly progress: ReadModelProgress;
   /** Resolves when queries are answered from rows that once held everything there was. */
   readonly ready: Promise<void>;
-  private readonly active: Readonly<Record<ReadModelName, ActiveRows<Row>>>;
-  private readonly lifecycles = new Map<string, Lifecycle>();
+  private readonly rows: OpenReadModels['rows'];
+  private readonly lifecycles: ReadonlyMap<string, Lifecycle>;
   private readonly generations: Generations;
-  private readonly parkedStreams: Parked;
+  private readonly parkedStreams: ParkedStreams;
   private readonly stopping = new AbortController();
 
   private constructor(private readonly options: ReadModelsOptions | QueryingOptions) {
-    const { graceMs = 60_000, maxWaiters = 10_000, logger, metrics } = options;
+    const { graceMs = 60_000, maxWaiters = 10_000, documentStore } = options;
     const partitions = (options.partitions ?? [[SHIPMENT_STREAM_PREFIX]]).map(partition);
-    const collections = new Collections(options.documentStore);
-    const generations = new Generations(collections);
-    const looks = new CheckpointLooks(collections, NAMES);
-    const queried = { partitions, collections, generations, looks, maxWaiters, graceMs };
-    const shipments = new ActiveRows(shipmentsModel, queried);
-    const milestones = new ActiveRows(milestonesModel, queried);
-    const published_events = new ActiveRows(publishedEventsModel, queried);
+    const collections = new Collections(documentStore);
+    this.generations = new Generations(collections);
+    const shared = { partitions, collections, generations: this.generations, graceMs };
+    const checkpoints = new CheckpointPoller(collections, READ_MODEL_NAMES);
+    const { rows, queries } = openReadModels({ ...shared, checkpoints, maxWaiters });
 
-    this.generations = generations;
-    this.active = { shipments, milestones, published_events };
-    this.shipments = new ShipmentQueries(shipments);
-    this.milestones = new MilestoneQueries(milestones);
-    this.events = new EventQueries(published_events);
+    this.rows = rows;
+    this.queries = queries;
     this.progress = {
-      reached: (model, position, timeoutMs) => this.active[model].progress.reached(position, timeoutMs),
-      position: (model) => this.active[model].progress.currentPosition(),
+      reached: (model, position, timeoutMs) => rows[model].progress.reached(position, timeoutMs),
+      position: (model) => rows[model].progress.currentPosition(),
     };
-    this.parkedStreams = new Parked(options.documentStore, (name) => this.lifecycles.get(name)?.retryParked());
-    if (options.project !== false) {
-      const cachedRows = Math.ceil((options.cachedRows ?? 10_000) / partitions.length);
-      const parts = { ...options, partitions, collections, generations, graceMs, cachedRows };
-      const projectionMetrics = new ProjectionMetrics(metrics);
-      for (const active of Object.values(this.active)) {
-        this.lifecycles.set(active.model.name, new Lifecycle(active, { ...parts, metrics: projectionMetrics }));
-      }
-    }
-    const countRetry = retryCounter(metrics);
-    const failed = (error: unknown) => {
-      countRetry('finding read models');
-      logger.warn({ error: describe(error) }, 'read models wait for their store');
-    };
-    const readiness = Object.values(this.active).map(
-      (active) =>
-        this.lifecycles.get(active.model.name)?.start() ??
-        persistently(() => active.refresh(), this.stopping.signal, failed).catch(() => undefined),
-    );
-    this.ready = Promise.all(readiness).then(() => undefined);
+    this.lifecycles = new Map(options.project === false ? [] : this.projecting(options, shared));
+    this.parkedStreams = new ParkedStreams(documentStore, (name) => this.lifecycles.get(name)?.retryParked());
+    this.ready = Promise.all(READ_MODEL_NAMES.map((name) => this.start(name))).then(() => undefined);
   }
 
   /** Resolves at once: an engine that is not up yet is waited for behind it, see `ready`. */
@@ -157,7 +110,7 @@ export class ReadModels {
    * @throws Busy when too many wait already
    */
   async allReached(position: Position, timeoutMs: number): Promise<boolean> {
-    const all = await Promise.all(NAMES.map((name) => this.progress.reached(name, position, timeoutMs)));
+    const all = await Promise.all(READ_MODEL_NAMES.map((name) => this.progress.reached(name, position, timeoutMs)));
     return all.every(Boolean);
   }
 
@@ -169,15 +122,15 @@ export class ReadModels {
    */
   async rebuild(name: string): Promise<{ name: ReadModelName; generation: number }> {
     const known = this.known(name);
-    const generation = await this.generations.build(this.active[known].model);
-    this.lifecycles.get(known)?.nudge();
+    const generation = await this.generations.build(this.rows[known].model);
+    this.lifecycles.get(known)?.wake();
     return { name: known, generation };
   }
 
   /** @throws Unavailable */
   async list(): Promise<readonly ReadModelState[]> {
     const head = await this.options.eventStore.head();
-    return Promise.all(NAMES.map((name) => this.state(name, head)));
+    return Promise.all(READ_MODEL_NAMES.map((name) => this.state(name, head)));
   }
 
   /**
@@ -185,9 +138,12 @@ export class ReadModels {
    * those of the publisher are among them.
    * @throws Unavailable
    */
-  async parked(): Promise<readonly ParkedStream[]> {
+  async parked(): Promise<readonly ParkedShipment[]> {
     const parked = await this.parkedStreams.list();
-    return parked.map(({ subscriber, ...rest }) => ({ read_model: subscriber, ...rest }));
+    return parked.map(({ subscriber, partition: _partition, retry: _retry, ...rest }) => ({
+      read_model: subscriber,
+      ...rest,
+    }));
   }
 
   /** @param id of one of `parked()` @throws Unavailable */
@@ -197,20 +153,44 @@ export class ReadModels {
 
   /** A digest of what is queried, to compare with that of a rebuild. @throws UnknownReadModel, Unavailable */
   async digest(name: string): Promise<Digest> {
-    const active = this.active[this.known(name)];
-    const rows = await active.rows();
-    return digest(rows, active.progress.generation ?? 0);
+    const active = this.rows[this.known(name)];
+    return digest(await active.rows(), active.progress.generation ?? 0);
   }
 
   /** Finishes the batches in hand, writes the checkpoints, hands the leases over. Queries go on being answered. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all([...this.lifecycles.values()].map((lifecycle) => lifecycle.stop()));
-    for (const { progress } of Object.values(this.active)) progress.close();
+    for (const { progress } of Object.values(this.rows)) progress.close();
+  }
+
+  private *projecting(
+    options: ReadModelsOptions,
+    shared: Pick<LifecycleParts, 'partitions' | 'collections' | 'generations' | 'graceMs'>,
+  ): Iterable<[string, Lifecycle]> {
+    const cachedRows = Math.ceil((options.cachedRows ?? 10_000) / shared.partitions.length);
+    const metrics = new ProjectionMetrics(options.metrics);
+    for (const [name, rows] of Object.entries(this.rows)) {
+      yield [name, new Lifecycle(rows, { ...options, ...shared, cachedRows, metrics })];
+    }
+  }
+
+  /** Resolves when the read model can be queried. */
+  private async start(name: ReadModelName): Promise<void> {
+    const lifecycle = this.lifecycles.get(name);
+    if (lifecycle !== undefined) return lifecycle.start();
+    const { metrics, logger } = this.options;
+    const countRetry = retryCounter(metrics);
+    const onFailure = (error: unknown) => {
+      countRetry('finding read models');
+      logger.warn({ error: describe(error) }, 'read models wait for their store');
+    };
+    // Rejects when this process stops: nobody waits any more.
+    await retry(() => this.rows[name].refresh(), { signal: this.stopping.signal, onFailure }).catch(() => undefined);
   }
 
   private async state(name: ReadModelName, head: Position | undefined): Promise<ReadModelState> {
-    const active = this.active[name];
+    const active = this.rows[name];
     const pointer = await active.refresh();
     const position = (await active.progress.currentPosition()) ?? null;
     const { building } = pointer;
@@ -226,8 +206,8 @@ export class ReadModels {
   }
 
   private known(name: string): ReadModelName {
-    const known = NAMES.find((each) => each === name);
-    if (!known) throw new UnknownReadModel(`no read model is called ${name}: there are ${NAMES.join(', ')}`);
+    const known = READ_MODEL_NAMES.find((each) => each === name);
+    if (!known) throw new UnknownReadModel(`no read model is called ${name}: there are ${READ_MODEL_NAMES.join(', ')}`);
     return known;
   }
 }

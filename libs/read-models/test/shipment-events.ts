@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Milestone, ShipmentRecord } from '@tracking/contracts';
-import type { JsonObject } from '@tracking/contracts';
+import type { JsonObject, Milestone, Scope, ShipmentRecord } from '@tracking/contracts';
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import type { Changes, ShipmentEventBody } from '@tracking/shipments-domain';
-import type { Scope } from '../src/read-model.ts';
 
 export const ACME: Scope = { workspace_id: 'wsp_acme', environment: 'live' };
 export const ACME_TEST: Scope = { workspace_id: 'wsp_acme', environment: 'test' };

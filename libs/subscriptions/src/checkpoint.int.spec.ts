@@ -25,7 +25,7 @@ describe('a checkpoint', () => {
   });
 
   const claim = (epoch: number, from = documents) =>
-    Checkpoint.claim(from, { ...OF, epoch }, ending.signal, () => (failures += 1));
+    Checkpoint.claim(from, { ...OF, epoch }, { signal: ending.signal, onFailure: () => void (failures += 1) });
   const position = async () => (await documents.get('shipments/1/shipment-'))?.position;
 
   it('begins before the first event and holds the last move', async () => {
@@ -55,8 +55,9 @@ describe('a checkpoint', () => {
     expect(newer.superseded.aborted).toBe(false);
   });
 
-  it('rests between writes, and writes the newest move when it is flushed', async () => {
-    const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, ending.signal, () => undefined, 60_000);
+  it('waits between writes, and writes the newest move when it is flushed', async () => {
+    const writing = { signal: ending.signal, onFailure: () => undefined, intervalMs: 60_000 };
+    const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, writing);
     void checkpoint.move('0001', false);
     await eventually(async () => expect(await position()).toBe('0001'));
     void checkpoint.move('0002', false);

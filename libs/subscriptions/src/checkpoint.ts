@@ -1,6 +1,5 @@
 import type { Collection, CollectionSpec, Document, Position } from '@tracking/ports';
-import { setTimeout as pause } from 'node:timers/promises';
-import { persistently } from './persistently.ts';
+import { pause, retry } from '@tracking/resilience';
 
 /** How far one partition of one generation of a subscriber is. */
 export interface CheckpointDocument extends Document {
@@ -31,6 +30,15 @@ export class Superseded extends Error {
   override readonly name = 'Superseded';
 }
 
+export interface CheckpointWriting {
+  /** Ends the retries with an engine that does not answer. */
+  readonly signal: AbortSignal;
+  /** Told of every write that failed. */
+  readonly onFailure: (error: unknown) => void;
+  /** From one write to the next, in milliseconds: so much more work is repeated after a crash. None by default. */
+  readonly intervalMs?: number | undefined;
+}
+
 /**
  * The checkpoint in the hands of one lease holder. From `claim` on every older holder's moves are refused, and so are
  * this one's once a newer one has claimed. Moves are written behind the work, one at a time, the newest position only:
@@ -38,35 +46,27 @@ export class Superseded extends Error {
  */
 export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
-  private writing: Promise<void> | undefined;
+  private written: Promise<void> | undefined;
   private readonly lost = new AbortController();
-  private readonly hurry = new AbortController();
+  private readonly flushing = new AbortController();
 
   private constructor(
     private readonly documents: Collection<CheckpointDocument>,
     private document: CheckpointDocument,
-    private readonly signal: AbortSignal,
-    private readonly failed: (error: unknown) => void,
-    private readonly restMs: number,
+    private readonly writing: CheckpointWriting,
   ) {}
 
-  /**
-   * @param signal ends the patience with an engine that does not answer
-   * @param restMs from one write to the next, in milliseconds: so much work more is repeated after a crash
-   * @throws Superseded, Unavailable
-   */
+  /** @throws Superseded, Unavailable */
   static async claim(
     documents: Collection<CheckpointDocument>,
     of: Pick<CheckpointDocument, 'subscriber' | 'generation' | 'partition' | 'epoch'>,
-    signal: AbortSignal,
-    failed: (error: unknown) => void,
-    restMs = 0,
+    writing: CheckpointWriting,
   ): Promise<Checkpoint> {
     const id = checkpointId(of.subscriber, of.generation, of.partition);
     await documents.insert({ id, ...of, position: null, complete: false });
     const claimed = await documents.claim({ filter: { id, epoch: { lte: of.epoch } } }, { epoch: of.epoch });
     if (!claimed) throw new Superseded(`${id}: epoch ${of.epoch} is not the newest`);
-    return new Checkpoint(documents, claimed, signal, failed, restMs);
+    return new Checkpoint(documents, claimed, writing);
   }
 
   get position(): Position | undefined {
@@ -89,14 +89,14 @@ export class Checkpoint {
   move(position: Position | undefined, complete: boolean): Promise<void> {
     if (this.lost.signal.aborted) return Promise.resolve();
     this.wanted = { ...this.document, position: position ?? null, complete };
-    this.writing ??= this.write().finally(() => (this.writing = undefined));
-    return this.writing;
+    this.written ??= this.write().finally(() => (this.written = undefined));
+    return this.written;
   }
 
-  /** All moves are written or given up, without a rest from now on. */
+  /** All moves are written or given up; from now on without an interval between them. */
   async flush(): Promise<void> {
-    this.hurry.abort();
-    await this.writing;
+    this.flushing.abort();
+    await this.written;
   }
 
   private async write(): Promise<void> {
@@ -104,7 +104,7 @@ export class Checkpoint {
       const next = this.wanted;
       try {
         const write = () => this.documents.replace(next, { epoch: { lte: next.epoch } });
-        if (!(await persistently(write, this.signal, this.failed))) this.lost.abort();
+        if (!(await retry(write, this.writing))) this.lost.abort();
       } catch {
         // The engine is away and the work ends: whoever comes next repeats what was done since the checkpoint.
         return;
@@ -112,12 +112,8 @@ export class Checkpoint {
       if (this.lost.signal.aborted) return;
       this.document = next;
       if (this.wanted === next) this.wanted = undefined;
-      if (this.restMs > 0) await this.rest();
+      const { intervalMs = 0, signal } = this.writing;
+      if (intervalMs > 0) await pause(intervalMs, AbortSignal.any([this.flushing.signal, signal]));
     }
-  }
-
-  private async rest(): Promise<void> {
-    const signal = AbortSignal.any([this.hurry.signal, this.signal]);
-    await pause(this.restMs, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -11,7 +11,7 @@ describe('a lag', () => {
     for (const end = now + seconds * 1_000; now < end;) {
       now += 1_000;
       const [head, done] = see(now / 1_000);
-      lag.looked(now, head, done);
+      lag.observe(now, head, done);
     }
   };
   const at = (second: number) => String(second).padStart(6, '0');

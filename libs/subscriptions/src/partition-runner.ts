@@ -10,20 +10,27 @@ import type {
   Position,
   StoredEvent,
 } from '@tracking/ports';
+import { retry } from '@tracking/resilience';
 import { CHECKPOINTS, Checkpoint } from './checkpoint.ts';
 import type { CheckpointDocument } from './checkpoint.ts';
-import { PARKED, ParkedStreams, describe } from './parked-streams.ts';
-import type { ParkedStream } from './parked-streams.ts';
-import { persistently } from './persistently.ts';
-import type { Failure, Partition, Subscriber, SubscriptionListener, SubscriptionMetrics, Work } from './subscriber.ts';
+import { ParkedPartition } from './parked-partition.ts';
+import { PARKED, type ParkedStream, describe } from './parked-stream.ts';
+import type {
+  EventFailure,
+  EventHandler,
+  Partition,
+  Subscriber,
+  SubscriptionListener,
+  SubscriptionMetrics,
+} from './subscriber.ts';
 
 export interface RunnerParts {
   readonly subscriber: Subscriber;
   /**
-   * A turn begins: nothing that the work remembers outlives the lease.
-   * @param lost aborts when somebody else may be at work on the partition: stop at once
+   * Makes the handler for one term of the lease: nothing that it remembers outlives that.
+   * @param lost aborts when another process may handle the partition: stop at once
    */
-  readonly begin: (lost: AbortSignal) => Promise<Work>;
+  readonly begin: (lost: AbortSignal) => Promise<EventHandler>;
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
   readonly leases: Leases;
@@ -32,13 +39,15 @@ export interface RunnerParts {
   readonly metrics: SubscriptionMetrics;
   readonly listener?: SubscriptionListener;
   /** From one write of the checkpoint to the next, in milliseconds; none by default. */
-  readonly checkpointRestMs?: number;
+  readonly checkpointIntervalMs?: number;
 }
 
-interface Turn {
+/** The partition while this process holds its lease. */
+interface HeldPartition {
   readonly checkpoint: Checkpoint;
-  readonly work: Work;
-  readonly parked: ParkedStreams;
+  readonly handler: EventHandler;
+  readonly parked: ParkedPartition;
+  /** Aborts when the process stops or the lease is lost. */
   readonly ending: AbortSignal;
 }
 
@@ -49,9 +58,9 @@ interface Turn {
 export class PartitionRunner {
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
-  private turn: Turn | undefined;
-  /** Batches and retries, one after another. */
-  private work: Promise<void> = Promise.resolve();
+  private held: HeldPartition | undefined;
+  /** Ends when the last batch or retry that was asked for has: they run one after another. */
+  private queue: Promise<void> = Promise.resolve();
   private waitingSince: number | undefined;
 
   constructor(
@@ -76,7 +85,7 @@ export class PartitionRunner {
 
   /** Everything up to here is done, in this process; undefined where the partition is not in its hands. */
   get position(): Position | undefined {
-    return this.turn?.checkpoint.position;
+    return this.held?.checkpoint.position;
   }
 
   get key(): string {
@@ -84,17 +93,17 @@ export class PartitionRunner {
   }
 
   parkedCount(): number {
-    return this.turn?.parked.count ?? 0;
+    return this.held?.parked.count ?? 0;
   }
 
   /** Tries these parked streams again, those of them that are in this runner's hands. Never rejects. */
   async retry(documents: readonly ParkedStream[]): Promise<void> {
     for (const { stream } of documents) {
       await this.exclusively(async () => {
-        const document = this.turn?.parked.get(stream);
-        if (this.turn === undefined || document === undefined) return;
-        const released = await this.retryOne(document, this.turn);
-        this.parts.logger.info({ ...this.named, stream, released }, 'parked stream tried again');
+        const document = this.held?.parked.get(stream);
+        if (this.held === undefined || document === undefined) return;
+        const released = await this.retryOne(document, this.held);
+        this.parts.logger.info({ ...this.named, stream, released }, 'parked stream retried');
       }).catch(this.failed);
     }
   }
@@ -102,16 +111,16 @@ export class PartitionRunner {
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
-      // A turn ends without an error when the lease is lost, and with whatever was the last one when stopping.
-      await persistently(() => this.takeTurn(signal), signal, this.failed).catch(() => undefined);
+      // Resolves when the lease is lost. Rejects only when stopping, with the last failure, which is told already.
+      await retry(() => this.runUnderLease(signal), { signal, onFailure: this.failed }).catch(() => undefined);
     }
   }
 
-  private async takeTurn(signal: AbortSignal): Promise<void> {
+  private async runUnderLease(signal: AbortSignal): Promise<void> {
     const { name, generation } = this.parts.subscriber;
     const lease = await this.parts.leases.acquire(`${name}.g${generation}.${this.partition.key}`, signal);
     try {
-      await this.hold(lease);
+      await this.handlePartition(lease);
     } finally {
       this.waitingSince = undefined;
       this.parts.listener?.released(this.partition.key);
@@ -119,56 +128,59 @@ export class PartitionRunner {
     }
   }
 
-  private async hold(lease: Lease): Promise<void> {
-    const { eventStore, documentStore, clock, begin, listener, checkpointRestMs } = this.parts;
+  private async handlePartition(lease: Lease): Promise<void> {
+    const { eventStore, documentStore, clock, begin, listener, checkpointIntervalMs } = this.parts;
     const stopping = this.stopping.signal;
     const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
     const of = { ...this.named, epoch: lease.epoch };
-    const patience = AbortSignal.any([stopping, lease.lost]);
-    const checkpoint = await Checkpoint.claim(checkpoints, of, patience, this.failed, checkpointRestMs);
+    const checkpoint = await Checkpoint.claim(checkpoints, of, {
+      signal: AbortSignal.any([stopping, lease.lost]),
+      onFailure: this.failed,
+      intervalMs: checkpointIntervalMs,
+    });
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
     const ending = AbortSignal.any([stopping, lost]);
-    const parked = await ParkedStreams.load(await documentStore.collection<ParkedStream>(PARKED), this.named, clock);
-    const turn: Turn = { checkpoint, work: await begin(lost), parked, ending };
+    const parked = await ParkedPartition.load(await documentStore.collection<ParkedStream>(PARKED), this.named, clock);
+    const held: HeldPartition = { checkpoint, handler: await begin(lost), parked, ending };
     const goal = checkpoint.complete ? undefined : await eventStore.head();
 
-    this.turn = turn;
+    this.held = held;
     listener?.held(this.partition.key, checkpoint.position);
-    // What was parked by other code may well be handled by this one.
+    // A newer version of the code may handle what an older one parked.
     const retries = this.retry(parked.all());
     try {
       const isEmpty = !checkpoint.complete && goal === undefined;
       if (isEmpty) await this.move(checkpoint, undefined, true);
       const { streamPrefixes } = this.partition;
       for await (const batch of eventStore.catchUp({ after: checkpoint.position, streamPrefixes, signal: ending })) {
-        if (batch.events.length > 0) await this.handle(batch, turn);
+        if (batch.events.length > 0) await this.handle(batch, held);
         listener?.advanced(this.partition.key, batch.position);
         await this.move(checkpoint, batch.position, batch.caughtUp || (goal !== undefined && batch.position >= goal));
       }
       if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended');
     } finally {
-      this.turn = undefined;
+      this.held = undefined;
       await Promise.all([checkpoint.flush(), retries]);
     }
   }
 
   /** Resolves when everything is done for the events, and the streams that failed are parked. */
-  private async handle(batch: EventBatch, { work, parked, ending }: Turn): Promise<void> {
+  private async handle(batch: EventBatch, { handler, parked, ending }: HeldPartition): Promise<void> {
     const started = performance.now();
     const attempt = async () => {
       const waiting = batch.events.filter((event) => parked.get(event.stream) === undefined);
-      for (const failure of await work.handle(waiting, ending)) {
+      for (const failure of await handler.handle(waiting, ending)) {
         await parked.park(failure, 1);
-        this.tellParked(failure);
+        this.logParked(failure);
       }
     };
     this.waitingSince = recordedAt(batch.events[0]);
-    await this.exclusively(() => persistently(attempt, ending, this.failed));
+    await this.exclusively(() => retry(attempt, { signal: ending, onFailure: this.failed }));
     this.waitingSince = batch.caughtUp ? undefined : recordedAt(batch.events[batch.events.length - 1]);
     this.parts.metrics.handled(batch.events.length, (performance.now() - started) / 1_000);
   }
 
-  private tellParked({ event: { stream, revision, metadata }, error }: Failure): void {
+  private logParked({ event: { stream, revision, metadata }, error }: EventFailure): void {
     const about = { ...this.named, ...originFields(metadata), stream, revision };
     this.parts.logger.error({ ...about, error: describe(error) }, 'a stream was parked: its later events wait');
   }
@@ -177,9 +189,9 @@ export class PartitionRunner {
    * The stream's events from the one that failed to its end as it is now; those that the catch-up still holds are
    * recognised by the work.
    */
-  private async retryOne(document: ParkedStream, { work, parked, ending }: Turn): Promise<boolean> {
+  private async retryOne(document: ParkedStream, { handler, parked, ending }: HeldPartition): Promise<boolean> {
     const events = await this.parts.eventStore.read(document.stream, { from: document.revision });
-    const [failure] = await work.handle(events, ending);
+    const [failure] = await handler.handle(events, ending);
     if (failure) await parked.park(failure, document.attempts + 1);
     else await parked.release(document);
     return !failure;
@@ -195,8 +207,8 @@ export class PartitionRunner {
   }
 
   private exclusively(action: () => Promise<void>): Promise<void> {
-    const done = this.work.then(action);
-    this.work = done.catch(() => undefined);
+    const done = this.queue.then(action);
+    this.queue = done.catch(() => undefined);
     return done;
   }
 

@@ -21,14 +21,14 @@ export function partition(streamPrefixes: readonly string[]): Partition {
   return { key: [...streamPrefixes].sort().join(','), streamPrefixes };
 }
 
-/** An event that could not be handled: by a fault of the code, not of an engine. */
-export interface Failure {
+/** An event that could not be handled (a poison message): by a fault of the code, not of an engine. */
+export interface EventFailure {
   readonly event: StoredEvent;
   readonly error: unknown;
 }
 
-/** What a subscriber does with events, for as long as it holds a partition. */
-export interface Work {
+/** What a subscriber does with the events of a partition, for as long as it holds its lease. */
+export interface EventHandler {
   /**
    * Resolves when everything is done for these events, so that a checkpoint may pass them; answers the first failure of
    * each stream, whose later events it left out. Events are in order, each stream's after what it was given before; the
@@ -36,7 +36,7 @@ export interface Work {
    * @param ending aborts when the process stops or the partition is lost: finish, but wait for nothing
    * @throws Unavailable; is then given the same events again
    */
-  handle(events: readonly StoredEvent[], ending: AbortSignal): Promise<readonly Failure[]>;
+  handle(events: readonly StoredEvent[], ending: AbortSignal): Promise<readonly EventFailure[]>;
 }
 
 /** Told as it happens, in this process. */

@@ -47,7 +47,7 @@ export class MilestonesController {
       async (limit, after) => {
         const shipment = await this.reader.get(request, id);
         await this.readYourWrites.waitFor('milestones', request);
-        return this.dependencies.readModels.milestones.list(scope, shipment.id, { ...filter, limit, after });
+        return this.dependencies.readModels.queries.milestones.list(scope, shipment.id, { ...filter, limit, after });
       },
       (milestone) => milestone,
     );

@@ -1,4 +1,5 @@
-import type { Scope, SortValues } from '@tracking/read-models';
+import type { Scope } from '@tracking/contracts';
+import type { SortValues } from '@tracking/read-models';
 import { invalidRequest } from '../errors/request-error.ts';
 import type { Sealer } from '../server/seal.ts';
 

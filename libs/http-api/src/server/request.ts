@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { traceOf, type Permission } from '@tracking/contracts';
 import type { Principal } from '@tracking/identity';
 import { type Clock, type RequestOrigin, originFields } from '@tracking/ports';
-import type { Scope } from '@tracking/read-models';
+import type { Scope } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 

@@ -24,7 +24,7 @@ export class ShipmentReader {
     const scope = scopeOf(request);
     // Asked before the row is read: afterwards it could be true of a row that was replaced meanwhile.
     const current = await this.readYourWrites.shown('shipments', expected);
-    const row = await this.dependencies.readModels.shipments.get(scope, id);
+    const row = await this.dependencies.readModels.queries.shipments.get(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
     const stored = await this.dependencies.shipments.getShipment(scope, id);
     if (!stored) throw notFound('shipment');

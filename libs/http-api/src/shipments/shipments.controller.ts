@@ -81,7 +81,7 @@ export class ShipmentsController {
       this.cursors,
       async (limit, after) => {
         await this.readYourWrites.waitFor('shipments', request);
-        return this.dependencies.readModels.shipments.list(scope, { filter, limit, after });
+        return this.dependencies.readModels.queries.shipments.list(scope, { filter, limit, after });
       },
       (record) => this.resource(record),
     );

@@ -24,7 +24,7 @@ describe('queries of milestones', () => {
     await caughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await models.milestones.list(ACME, `shp_${token(n)}`, {
+      const { items, next } = await models.queries.milestones.list(ACME, `shp_${token(n)}`, {
         classifiers: ['actual'],
         include_superseded: false,
         include_retracted: false,
@@ -78,7 +78,10 @@ describe('queries of milestones', () => {
     await world.writer.record(n, 'a');
     expect(await list()).toEqual([['a']]);
     const query = { classifiers: ['actual'], include_superseded: true, include_retracted: true, limit: 10 } as const;
-    expect(await models.milestones.list(OTHER, `shp_${token(n)}`, query)).toEqual({ items: [], next: undefined });
-    expect(await models.milestones.list(ACME, 'shp_unknown', query)).toEqual({ items: [], next: undefined });
+    expect(await models.queries.milestones.list(OTHER, `shp_${token(n)}`, query)).toEqual({
+      items: [],
+      next: undefined,
+    });
+    expect(await models.queries.milestones.list(ACME, 'shp_unknown', query)).toEqual({ items: [], next: undefined });
   });
 });

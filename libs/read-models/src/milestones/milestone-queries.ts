@@ -1,7 +1,8 @@
-import type { Classifier, Milestone } from '@tracking/contracts';
+import type { Classifier, Milestone, Scope } from '@tracking/contracts';
 import type { Filter } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
-import type { Listed, Scope, SortValues } from '../read-model.ts';
+import type { QueryPage, SortValues } from '../read-model.ts';
+import { inScope } from '../scope.ts';
 import { TIMELINE } from './milestone-rows.ts';
 import type { MilestoneRow } from './milestone-rows.ts';
 
@@ -27,12 +28,11 @@ export class MilestoneQueries {
    * scope, as for one that does not exist.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<Listed<Milestone>> {
+  async list(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<QueryPage<Milestone>> {
     const { classifiers, container_number, include_superseded, include_retracted, limit, after } = query;
     const filter: Filter = {
       shipment_id: shipmentId,
-      workspace_id: scope.workspace_id,
-      environment: scope.environment,
+      ...inScope(scope),
       classifier: { in: classifiers },
       ...(container_number !== undefined && { container_number }),
       ...(!include_superseded && { superseded: false }),

@@ -1,5 +1,5 @@
 import { ACME, milestone, newEvent, token } from '../../test/shipment-events.ts';
-import { decode } from '../projection/decode.ts';
+import { toShipmentEvent } from '@tracking/shipments-domain';
 import { milestonesModel } from './milestone-rows.ts';
 import type { MilestoneRow } from './milestone-rows.ts';
 import type { ProjectedEvent } from '../read-model.ts';
@@ -9,7 +9,7 @@ const last = { containers: [] };
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
   const stored = { ...newEvent({ type, data }), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: ACME, event: decode(stored) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME, event: toShipmentEvent(stored) };
 }
 const estimate = (id: string) => milestone(1, id, { classifier: 'estimated' });
 const first = event(1, 'milestone.recorded.v1', { milestone: estimate('a'), supersedes: [], last });

@@ -1,12 +1,11 @@
-import type { Classifier, Environment, Milestone } from '@tracking/contracts';
+import type { Classifier, Milestone, Scope } from '@tracking/contracts';
 import { milestoneChanges } from '@tracking/shipments-domain';
-import type { ReadModel, Row } from '../read-model.ts';
+import type { ReadModel, ReadModelRow } from '../read-model.ts';
+import { scopeOf } from '../scope.ts';
 
 /** One milestone; what lists filter and sort by stands beside it. */
-export interface MilestoneRow extends Row {
+export interface MilestoneRow extends ReadModelRow, Scope {
   readonly shipment_id: string;
-  readonly workspace_id: string;
-  readonly environment: Environment;
   readonly milestone: Milestone;
   readonly classifier: Classifier;
   readonly container_number: string | null;
@@ -21,7 +20,7 @@ export interface MilestoneRow extends Row {
 export const TIMELINE = ['occurred_at', 'sequence', 'recorded_at', 'id'] as const;
 
 /** Milestones as they are answered, one row each. */
-export const milestonesModel: ReadModel<MilestoneRow> = {
+export const milestonesModel: ReadModel<MilestoneRow, 'milestones'> = {
   name: 'milestones',
   version: 1,
   indexes: [{ name: 'by_timeline', fields: ['shipment_id', ...TIMELINE] }],
@@ -52,16 +51,11 @@ export const milestonesModel: ReadModel<MilestoneRow> = {
   },
 };
 
-function milestoneRow(
-  milestone: Milestone,
-  { workspace_id, environment }: Pick<MilestoneRow, 'workspace_id' | 'environment'>,
-  revision: number,
-): MilestoneRow {
+function milestoneRow(milestone: Milestone, scope: Scope, revision: number): MilestoneRow {
   return {
     id: milestone.id,
     shipment_id: milestone.shipment_id,
-    workspace_id,
-    environment,
+    ...scopeOf(scope),
     milestone,
     revision,
     classifier: milestone.classifier,

@@ -1,21 +1,21 @@
 import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
-import { RecentlyUsed } from '@tracking/subscriptions';
+import { LRUCache } from 'lru-cache';
 import { ACME, token } from '../../test/shipment-events.ts';
 import { World } from '../../test/world.ts';
 import { milestonesModel } from '../milestones/milestone-rows.ts';
 import type { MilestoneRow } from '../milestones/milestone-rows.ts';
 import { rowsOf } from '../read-model.ts';
-import type { ReadModel, Row } from '../read-model.ts';
+import type { ReadModel, ReadModelRow } from '../read-model.ts';
 import { shipmentsModel } from '../shipments/shipment-rows.ts';
 import { BatchProjector } from './batch-projector.ts';
 import { StreamScopes } from './stream-scopes.ts';
 
 describe('projecting a batch', () => {
   let world: World;
-  let rows: Collection<Row>;
+  let rows: Collection<ReadModelRow>;
   beforeEach(async () => {
     world = await World.open();
-    rows = await world.engine.documentStore.collection<Row>(rowsOf(shipmentsModel, 1));
+    rows = await world.engine.documentStore.collection<ReadModelRow>(rowsOf(shipmentsModel, 1));
   });
   afterEach(() => world.close());
 
@@ -26,8 +26,8 @@ describe('projecting a batch', () => {
   ): Promise<BatchProjector> {
     return new BatchProjector({
       model,
-      rows: await world.engine.documentStore.collection<Row>(rowsOf(model, 1)),
-      cache: new RecentlyUsed(100),
+      rows: await world.engine.documentStore.collection<ReadModelRow>(rowsOf(model, 1)),
+      cache: new LRUCache({ max: 100 }),
       scopes: new StreamScopes(eventStore),
     });
   }

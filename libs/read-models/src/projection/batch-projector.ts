@@ -1,13 +1,14 @@
 import type { Collection, StoredEvent, Write } from '@tracking/ports';
-import type { Failure, RecentlyUsed, Work } from '@tracking/subscriptions';
-import type { ProjectedEvent, ReadModel, Row } from '../read-model.ts';
-import { decode } from './decode.ts';
+import type { EventFailure, EventHandler } from '@tracking/subscriptions';
+import type { LRUCache } from 'lru-cache';
+import type { ProjectedEvent, ReadModel, ReadModelRow } from '../read-model.ts';
+import { toShipmentEvent } from '@tracking/shipments-domain';
 import type { StreamScopes } from './stream-scopes.ts';
 
 export interface ProjectorParts {
   readonly model: ReadModel;
-  readonly rows: Collection<Row>;
-  readonly cache: RecentlyUsed<Row>;
+  readonly rows: Collection<ReadModelRow>;
+  readonly cache: LRUCache<string, ReadModelRow>;
   readonly scopes: StreamScopes;
 }
 
@@ -20,18 +21,18 @@ interface Decoded {
  * Folds events into rows. Everything may be repeated: rows are written where they are newer than what is stored, and
  * the same events always make the same rows.
  */
-export class BatchProjector implements Work {
+export class BatchProjector implements EventHandler {
   constructor(private readonly parts: ProjectorParts) {}
 
   /** Resolves when the rows of all events but those of streams that failed are written. */
-  async handle(events: readonly StoredEvent[]): Promise<readonly Failure[]> {
+  async handle(events: readonly StoredEvent[]): Promise<readonly EventFailure[]> {
     const { model, rows, cache } = this.parts;
-    const failures = new Map<string, Failure>();
+    const failures = new Map<string, EventFailure>();
     const { decoded, ids } = await this.decode(events, failures);
     const present = await this.present(ids);
 
-    const changed = new Map<string, Row>();
-    const row = (id: string): Row | undefined => changed.get(id) ?? present.get(id);
+    const changed = new Map<string, ReadModelRow>();
+    const row = (id: string): ReadModelRow | undefined => changed.get(id) ?? present.get(id);
     for (const { stored, projected } of decoded) {
       const failure = failures.get(stored.stream);
       if (failure && failure.event.revision < stored.revision) continue;
@@ -47,7 +48,7 @@ export class BatchProjector implements Work {
   }
 
   /** The events in their newest version, and the ids of the rows they need; a stream ends before one that fails. */
-  private async decode(events: readonly StoredEvent[], failures: Map<string, Failure>): Promise<Decoded> {
+  private async decode(events: readonly StoredEvent[], failures: Map<string, EventFailure>): Promise<Decoded> {
     const { model, scopes } = this.parts;
     const scopeOf = model.scoped ? await scopes.of(events) : undefined;
     const decoded: { stored: StoredEvent; projected: ProjectedEvent }[] = [];
@@ -56,7 +57,7 @@ export class BatchProjector implements Work {
       if (failures.has(stored.stream)) continue;
       try {
         const { id, stream, position } = stored;
-        const projected = { id, stream, position, scope: scopeOf?.get(stream), event: decode(stored) };
+        const projected = { id, stream, position, scope: scopeOf?.get(stream), event: toShipmentEvent(stored) };
         for (const read of model.reads(projected)) ids.add(read);
         decoded.push({ stored, projected });
       } catch (error) {
@@ -66,8 +67,8 @@ export class BatchProjector implements Work {
     return { decoded, ids };
   }
 
-  private async present(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, Row>> {
-    const present = new Map<string, Row>();
+  private async present(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, ReadModelRow>> {
+    const present = new Map<string, ReadModelRow>();
     const missing: string[] = [];
     for (const id of ids) {
       const cached = this.parts.cache.get(id);
@@ -80,6 +81,6 @@ export class BatchProjector implements Work {
 }
 
 /** A row never goes back: neither by repeated work nor by a runner that lost its lease and does not know it yet. */
-function ifNewer(row: Row): Write<Row> {
+function ifNewer(row: ReadModelRow): Write<ReadModelRow> {
   return { kind: 'upsert', document: row, guard: { revision: { lt: row.revision } } };
 }

@@ -1,16 +1,16 @@
-import { Parked, partition } from '@tracking/subscriptions';
+import { ParkedStreams, partition } from '@tracking/subscriptions';
 import { type LogLine, noMetrics, recordingLogger } from '@tracking/testing';
 import { Writer, token } from '../../test/shipment-events.ts';
 import { World, until } from '../../test/world.ts';
 import { ActiveRows } from '../active-rows.ts';
-import { CheckpointLooks } from '../checkpoint-looks.ts';
+import { CheckpointPoller } from '../checkpoint-poller.ts';
 import { Collections } from '../collections.ts';
 import { Generations } from '../generations.ts';
 import { Lifecycle } from '../lifecycle.ts';
-import type { ReadModel, Row } from '../read-model.ts';
+import type { ReadModel, ReadModelRow } from '../read-model.ts';
 import { ProjectionMetrics } from './projection-metrics.ts';
 
-interface Seen extends Row {
+interface Seen extends ReadModelRow {
   /** Revisions seen, in order. */
   readonly revisions: readonly number[];
 }
@@ -51,9 +51,9 @@ describe('an event that cannot be applied', () => {
   function start() {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
-    const looks = new CheckpointLooks(collections, [seenModel(faults).name]);
+    const checkpoints = new CheckpointPoller(collections, [seenModel(faults).name]);
     const parts = { partitions: [partition(['shipment-'])], collections, generations, graceMs: 100 };
-    const active = new ActiveRows(seenModel(faults), { ...parts, looks, maxWaiters: 10 });
+    const active = new ActiveRows(seenModel(faults), { ...parts, checkpoints, maxWaiters: 10 });
     const lifecycle = new Lifecycle(active, {
       ...world.parts(),
       ...parts,
@@ -64,7 +64,7 @@ describe('an event that cannot be applied', () => {
     });
     void lifecycle.start();
     stops.push(() => lifecycle.stop());
-    const parked = new Parked(world.engine.documentStore, () => lifecycle.retryParked());
+    const parked = new ParkedStreams(world.engine.documentStore, () => lifecycle.retryParked());
     const revisions = async (n: number) => (await (await active.rows()).get(world.writer.stream(n)))?.revisions;
     const shown = (position: string) => active.progress.reached(position, 5_000);
     return { lifecycle, parked, revisions, shown };

@@ -1,14 +1,14 @@
+import type { Scope } from '@tracking/contracts';
 import type { EventStore, StoredEvent } from '@tracking/ports';
-import { RecentlyUsed } from '@tracking/subscriptions';
-import type { Scope } from '../read-model.ts';
-import { decode } from './decode.ts';
+import { LRUCache } from 'lru-cache';
+import { toShipmentEvent } from '@tracking/shipments-domain';
 
 const REMEMBERED = 50_000;
 const READS_AT_ONCE = 16;
 
 /** Whose each stream is: its first event says so. The streams seen last are remembered. */
 export class StreamScopes {
-  private readonly remembered = new RecentlyUsed<Scope>(REMEMBERED);
+  private readonly remembered = new LRUCache<string, Scope>({ max: REMEMBERED });
 
   constructor(private readonly eventStore: EventStore) {}
 
@@ -49,7 +49,7 @@ export class StreamScopes {
 
 function scopeIn(first: StoredEvent): Scope | undefined {
   try {
-    const event = decode(first);
+    const event = toShipmentEvent(first);
     if (event.type !== 'shipment.created.v1') return undefined;
     return { workspace_id: event.data.workspace_id, environment: event.data.environment };
   } catch {

@@ -1,8 +1,9 @@
-import type { EventType, Timestamp } from '@tracking/contracts';
+import type { EventType, Scope, Timestamp } from '@tracking/contracts';
 import type { Collection, Filter, Position } from '@tracking/ports';
 import { type EventReference, streamOf } from '@tracking/shipments-domain';
 import type { ActiveRows } from '../active-rows.ts';
-import type { Listed, Scope, SortValues } from '../read-model.ts';
+import type { QueryPage, SortValues } from '../read-model.ts';
+import { inScope, isInScope } from '../scope.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 export interface EventListQuery {
@@ -37,7 +38,7 @@ export class EventQueries {
    * that they have seen misses none.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, { filter, limit, after }: EventListQuery): Promise<Listed<EventReference>> {
+  async list(scope: Scope, { filter, limit, after }: EventListQuery): Promise<QueryPage<EventReference>> {
     const rows = await this.active.rows();
     const position = await this.range(rows, scope, filter, after);
     if (position === undefined) return { items: [], next: undefined };
@@ -47,7 +48,10 @@ export class EventQueries {
     const page = (narrower: Filter) =>
       rows.find({ filter: { ...narrower, ...times, position }, sort, limit: limit + 1 });
     const pages = await Promise.all(narrowed(scope, filter).map(page));
-    const found = pages.flat().filter(isIn(scope)).sort(byPosition);
+    const found = pages
+      .flat()
+      .filter((row) => isInScope(row, scope))
+      .sort(byPosition);
     const items = found.slice(0, limit);
     const last = items[items.length - 1];
     return {
@@ -82,7 +86,7 @@ export class EventQueries {
 
 async function find(rows: Collection<PublishedEventRow>, scope: Scope, id: string) {
   const row = await rows.get(id);
-  return row && isIn(scope)(row) ? row : undefined;
+  return row && isInScope(row, scope) ? row : undefined;
 }
 
 /** The filters of which each is one range of an index in the list's order, so that a page costs what it holds. */
@@ -119,14 +123,6 @@ async function ceilingOf(
   const sort = { fields: ['created_at', 'position'] };
   const [first] = await rows.find({ filter: { ...inScope(scope), created_at }, sort, limit: 1 });
   return first?.position;
-}
-
-function inScope({ workspace_id, environment }: Scope): Filter {
-  return { workspace_id, environment };
-}
-
-function isIn({ workspace_id, environment }: Scope) {
-  return (row: PublishedEventRow) => row.workspace_id === workspace_id && row.environment === environment;
 }
 
 function between(since: Timestamp | undefined, until: Timestamp | undefined) {

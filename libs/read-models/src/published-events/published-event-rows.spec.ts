@@ -1,6 +1,5 @@
-import { storedEventTypes } from '@tracking/shipments-domain';
+import { storedEventTypes, toShipmentEvent } from '@tracking/shipments-domain';
 import { ACME, milestone, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
-import { decode } from '../projection/decode.ts';
 import type { ProjectedEvent } from '../read-model.ts';
 import { publishedEventsModel } from './published-event-rows.ts';
 
@@ -28,7 +27,7 @@ const ANNOUNCED: readonly (readonly [type: string, data: object, announced: stri
 
 function event(type: string, data: object): ProjectedEvent {
   const stored = { ...newEvent({ type, data }), stream, revision: 3, position: '0004' };
-  return { id: stored.id, stream, position: stored.position, scope: ACME, event: decode(stored) };
+  return { id: stored.id, stream, position: stored.position, scope: ACME, event: toShipmentEvent(stored) };
 }
 const rowsOf = (given: ProjectedEvent) => publishedEventsModel.apply(given, () => undefined);
 

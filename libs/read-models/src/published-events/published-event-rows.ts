@@ -1,30 +1,27 @@
-import type { Environment, EventType, Timestamp } from '@tracking/contracts';
+import type { EventType, Scope, Timestamp } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import { type EventReference, announcementOf, publicEventId } from '@tracking/shipments-domain';
-import type { ReadModel, Row } from '../read-model.ts';
+import type { ReadModel, ReadModelRow } from '../read-model.ts';
+import { SCOPE_FIELDS, scopeOf } from '../scope.ts';
 
 /** One public event: what it takes to find it, and to make it again. Never changes. */
-export interface PublishedEventRow extends Row, EventReference {
-  readonly workspace_id: string;
-  readonly environment: Environment;
+export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
   readonly type: EventType;
   readonly created_at: Timestamp;
   /** Of the stored event: the order in which events are listed, which is that of their publication. */
   readonly position: Position;
 }
 
-const SCOPE = ['workspace_id', 'environment'];
-
 /** Every event that is published, one row each. */
-export const publishedEventsModel: ReadModel<PublishedEventRow> = {
+export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_events'> = {
   name: 'published_events',
   version: 1,
   indexes: [
     // With what a list may be narrowed by: events that it leaves out are passed over without a look at their rows.
-    { name: 'by_position', fields: [...SCOPE, 'position', 'created_at'] },
-    { name: 'by_type', fields: [...SCOPE, 'type', 'position', 'created_at'] },
+    { name: 'by_position', fields: [...SCOPE_FIELDS, 'position', 'created_at'] },
+    { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'position', 'created_at'] },
     { name: 'by_stream', fields: ['stream', 'position'] },
-    { name: 'by_time', fields: [...SCOPE, 'created_at', 'position'] },
+    { name: 'by_time', fields: [...SCOPE_FIELDS, 'created_at', 'position'] },
   ],
   scoped: true,
 
@@ -37,8 +34,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow> = {
     return [
       {
         id: publicEventId(id),
-        workspace_id: scope.workspace_id,
-        environment: scope.environment,
+        ...scopeOf(scope),
         type: announcement.type,
         created_at: event.metadata.recorded_at,
         stream,

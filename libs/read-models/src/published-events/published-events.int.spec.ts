@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { EventType, PublishedEvent, ShipmentRecord } from '@tracking/contracts';
-import { type EventReference, evolveRecord, publicEvent } from '@tracking/shipments-domain';
+import type { EventType, PublishedEvent, Scope, ShipmentRecord } from '@tracking/contracts';
+import { type EventReference, evolveRecord, publicEvent, toShipmentEvent } from '@tracking/shipments-domain';
 import { ACME, ACME_TEST, OTHER, milestone, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
 import { World, expectEqualToRebuild } from '../../test/world.ts';
-import { decode } from '../projection/decode.ts';
-import type { Scope, SortValues } from '../read-model.ts';
+import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { EventListQuery } from './event-queries.ts';
 import { PublishedEvents } from './published-events.ts';
@@ -32,7 +31,7 @@ describe('published events', () => {
       const scope = scopes.get(stream) ?? ACME;
       let record: ShipmentRecord | undefined;
       for (const stored of await world.engine.eventStore.read(stream, { to: revision })) {
-        const event = decode(stored);
+        const event = toShipmentEvent(stored);
         record = evolveRecord(record, event);
         const body = publicEvent(stored.id, event, { ...scope, record }, 'https://app');
         if (event.revision === revision && body) made.push(body);

@@ -1,32 +1,29 @@
 import { API_VERSIONS } from '@tracking/contracts';
-import type { ApiVersion, EventEnvelope, PublishedEvent } from '@tracking/contracts';
-import type { EventReference } from '@tracking/shipments-domain';
+import type { ApiVersion, EventEnvelope, PublishedEvent, Scope } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import type { Listed, Scope } from '../read-model.ts';
+import type { EventBodies } from '@tracking/shipments-domain';
+import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { EventListQuery } from './event-queries.ts';
-
-/** Makes public events again; leaves out what cannot be made. @throws Unavailable */
-export type EventBodies = (references: readonly EventReference[]) => Promise<readonly PublishedEvent[]>;
 
 const NEWEST: ApiVersion = API_VERSIONS[API_VERSIONS.length - 1] ?? API_VERSIONS[0];
 
 /** The public events of a scope as they are delivered, whether or not an endpoint wanted them. */
 export class PublishedEvents {
   constructor(
-    private readonly readModels: Pick<ReadModels, 'events' | 'progress'>,
+    private readonly readModels: Pick<ReadModels, 'queries' | 'progress'>,
     private readonly bodies: EventBodies,
   ) {}
 
   /** Oldest first; in the newest version of the payload. @throws Unavailable, Busy */
-  async list(scope: Scope, query: EventListQuery): Promise<Listed<EventEnvelope>> {
-    const { items, next } = await this.readModels.events.list(scope, query);
+  async list(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
+    const { items, next } = await this.readModels.queries.published_events.list(scope, query);
     return { items: (await this.bodies(items)).map(envelope), next };
   }
 
   /** @throws Unavailable */
   async get(scope: Scope, id: string): Promise<EventEnvelope | undefined> {
-    const found = await this.readModels.events.get(scope, id);
+    const found = await this.readModels.queries.published_events.get(scope, id);
     const [body] = found ? await this.bodies([found]) : [];
     return body && envelope(body);
   }

@@ -1,8 +1,8 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
-import type { ShipmentStatus } from '@tracking/contracts';
+import type { Scope, ShipmentStatus } from '@tracking/contracts';
 import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
 import { World, caughtUp } from '../../test/world.ts';
-import type { Scope, SortValues } from '../read-model.ts';
+import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { ShipmentListQuery } from './shipment-queries.ts';
 
@@ -33,7 +33,7 @@ describe('queries of shipments', () => {
   async function pages(filter: ShipmentListQuery['filter'], limit: number): Promise<string[][]> {
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await models.shipments.list(scope, { filter, limit, after });
+      const { items, next } = await models.queries.shipments.list(scope, { filter, limit, after });
       all.push(items.map(({ id }) => id));
       if (!next) return all;
       after = next;
@@ -82,7 +82,7 @@ describe('queries of shipments', () => {
     await caughtUp(models);
     const seen: string[] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await models.shipments.list(scope, { filter: {}, limit: 4, after });
+      const { items, next } = await models.queries.shipments.list(scope, { filter: {}, limit: 4, after });
       seen.push(...items.map(({ id }) => id));
       await create();
       await caughtUp(models);
@@ -110,13 +110,13 @@ describe('queries of shipments', () => {
     const others = [await create(fields, ACME_TEST), await create(fields, OTHER)];
     await caughtUp(models);
     for (const filter of [{}, { external_id: 'X' }, { status: ['pending'] as const }]) {
-      const { items } = await models.shipments.list(ACME, { filter, limit: 10 });
+      const { items } = await models.queries.shipments.list(ACME, { filter, limit: 10 });
       expect(items.map(({ id }) => id)).toEqual([mine]);
     }
-    expect(await models.shipments.get(ACME, mine)).toBeDefined();
-    for (const id of others) expect(await models.shipments.get(ACME, id)).toBeUndefined();
+    expect(await models.queries.shipments.get(ACME, mine)).toBeDefined();
+    for (const id of others) expect(await models.queries.shipments.get(ACME, id)).toBeUndefined();
     const record = { id: 'shp_new', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
-    expect((await models.shipments.possibleDuplicates(ACME, record)).map(({ id }) => id)).toEqual([mine]);
+    expect((await models.queries.shipments.possibleDuplicates(ACME, record)).map(({ id }) => id)).toEqual([mine]);
   });
 
   describe('possible duplicates', () => {
@@ -129,7 +129,7 @@ describe('queries of shipments', () => {
       await create({ house_bill: 'OTHER', container_numbers: ['C9'] });
       await caughtUp(models);
       const record = shipment({ house_bill: 'HB', container_numbers: ['C1', 'C2'] });
-      const found = await models.shipments.possibleDuplicates(scope, record);
+      const found = await models.queries.shipments.possibleDuplicates(scope, record);
       expect([...found].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
         [
           { id: both, house_bill: true, container_numbers: ['C1', 'C2'] },
@@ -137,15 +137,15 @@ describe('queries of shipments', () => {
           { id: container, house_bill: false, container_numbers: ['C2'] },
         ].sort((a, b) => (a.id < b.id ? -1 : 1)),
       );
-      expect(await models.shipments.possibleDuplicates(scope, { ...record, id: both })).toHaveLength(2);
-      expect(await models.shipments.possibleDuplicates(scope, shipment({}))).toEqual([]);
+      expect(await models.queries.shipments.possibleDuplicates(scope, { ...record, id: both })).toHaveLength(2);
+      expect(await models.queries.shipments.possibleDuplicates(scope, shipment({}))).toEqual([]);
     });
 
     it('are not those that are delivered or beyond, or cancelled', async () => {
       for (const status of SHIPMENT_STATUSES) await create({ status, house_bill: 'HB', container_numbers: [status] });
       await caughtUp(models);
       const all = shipment({ container_numbers: SHIPMENT_STATUSES });
-      const found = await models.shipments.possibleDuplicates(scope, all);
+      const found = await models.queries.shipments.possibleDuplicates(scope, all);
       const statuses = found.flatMap(({ container_numbers }) => container_numbers);
       expect(found).toHaveLength(5);
       for (const ended of ['delivered', 'completed', 'returned', 'cancelled']) expect(statuses).not.toContain(ended);
@@ -156,7 +156,7 @@ describe('queries of shipments', () => {
       await world.writer.change(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });
       await caughtUp(models);
       const find = (value: string) =>
-        models.shipments.possibleDuplicates(scope, shipment({ house_bill: value, container_numbers: [value] }));
+        models.queries.shipments.possibleDuplicates(scope, shipment({ house_bill: value, container_numbers: [value] }));
       expect(await find('OLD')).toEqual([]);
       expect(await find('NEW')).toEqual([{ id, house_bill: true, container_numbers: ['NEW'] }]);
     });

@@ -1,8 +1,9 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
-import type { ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Collection, Filter, Position, Query } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
-import type { Listed, Scope, SortValues } from '../read-model.ts';
+import type { QueryPage, SortValues } from '../read-model.ts';
+import { inScope, isInScope } from '../scope.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
 export interface ShipmentListQuery {
@@ -39,7 +40,7 @@ export class ShipmentQueries {
    */
   async get(scope: Scope, id: string): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
     const row = await (await this.active.rows()).get(id);
-    if (!row || row.workspace_id !== scope.workspace_id || row.environment !== scope.environment) return undefined;
+    if (!row || !isInScope(row, scope)) return undefined;
     return { record: row.record, position: row.position };
   }
 
@@ -48,7 +49,7 @@ export class ShipmentQueries {
    * repeats nor hides a shipment; one that changes its status between two pages may be in both or none.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, { filter, limit, after }: ShipmentListQuery): Promise<Listed<ShipmentRecord>> {
+  async list(scope: Scope, { filter, limit, after }: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
     const rows = await this.active.rows();
     const { external_id, status } = filter;
     if (external_id !== undefined) return onlyOne(await rows.find(byExternalId(scope, external_id, status)), after);
@@ -103,10 +104,6 @@ export class ShipmentQueries {
   }
 }
 
-function inScope({ workspace_id, environment }: Scope): Filter {
-  return { workspace_id, environment };
-}
-
 /**
  * The filters of which each is one range of an index in the list's order, so that a page costs what it holds however
  * many shipments there are; together they are the filter asked for, and no shipment is in two of them.
@@ -122,7 +119,7 @@ function byExternalId(scope: Scope, external_id: string, status: ShipmentListQue
   return { filter: { ...inScope(scope), external_id, ...(status && { status: { in: status } }) }, limit: 1 };
 }
 
-function onlyOne([row]: readonly ShipmentRow[], after: SortValues | undefined): Listed<ShipmentRecord> {
+function onlyOne([row]: readonly ShipmentRow[], after: SortValues | undefined): QueryPage<ShipmentRecord> {
   return { items: row === undefined || after !== undefined ? [] : [row.record], next: undefined };
 }
 

@@ -1,5 +1,5 @@
 import { ACME, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
-import { decode } from '../projection/decode.ts';
+import { toShipmentEvent } from '@tracking/shipments-domain';
 import { shipmentsModel } from './shipment-rows.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
@@ -8,7 +8,7 @@ const sent = { etd: null, eta: null, legs: [] };
 
 function event(revision: number, type: string, data: object) {
   const stored = { ...newEvent({ type, data }), stream, revision, position: String(revision) };
-  return { id: stored.id, stream, position: stored.position, scope: undefined, event: decode(stored) };
+  return { id: stored.id, stream, position: stored.position, scope: undefined, event: toShipmentEvent(stored) };
 }
 const created = event(0, 'shipment.created.v1', { ...ACME, shipment: shipmentRecord(1, { house_bill: 'HB' }), sent });
 const delivered = event(1, 'shipment.changed.v1', { changes: { status: { from: 'pending', to: 'delivered' } } });

@@ -1,12 +1,11 @@
-import type { Environment, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import { evolveRecord, shipmentIdOf, weightOfRecord } from '@tracking/shipments-domain';
-import type { ReadModel, Row, Scope } from '../read-model.ts';
+import type { ReadModel, ReadModelRow } from '../read-model.ts';
+import { SCOPE_FIELDS, scopeOf } from '../scope.ts';
 
 /** One shipment; what lists filter and sort by stands beside the record. */
-export interface ShipmentRow extends Row {
-  readonly workspace_id: string;
-  readonly environment: Environment;
+export interface ShipmentRow extends ReadModelRow, Scope {
   readonly record: ShipmentRecord;
   /** Of the last event that the row reflects. */
   readonly position: Position;
@@ -20,18 +19,17 @@ export interface ShipmentRow extends Row {
 }
 
 const ENDED: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
-const SCOPE = ['workspace_id', 'environment'];
 
 /** Shipments as they are answered, one row each. */
-export const shipmentsModel: ReadModel<ShipmentRow> = {
+export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   name: 'shipments',
   version: 1,
   indexes: [
-    { name: 'by_created_at', fields: [...SCOPE, 'created_at', 'id'] },
-    { name: 'by_status', fields: [...SCOPE, 'status', 'created_at', 'id'] },
-    { name: 'by_external_id', fields: [...SCOPE, 'external_id'] },
-    { name: 'by_house_bill', fields: [...SCOPE, 'house_bill', 'active'] },
-    { name: 'by_container', fields: [...SCOPE, 'container_numbers', 'active'], arrayField: 'container_numbers' },
+    { name: 'by_created_at', fields: [...SCOPE_FIELDS, 'created_at', 'id'] },
+    { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', 'created_at', 'id'] },
+    { name: 'by_external_id', fields: [...SCOPE_FIELDS, 'external_id'] },
+    { name: 'by_house_bill', fields: [...SCOPE_FIELDS, 'house_bill', 'active'] },
+    { name: 'by_container', fields: [...SCOPE_FIELDS, 'container_numbers', 'active'], arrayField: 'container_numbers' },
   ],
   scoped: false,
 
@@ -47,31 +45,23 @@ export const shipmentsModel: ReadModel<ShipmentRow> = {
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`${event.type} of no shipment`);
     const record = evolveRecord(before?.record, event);
-    return [shipmentRow(shipmentIdOf(stream), scope, record, event.revision, position)];
+    return [
+      {
+        ...searchable(record),
+        ...scopeOf(scope),
+        id: shipmentIdOf(stream),
+        record,
+        revision: event.revision,
+        position,
+      },
+    ];
   },
 
   weight: ({ record }) => weightOfRecord(record),
 };
 
-function shipmentRow(
-  id: string,
-  scope: Scope,
-  record: ShipmentRecord,
-  revision: number,
-  position: Position,
-): ShipmentRow {
-  return {
-    id,
-    workspace_id: scope.workspace_id,
-    environment: scope.environment,
-    record,
-    revision,
-    position,
-    created_at: record.created_at,
-    status: record.status,
-    active: !ENDED.includes(record.status),
-    external_id: record.external_id,
-    house_bill: record.house_bill,
-    container_numbers: record.container_numbers,
-  };
+/** What lists filter and sort by. */
+function searchable(record: ShipmentRecord) {
+  const { created_at, status, external_id, house_bill, container_numbers } = record;
+  return { created_at, status, active: !ENDED.includes(status), external_id, house_bill, container_numbers };
 }

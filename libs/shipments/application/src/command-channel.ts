@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@tracking/contracts';
 import type { CommandChannel, CommandServer, EventStore } from '@tracking/ports';
 import type { CancelShipment, RecordMilestone, ReopenShipment } from '@tracking/shipments-domain';
-import type { Scope } from './shipment-stream.ts';
+import type { Scope } from '@tracking/contracts';
 import type { FoundShipment, ShipmentsService } from './shipments-service.ts';
 
 const SERVICE = 'shipments';

@@ -1,17 +1,10 @@
 export type { Written } from './answers.ts';
 export { headClient, serveHead, serveShipments, shipmentsClient } from './command-channel.ts';
 export { type EventTransfer, eventTransfer, eventTransferClient, serveEventTransfer } from './event-transfer.ts';
-export {
-  type EventBodies,
-  type EventBodiesOptions,
-  eventBodies,
-  eventBodiesClient,
-  serveEventBodies,
-} from './publisher/event-bodies.ts';
+export { type EventBodiesOptions, eventBodies, eventBodiesClient, serveEventBodies } from './publisher/event-bodies.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsReached } from './publisher/read-models-first.ts';
 export type { CacheLimits } from './shipment-cache.ts';
-export type { Scope } from './shipment-stream.ts';
 export { Shipments, type ShipmentsLimits, type ShipmentsOptions } from './shipments.ts';
 export type { FoundShipment, ShipmentsService } from './shipments-service.ts';
 

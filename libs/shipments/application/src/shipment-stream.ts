@@ -1,4 +1,4 @@
-import { DomainError, type Environment, type JsonObject } from '@tracking/contracts';
+import { DomainError, type JsonObject, type Scope } from '@tracking/contracts';
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import {
   type ShipmentCommand,
@@ -9,12 +9,6 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { eventId } from './ids.ts';
-
-/** Whose shipments: nothing of one scope is ever seen in another. */
-export interface Scope {
-  readonly workspace_id: string;
-  readonly environment: Environment;
-}
 
 /** Whether the shipment belongs to the scope, as its first event says. */
 export function isInScope(state: ShipmentState, scope: Scope): boolean {

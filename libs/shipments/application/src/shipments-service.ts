@@ -10,7 +10,7 @@ import type {
   UpsertShipmentAnswer,
 } from '@tracking/shipments-domain';
 import type { Written } from './answers.ts';
-import type { Scope } from './shipment-stream.ts';
+import type { Scope } from '@tracking/contracts';
 
 /** A shipment as its stream has it, and the position of its last event. */
 export interface FoundShipment {

@@ -1,3 +1,4 @@
+import type { Scope } from '@tracking/contracts';
 import type { EventStore, Logger, Metrics } from '@tracking/ports';
 import type {
   CancelShipment,
@@ -15,7 +16,7 @@ import type { AnswerTo, Written } from './answers.ts';
 import { shipmentIdFor } from './ids.ts';
 import { CommandMetrics } from './metrics.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
-import { type Scope, isInScope, noSuchShipment, readShipment } from './shipment-stream.ts';
+import { isInScope, noSuchShipment, readShipment } from './shipment-stream.ts';
 import { ShipmentWriter, type WriterLimits } from './shipment-writer.ts';
 import type { FoundShipment, ShipmentsService } from './shipments-service.ts';
 

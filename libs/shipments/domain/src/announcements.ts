@@ -10,6 +10,9 @@ export interface EventReference {
   readonly revision: number;
 }
 
+/** Makes public events again; leaves out what cannot be made. @throws Unavailable */
+export type EventBodies = (references: readonly EventReference[]) => Promise<readonly PublishedEvent[]>;
+
 /** A shipment as it was right after an event, and whose it is. */
 export interface Snapshot {
   readonly workspace_id: string;

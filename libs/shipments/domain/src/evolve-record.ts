@@ -19,5 +19,5 @@ export function evolveRecord(record: ShipmentRecord | undefined, event: Shipment
  * of an ordinary one.
  */
 export function weightOfRecord({ containers, legs, references, metadata }: ShipmentRecord): number {
-  return 1 + containers.length / 2 + JSON.stringify([legs, references, metadata]).length / 1_000;
+  return Math.round(1 + containers.length / 2 + JSON.stringify([legs, references, metadata]).length / 1_000);
 }

@@ -1,4 +1,5 @@
 export {
+  type EventBodies,
   type EventReference,
   type Snapshot,
   announcementOf,

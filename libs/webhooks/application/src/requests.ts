@@ -1,11 +1,15 @@
-import type { ApiVersion, DeliveryStatus, Environment, JsonObject, JsonValue, Timestamp } from '@tracking/contracts';
+import type {
+  ApiVersion,
+  DeliveryStatus,
+  Environment,
+  JsonObject,
+  JsonValue,
+  Scope,
+  Timestamp,
+} from '@tracking/contracts';
 import type { DeliveryError, DisabledReason, EndpointStatus, Origin, Verification } from '@tracking/webhooks-domain';
 
-/** Whose things a request is about; those of others do not exist for it. */
-export interface Scope {
-  readonly workspace_id: string;
-  readonly environment: Environment;
-}
+export type { Scope };
 
 /** A request that changes something; made at the edge, so that repeating it does not do it twice. */
 export interface WebhookCommand extends Scope {

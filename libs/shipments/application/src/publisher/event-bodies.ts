@@ -1,15 +1,12 @@
 import type { JsonObject, JsonValue, PublishedEvent } from '@tracking/contracts';
 import type { CommandChannel, CommandServer, EventStore } from '@tracking/ports';
 import { Unavailable } from '@tracking/ports';
-import { type EventReference, publicEvent } from '@tracking/shipments-domain';
-import { RecentlyUsed } from '@tracking/subscriptions';
+import { type EventBodies, type EventReference, publicEvent } from '@tracking/shipments-domain';
+import { LRUCache } from 'lru-cache';
 import { type Folded, foldOn, weightOf } from './history.ts';
 
 const STREAMS_AT_ONCE = 4;
 const SERVICE = 'shipments';
-
-/** Makes public events again. */
-export type EventBodies = (references: readonly EventReference[]) => Promise<readonly PublishedEvent[]>;
 
 export interface EventBodiesOptions {
   readonly eventStore: EventStore;
@@ -25,7 +22,7 @@ export interface EventBodiesOptions {
  * The functions throw Unavailable.
  */
 export function eventBodies({ eventStore, appUrl, cachedShipments = 1_000 }: EventBodiesOptions): EventBodies {
-  const cache = new RecentlyUsed<Folded>(cachedShipments, weightOf);
+  const cache = new LRUCache<string, Folded>({ maxSize: cachedShipments, sizeCalculation: weightOf });
 
   const makeFrom = async (stream: string, wanted: ReadonlySet<number>, made: Map<string, PublishedEvent>) => {
     const revisions = [...wanted].sort((a, b) => a - b);

@@ -14,16 +14,16 @@ import type {
 } from '@tracking/ports';
 import {
   PARKED,
-  Parked,
+  ParkedStreams,
   type ParkedStream,
   type RetryOutcome,
-  Subscription,
+  CatchUpSubscription,
   type SubscriptionMetrics,
   describe,
   forgetEarlier,
   partition,
-  persistently,
 } from '@tracking/subscriptions';
+import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import { PublishedLog } from './published-log.ts';
 import { Publishing } from './publishing.ts';
@@ -49,7 +49,7 @@ export interface PublisherOptions {
   /** For how long read models that stand still are waited for, in ms; 30 s by default. */
   readonly patienceMs?: number;
   /** From one write of the checkpoint to the next, in milliseconds; none by default. */
-  readonly checkpointRestMs?: number;
+  readonly checkpointIntervalMs?: number;
   /** Ordinary shipments kept in memory, over all partitions; 10,000 by default. */
   readonly cachedShipments?: number;
   /** How often it is looked whether the broker still has what it was given, in ms; 10 s by default. */
@@ -66,15 +66,15 @@ const NAME = 'publisher';
 export class Publisher {
   private readonly observed: PublisherMetrics;
   private readonly log: PublishedLog;
-  private readonly parkedStreams: Parked;
+  private readonly parkedStreams: ParkedStreams;
   private readonly stopping = new AbortController();
-  private subscription: Subscription | undefined;
+  private subscription: CatchUpSubscription | undefined;
 
   private constructor(private readonly options: PublisherOptions) {
     const { broker, documentStore, metrics } = options;
     this.observed = new PublisherMetrics(metrics);
     this.log = new PublishedLog(documentStore, broker, SHIPMENT_EVENTS_TOPIC.name);
-    this.parkedStreams = new Parked(documentStore, () => this.subscription?.nudge());
+    this.parkedStreams = new ParkedStreams(documentStore, () => this.subscription?.retryParked());
     const startedAt = performance.now();
     metrics.gauge(
       'publisher_lag_seconds',
@@ -116,7 +116,7 @@ export class Publisher {
   /** One generation after the other; it is hardly ever more than one. */
   private async run(): Promise<void> {
     const { signal } = this.stopping;
-    const wait = <T>(action: () => Promise<T>) => persistently(action, signal, this.failed);
+    const wait = <T>(action: () => Promise<T>) => retry(action, { signal, onFailure: this.failed });
     for (let generation = await wait(() => this.log.generation()); !signal.aborted;) {
       // What waits in earlier generations waits in vain.
       await wait(() => forgetEarlier(this.options.documentStore, PARKED, NAME, generation));
@@ -128,10 +128,10 @@ export class Publisher {
     }
   }
 
-  private subscribe(generation: number): Subscription {
+  private subscribe(generation: number): CatchUpSubscription {
     const { broker, eventStore, appUrl, logger } = this.options;
     const { patienceMs = 30_000, cachedShipments = 10_000, partitions = [[SHIPMENT_STREAM_PREFIX]] } = this.options;
-    return new Subscription({
+    return new CatchUpSubscription({
       ...this.options,
       subscriber: { name: NAME, generation },
       partitions: partitions.map(partition),

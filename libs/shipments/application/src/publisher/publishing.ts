@@ -3,7 +3,8 @@ import { EVENT_HEADERS, type PublishedEvent } from '@tracking/contracts';
 import type { Counter, EventStore, Message, MessageBroker, Position, StoredEvent } from '@tracking/ports';
 import { MessageRefused, Unavailable } from '@tracking/ports';
 import { publicEvent, toShipmentEvent } from '@tracking/shipments-domain';
-import { type Failure, RecentlyUsed, type Work } from '@tracking/subscriptions';
+import type { EventFailure, EventHandler } from '@tracking/subscriptions';
+import { LRUCache } from 'lru-cache';
 import { type Folded, foldNext, foldOn, weightOf } from './history.ts';
 import type { ReadModelsFirst } from './read-models-first.ts';
 
@@ -48,15 +49,15 @@ interface Slice {
  * Publishes the events of the partition that it holds, in their order. A shipment is remembered as it was after its last
  * event that was published: what comes again, after an engine's failure or with a retry, is recognised by that.
  */
-export class Publishing implements Work {
-  private readonly shipments: RecentlyUsed<Folded>;
+export class Publishing implements EventHandler {
+  private readonly shipments: LRUCache<string, Folded>;
 
   constructor(private readonly parts: PublishingParts) {
-    this.shipments = new RecentlyUsed(parts.cachedShipments, weightOf);
+    this.shipments = new LRUCache({ maxSize: parts.cachedShipments, sizeCalculation: weightOf });
   }
 
-  async handle(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly Failure[]> {
-    const failures = new Map<string, Failure>();
+  async handle(events: readonly StoredEvent[], signal: AbortSignal): Promise<readonly EventFailure[]> {
+    const failures = new Map<string, EventFailure>();
     const before = await this.shipmentsBefore(events, failures);
     let slice = emptySlice();
     for (const [index, stored] of events.entries()) {
@@ -92,7 +93,7 @@ export class Publishing implements Work {
     slice.after.set(stored.stream, after);
   }
 
-  private async send(slice: Slice, failures: Map<string, Failure>, signal: AbortSignal): Promise<void> {
+  private async send(slice: Slice, failures: Map<string, EventFailure>, signal: AbortSignal): Promise<void> {
     if (slice.announcements.length > 0) {
       await this.parts.readModels.wait(slice.position, slice.announcements.length, signal);
       await this.publish(slice, failures);
@@ -104,7 +105,7 @@ export class Publishing implements Work {
   }
 
   /** A message that the broker will never take is a failure of its stream; the slice goes without it. */
-  private async publish(slice: Slice, failures: Map<string, Failure>): Promise<void> {
+  private async publish(slice: Slice, failures: Map<string, EventFailure>): Promise<void> {
     while (slice.announcements.length > 0) {
       this.parts.lost.throwIfAborted();
       const messages = slice.announcements.map(({ message }) => message);
@@ -120,7 +121,7 @@ export class Publishing implements Work {
   }
 
   /** The shipments as they were before their first event here, or later; those that cannot be folded fail. */
-  private async shipmentsBefore(events: readonly StoredEvent[], failures: Map<string, Failure>) {
+  private async shipmentsBefore(events: readonly StoredEvent[], failures: Map<string, EventFailure>) {
     const before = new Map<string, Folded>();
     const unknown: StoredEvent[] = [];
     const seen = new Set<string>();

@@ -2,19 +2,19 @@ import { Busy } from '@tracking/ports';
 import type { Position } from '@tracking/ports';
 import type { CheckpointDocument } from '@tracking/subscriptions';
 
-interface Waiter {
+interface WaitingRead {
   readonly position: Position;
   readonly settle: (reached: boolean) => void;
 }
 
 /** What other processes know. */
-export interface Elsewhere {
+export interface OtherProcesses {
   /** The read model's checkpoints, of all generations. @throws Unavailable */
   checkpoints(): Promise<readonly CheckpointDocument[]>;
   /** Looks at the pointer again when that is due. @throws Unavailable */
   follow(): Promise<void>;
   /** Resolves when it is time to look again. */
-  nextLook(): Promise<void>;
+  nextPoll(): Promise<void>;
 }
 
 /**
@@ -24,7 +24,7 @@ export interface Elsewhere {
  * Nobody is ever taken back in time by a rebuild: when the pointer moves to another generation, queries follow only
  * once that one holds everything that this process has said the old one holds.
  */
-export class Progress {
+export class ProjectionProgress {
   /** By generation, then partition. */
   private readonly known = new Map<number, Map<string, Position>>();
   /** Partitions that are projected here, as `generation/partition`. */
@@ -32,12 +32,12 @@ export class Progress {
   private queried: number | undefined;
   private next: number | undefined;
   /** Ordered by position. */
-  private readonly waiters: Waiter[] = [];
+  private readonly waiters: WaitingRead[] = [];
   private watching = false;
 
   constructor(
     private readonly partitions: readonly string[],
-    private readonly elsewhere: Elsewhere,
+    private readonly elsewhere: OtherProcesses,
     private readonly maxWaiters: number,
   ) {}
 
@@ -114,7 +114,7 @@ export class Progress {
     if (this.waiters.length >= this.maxWaiters) throw new Busy('read models', 'too many reads wait for them');
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), timeoutMs);
-      const waiter: Waiter = {
+      const waiter: WaitingRead = {
         position,
         settle: (reached) => {
           clearTimeout(timer);
@@ -156,7 +156,7 @@ export class Progress {
     this.wake();
   }
 
-  private enqueue(waiter: Waiter): void {
+  private enqueue(waiter: WaitingRead): void {
     let at = this.waiters.length;
     while (at > 0 && (this.waiters[at - 1]?.position ?? '') > waiter.position) at -= 1;
     this.waiters.splice(at, 0, waiter);
@@ -174,7 +174,7 @@ export class Progress {
     if (this.watching) return;
     this.watching = true;
     while (this.waiters.length > 0) {
-      await this.elsewhere.nextLook();
+      await this.elsewhere.nextPoll();
       if (!this.isLocal()) await this.look().catch(() => undefined);
     }
     this.watching = false;

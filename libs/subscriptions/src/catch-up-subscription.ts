@@ -2,40 +2,39 @@ import type { Position } from '@tracking/ports';
 import { CHECKPOINTS, checkpointId } from './checkpoint.ts';
 import type { CheckpointDocument } from './checkpoint.ts';
 import { Lag } from './lag.ts';
-import { PARKED, describe } from './parked-streams.ts';
-import type { ParkedStream } from './parked-streams.ts';
+import { PARKED, type ParkedStream, describe } from './parked-stream.ts';
 import { PartitionRunner } from './partition-runner.ts';
 import type { RunnerParts } from './partition-runner.ts';
 import type { Partition } from './subscriber.ts';
 
-/** What another process asked for, or does, is noticed within this time. */
-const LOOK_MS = 1_000;
+/** How often other processes' requests and progress are looked at. */
+const POLL_MS = 1_000;
 const RETRIES_AT_ONCE = 100;
 
-export interface SubscriptionParts extends RunnerParts {
+export interface CatchUpSubscriptionParts extends RunnerParts {
   /** The same in every process; together all streams, none twice. */
   readonly partitions: readonly Partition[];
 }
 
-/** One subscriber in this process: takes part in all its partitions, from `start` to `stop`. */
-export class Subscription {
+/** Follows the event store for one subscriber in this process, in all its partitions, from `start` to `stop`. */
+export class CatchUpSubscription {
   private readonly runners: readonly PartitionRunner[];
   private timer: NodeJS.Timeout | undefined;
   private retrying: Promise<void> | undefined;
-  private looking: Promise<void> | undefined;
+  private measuring: Promise<void> | undefined;
   private readonly lag = new Lag();
 
-  constructor(private readonly parts: SubscriptionParts) {
+  constructor(private readonly parts: CatchUpSubscriptionParts) {
     this.runners = parts.partitions.map((partition) => new PartitionRunner(parts, partition));
   }
 
   start(): void {
     for (const runner of this.runners) runner.start();
-    this.look();
+    this.measureOnce();
     this.timer ??= setInterval(() => {
-      this.nudge();
-      this.look();
-    }, LOOK_MS).unref();
+      this.retryParked();
+      this.measureOnce();
+    }, POLL_MS).unref();
   }
 
   /** Finishes the batches in hand, writes the checkpoints, hands the leases over. */
@@ -49,7 +48,7 @@ export class Subscription {
    * should handle it, or none does, or nobody can tell.
    */
   lagMs(): number {
-    // Newer than the last look.
+    // This process knows its own progress before its checkpoints are stored.
     this.lag.reached(leastOf(this.here()));
     return Math.max(this.lag.ms(), ...this.runners.map((runner) => runner.lagMs()));
   }
@@ -60,23 +59,23 @@ export class Subscription {
   }
 
   /** Parked streams of which another attempt was asked for are tried now rather than within a second. */
-  nudge(): void {
-    this.retrying ??= this.retryAsked().finally(() => (this.retrying = undefined));
+  retryParked(): void {
+    this.retrying ??= this.retryRequested().finally(() => (this.retrying = undefined));
   }
 
-  private look(): void {
-    this.looking ??= this.measure().finally(() => (this.looking = undefined));
+  private measureOnce(): void {
+    this.measuring ??= this.measure().finally(() => (this.measuring = undefined));
   }
 
   private async measure(): Promise<void> {
     const at = performance.now();
     try {
       const head = await this.parts.eventStore.head();
-      this.lag.looked(at, head, await this.done());
+      this.lag.observe(at, head, await this.done());
     } catch (error) {
       this.parts.logger.debug(
         { ...this.parts.subscriber, error: describe(error) },
-        'how far it is, is looked at later',
+        'the lag could not be measured; trying again',
       );
     }
   }
@@ -99,20 +98,19 @@ export class Subscription {
     return this.runners.map((runner) => runner.position ?? stored.get(runner.key));
   }
 
-  private async retryAsked(): Promise<void> {
-    // Asked for is what waits in the hands of some process: nothing of this one's, nothing to look for.
+  private async retryRequested(): Promise<void> {
+    // Only the process that holds a parked stream can retry it.
     if (this.parkedCount() === 0) return;
     const { subscriber, documentStore, logger, metrics } = this.parts;
     const { name, generation } = subscriber;
     try {
       const documents = await documentStore.collection<ParkedStream>(PARKED);
       const filter = { subscriber: name, generation, retry: true };
-      const asked = await documents.find({ filter, limit: RETRIES_AT_ONCE });
-      // The runner that holds the stream does it.
-      if (asked.length > 0) await Promise.all(this.runners.map((runner) => runner.retry(asked)));
+      const requested = await documents.find({ filter, limit: RETRIES_AT_ONCE });
+      if (requested.length > 0) await Promise.all(this.runners.map((runner) => runner.retry(requested)));
     } catch (error) {
       metrics.failed();
-      logger.warn({ subscriber: name, error: describe(error) }, 'parked streams are looked for again');
+      logger.warn({ subscriber: name, error: describe(error) }, 'parked streams could not be read; trying again');
     }
   }
 }

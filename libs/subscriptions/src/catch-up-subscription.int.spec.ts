@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { type EventStore, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { CatchUpSubscription, type CatchUpSubscriptionParts } from './catch-up-subscription.ts';
 import { partition } from './subscriber.ts';
-import { Subscription, type SubscriptionParts } from './subscription.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
 
 describe('the lag of a subscriber', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
-  let started: Subscription[];
+  let started: CatchUpSubscription[];
   beforeEach(async () => {
     folder = await tempFolder();
     engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
@@ -26,8 +26,8 @@ describe('the lag of a subscriber', () => {
     engine.eventStore.append(`thing-${randomUUID()}`, 'no_stream', [
       { id: randomUUID(), type: 'happened', data: {}, metadata: { recorded_at: new Date().toISOString() } },
     ]);
-  function start(parts: Partial<SubscriptionParts> = {}): Subscription {
-    const subscription = new Subscription({
+  function start(parts: Partial<CatchUpSubscriptionParts> = {}): CatchUpSubscription {
+    const subscription = new CatchUpSubscription({
       subscriber: { name: 'tester', generation: 1 },
       partitions: [partition(['thing-'])],
       begin: () => Promise.resolve({ handle: () => Promise.resolve([]) }),
@@ -43,12 +43,12 @@ describe('the lag of a subscriber', () => {
     subscription.start();
     return subscription;
   }
-  const grows = async (one: Subscription) => {
+  const grows = async (one: CatchUpSubscription) => {
     await eventually(() => expect(one.lagMs()).toBeGreaterThan(0), DEADLINE);
     const before = one.lagMs();
     await eventually(() => expect(one.lagMs()).toBeGreaterThan(before + 1_000), DEADLINE);
   };
-  const ends = (one: Subscription) => eventually(() => expect(one.lagMs()).toBe(0), DEADLINE);
+  const ends = (one: CatchUpSubscription) => eventually(() => expect(one.lagMs()).toBe(0), DEADLINE);
   const storeThat = (part: Partial<EventStore>) => Object.assign(Object.create(engine.eventStore) as EventStore, part);
 
   it('grows where the work is handed to nobody', async () => {

@@ -7,7 +7,7 @@ const POLL_MS = 15;
 const CHECKPOINTS_AT_MOST = 1_000;
 
 /** The checkpoints of all read models, looked at once for everybody in this process who waits for other processes. */
-export class CheckpointLooks {
+export class CheckpointPoller {
   private looking: Promise<readonly CheckpointDocument[]> | undefined;
   private pausing: Promise<void> | undefined;
 
@@ -23,7 +23,7 @@ export class CheckpointLooks {
   }
 
   /** Resolves when whoever waits is to look again: for all at the same moment, so that they share the look. */
-  nextLook(): Promise<void> {
+  nextPoll(): Promise<void> {
     return (this.pausing ??= pause(POLL_MS).finally(() => (this.pausing = undefined)));
   }
 

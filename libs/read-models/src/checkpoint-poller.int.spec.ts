@@ -1,7 +1,7 @@
 import { eventually } from '@tracking/testing';
 import { World, caughtUp } from '../test/world.ts';
 import { troubled } from '../test/troubled-store.ts';
-import { CheckpointLooks } from './checkpoint-looks.ts';
+import { CheckpointPoller } from './checkpoint-poller.ts';
 import { Collections } from './collections.ts';
 
 const NAMES = ['shipments', 'milestones', 'published_events'];
@@ -9,7 +9,7 @@ const NAMES = ['shipments', 'milestones', 'published_events'];
 describe('looks at the checkpoints of other processes', () => {
   let world: World;
   let reads: number;
-  let looks: CheckpointLooks;
+  let poller: CheckpointPoller;
   beforeEach(async () => {
     world = await World.open();
     reads = 0;
@@ -17,8 +17,8 @@ describe('looks at the checkpoints of other processes', () => {
       if (operation === 'read') reads += 1;
       return 'works';
     });
-    looks = new CheckpointLooks(new Collections(counted), NAMES);
-    await looks.of('shipments');
+    poller = new CheckpointPoller(new Collections(counted), NAMES);
+    await poller.of('shipments');
   });
   afterEach(() => world.close());
 
@@ -27,25 +27,25 @@ describe('looks at the checkpoints of other processes', () => {
     await world.writer.create(1);
     await caughtUp(models);
     await eventually(async () => {
-      for (const name of NAMES) expect(await looks.of(name)).toMatchObject([{ subscriber: name, complete: true }]);
+      for (const name of NAMES) expect(await poller.of(name)).toMatchObject([{ subscriber: name, complete: true }]);
     });
     reads = 0;
-    const found = await Promise.all(NAMES.map((name) => looks.of(name)));
+    const found = await Promise.all(NAMES.map((name) => poller.of(name)));
     expect(found.map(([first]) => first?.subscriber)).toEqual(NAMES);
     expect(reads).toBe(1);
-    await looks.of('shipments');
+    await poller.of('shipments');
     expect(reads).toBe(2);
   });
 
   it('are taken together by those who began to wait at different times', async () => {
-    const early = looks.nextLook();
-    await looks.of('shipments');
+    const early = poller.nextPoll();
+    await poller.of('shipments');
     reads = 0;
     const look = async (moment: Promise<void>, name: string) => {
       await moment;
-      return looks.of(name);
+      return poller.of(name);
     };
-    await Promise.all([look(early, 'shipments'), look(looks.nextLook(), 'milestones')]);
+    await Promise.all([look(early, 'shipments'), look(poller.nextPoll(), 'milestones')]);
     expect(reads).toBe(1);
   });
 });

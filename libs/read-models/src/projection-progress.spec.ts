@@ -1,16 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
 import { Busy } from '@tracking/ports';
 import type { CheckpointDocument } from '@tracking/subscriptions';
-import { Progress } from './progress.ts';
+import { ProjectionProgress } from './projection-progress.ts';
 
 const NOW = 0;
 const LONG = 5_000;
 
 /** Nothing but checkpoints moves elsewhere. */
-const still = { follow: () => Promise.resolve(), nextLook: () => setImmediate() };
+const still = { follow: () => Promise.resolve(), nextPoll: () => setImmediate() };
 
-function local(partitions: readonly string[], generations: readonly number[] = [1], maxWaiters = 10): Progress {
-  const progress = new Progress(partitions, { ...still, checkpoints: () => Promise.resolve([]) }, maxWaiters);
+function local(
+  partitions: readonly string[],
+  generations: readonly number[] = [1],
+  maxWaiters = 10,
+): ProjectionProgress {
+  const progress = new ProjectionProgress(partitions, { ...still, checkpoints: () => Promise.resolve([]) }, maxWaiters);
   for (const generation of generations) for (const each of partitions) progress.held(generation, each, undefined);
   return progress;
 }
@@ -118,7 +122,7 @@ describe('the progress of a read model', () => {
         looks += 1;
         return Promise.resolve([checkpoint(1, 'a', position), checkpoint(1, 'unknown', '0000')]);
       };
-      const progress = new Progress(['a'], { ...still, checkpoints }, 10);
+      const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
       await progress.pointTo(1, null);
       expect(await progress.reached('0001', NOW)).toBe(true);
       const waiting = progress.reached('0002', LONG);
@@ -133,7 +137,7 @@ describe('the progress of a read model', () => {
       let failures = 2;
       const checkpoints = () =>
         failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve([checkpoint(1, 'a', '0001')]);
-      const progress = new Progress(['a'], { ...still, checkpoints }, 10);
+      const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
       await progress.pointTo(1, null);
       expect(await progress.reached('0001', LONG)).toBe(true);
     });
