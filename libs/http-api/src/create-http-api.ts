@@ -7,6 +7,7 @@ import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
 import { ErrorFilter } from './errors/error-filter.ts';
 import { HttpApiModule } from './http-api.module.ts';
+import { OPERATIONS } from './operations/operations.ts';
 import { Admission } from './server/admission.ts';
 import { createFastifyAdapter } from './server/fastify-adapter.ts';
 import { nestLogger } from './server/nest-logger.ts';
@@ -21,7 +22,7 @@ import { readParameters } from './validation/parameters.ts';
  * accepting, lets what is in flight finish, and touches nothing of `dependencies`: whoever opened them closes them after.
  */
 export async function createHttpApi(dependencies: HttpApiDependencies): Promise<NestFastifyApplication> {
-  const { logger, metrics, settings } = dependencies;
+  const { logger, metrics, clock, settings } = dependencies;
   const routes = new Routes();
   const errors = new ErrorFilter({
     logger,
@@ -29,7 +30,7 @@ export async function createHttpApi(dependencies: HttpApiDependencies): Promise<
     refine: (error, request) => routes.refine(error, request),
   });
   const { trustedProxies } = settings;
-  const adapter = createFastifyAdapter({ errors, trustedProxies, headers: responseHeaders(settings.baseUrl) });
+  const adapter = createFastifyAdapter({ errors, clock, trustedProxies, headers: responseHeaders(settings.baseUrl) });
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
 
@@ -56,5 +57,6 @@ export async function createHttpApi(dependencies: HttpApiDependencies): Promise<
   app.useGlobalFilters(errors);
   serveDocs(fastify, describeApi(app, settings.baseUrl), settings.baseUrl);
   await app.init();
+  routes.requireAll(Object.keys(OPERATIONS));
   return app;
 }

@@ -7,20 +7,18 @@ import { ErrorFilter } from '../errors/error-filter.ts';
 import { createFastifyAdapter } from '../server/fastify-adapter.ts';
 import { nestLogger } from '../server/nest-logger.ts';
 import { Routes } from '../server/routes.ts';
-import { Takes, readParameters } from '../validation/parameters.ts';
+import { readParameters } from '../validation/parameters.ts';
+import { Takes } from './takes.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { EventsController } from './events.controller.ts';
+import { EventTransferController } from './event-transfer.controller.ts';
 import { KeysController } from './keys.controller.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
 import { ParkedController } from './parked.controller.ts';
 import { PublishedEventsController } from './published-events.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
-
-/** In bytes: pages of exported events are larger than what clients of the public API send. */
-const BODY_LIMIT = 8 * 1_048_576;
 
 @Controller('administration')
 class StatusController {
@@ -42,14 +40,14 @@ class AdministrationModule {}
 export async function createAdministrationApi(
   dependencies: AdministrationDependencies,
 ): Promise<NestFastifyApplication> {
-  const { logger, identity, webhooks, clock } = dependencies;
+  const { logger, identity, webhooks, clock = () => new Date() } = dependencies;
   const routes = new Routes();
   const errors = new ErrorFilter({
     logger,
     docsUrl: '',
     refine: (error, request) => routes.refine(error, request),
   });
-  const adapter = createFastifyAdapter({ errors, bodyLimit: BODY_LIMIT });
+  const adapter = createFastifyAdapter({ errors, clock });
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -69,7 +67,7 @@ export async function createAdministrationApi(
       KeysController,
       ReadModelsController,
       ParkedController,
-      ...(dependencies.events ? [EventsController] : []),
+      ...(dependencies.events ? [EventTransferController] : []),
       ...(dependencies.publishedEvents ? [PublishedEventsController] : []),
       ...(webhooks ? [DeliveriesController] : []),
     ],

@@ -5,7 +5,8 @@ import type { DeadLetterAnswer, DeliveryFilter, WebhookDeliveryDetail } from '@t
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
 import { QueryOneOf, QueryText, QueryTime, TextList } from '../validation/fields.ts';
-import { Takes, parametersOf } from '../validation/parameters.ts';
+import { parametersOf } from '../validation/parameters.ts';
+import { Takes } from './takes.ts';
 import { parseTimestamp } from '../validation/timestamp.ts';
 import { ListDeliveriesDto, deliveryFilter } from '../webhooks/list-deliveries.dto.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
@@ -47,7 +48,7 @@ export class DeliveriesController {
   constructor(@Inject(OperatedDeliveries) private readonly deliveries: OperatedDeliveries) {}
 
   @Get('deliveries')
-  @Takes(OperatedListDto)
+  @Takes({ query: OperatedListDto })
   async list(@Req() request: FastifyRequest): Promise<{
     readonly data: readonly Operated[];
     readonly workspaces: readonly string[];
@@ -71,7 +72,7 @@ export class DeliveriesController {
   }
 
   @Get('deliveries/:id')
-  @Takes(WhereDto)
+  @Takes({ query: WhereDto })
   async get(@Req() request: FastifyRequest, @Param('id') id: string): Promise<Operated<WebhookDeliveryDetail>> {
     return this.deliveries.get(parametersOf(WhereDto, request), id);
   }

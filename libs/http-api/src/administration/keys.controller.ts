@@ -3,7 +3,8 @@ import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { Actor, ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { OneOf, Text } from '../validation/fields.ts';
-import { Takes, parametersOf } from '../validation/parameters.ts';
+import { parametersOf } from '../validation/parameters.ts';
+import { Takes } from './takes.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';
@@ -43,7 +44,7 @@ export class KeysController {
   }
 
   @Get()
-  @Takes(InWorkspaceDto)
+  @Takes({ query: InWorkspaceDto })
   async list(@Req() request: FastifyRequest): Promise<ListAnswer<ApiKey>> {
     const { workspace } = parametersOf(InWorkspaceDto, request);
     return listAnswer(await this.dependencies.identity.keys.list(await this.workspaceId(workspace)));

@@ -3,7 +3,7 @@ import { DomainError } from '@tracking/contracts';
 import type { ParkedRetry, ParkedShipment } from '@tracking/contracts';
 import type { Listed, ParkedMessage } from '@tracking/webhooks';
 import { notFound } from '../errors/request-error.ts';
-import { Takes } from '../validation/parameters.ts';
+import { Takes } from './takes.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';

@@ -6,7 +6,8 @@ import { eventFilter } from '../events/event-filter.ts';
 import { ListEventsDto } from '../events/list-events.dto.ts';
 import { invalidRequest, notFound } from '../errors/request-error.ts';
 import { QueryOneOf, QueryText } from '../validation/fields.ts';
-import { Takes, parametersOf } from '../validation/parameters.ts';
+import { parametersOf } from '../validation/parameters.ts';
+import { Takes } from './takes.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { workspaceNamed } from './workspace-named.ts';
@@ -26,7 +27,7 @@ export class PublishedEventsController {
 
   /** Oldest first. */
   @Get()
-  @Takes(OperatedEventsDto)
+  @Takes({ query: OperatedEventsDto })
   async list(
     @Req() request: FastifyRequest,
   ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {

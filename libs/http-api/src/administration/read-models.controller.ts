@@ -2,7 +2,7 @@ import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import type { ReadModelStatus } from '@tracking/contracts';
 import { UnknownReadModel } from '@tracking/read-models';
 import { RequestError } from '../errors/request-error.ts';
-import { Takes } from '../validation/parameters.ts';
+import { Takes } from './takes.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import type { Workspace } from '@tracking/contracts';
 import { Text } from '../validation/fields.ts';
-import { Takes } from '../validation/parameters.ts';
+import { Takes } from './takes.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';

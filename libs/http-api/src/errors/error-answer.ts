@@ -2,6 +2,7 @@ import { HttpException } from '@nestjs/common';
 import { DomainError, ERROR_CODES } from '@tracking/contracts';
 import type { ErrorBody, ErrorCode, FieldError } from '@tracking/contracts';
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
+import { sizeOf } from '../server/sizes.ts';
 import { statusOf } from './error-status.ts';
 import { RequestError, invalidRequest } from './request-error.ts';
 
@@ -69,11 +70,6 @@ function fromFramework(status: number, { bodyLimit }: FailedRequest): ErrorAnswe
       return answer('validation_failed', 'The request is not valid HTTP.');
   }
 }
-
-function sizeOf(bytes: number): string {
-  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
-}
-const MIB = 1_048_576;
 
 function answer(
   code: ErrorCode,

@@ -1,8 +1,8 @@
 import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { EventEnvelope, Page } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
-import { Requires, refusal } from '../docs/requires.ts';
+import { Operation, refusal } from '../operations/operation.ts';
 import { invalidRequest, notFound } from '../errors/request-error.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
@@ -25,11 +25,10 @@ export class EventsController {
   ) {}
 
   @Get()
-  @Requires('shipments:read', ListEventsDto)
-  @ApiOperation({
+  @Operation('listEvents', {
     summary: 'List what happened, the oldest first',
     description: 'The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days.',
-    operationId: 'listEvents',
+    query: ListEventsDto,
   })
   @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })
   async list(@Req() request: FastifyRequest): Promise<Page<EventEnvelope>> {
@@ -50,8 +49,7 @@ export class EventsController {
   }
 
   @Get(':id')
-  @Requires('shipments:read')
-  @ApiOperation({ summary: 'Get an event', operationId: 'getEvent' })
+  @Operation('getEvent', { summary: 'Get an event' })
   @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
   @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
   @refusal(404, 'No such event in this workspace and environment, or none any more.')

@@ -1,10 +1,10 @@
 import { Controller, Get, Inject, Res } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { HealthReport } from '@tracking/runtime';
 import type { FastifyReply } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
-import { Takes } from '../validation/parameters.ts';
+import { Operation } from '../operations/operation.ts';
 
 /** For orchestrators: no key, no quota. */
 @ApiTags('Health')
@@ -13,16 +13,14 @@ export class HealthController {
   constructor(@Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies) {}
 
   @Get('live')
-  @Takes()
-  @ApiOperation({ summary: 'Whether the process runs', operationId: 'live' })
+  @Operation('live', { summary: 'Whether the process runs' })
   live(): { readonly status: 'live' } {
     return { status: 'live' };
   }
 
   /** 503 only before the start is complete and while draining: with an engine lost, what still works keeps its traffic. */
   @Get('ready')
-  @Takes()
-  @ApiOperation({ summary: 'Whether the process takes requests, and how its engines are', operationId: 'ready' })
+  @Operation('ready', { summary: 'Whether the process takes requests, and how its engines are' })
   @ApiResponse({ status: 200, description: 'It does: `ready`, or `degraded` while an engine is lost.' })
   @ApiResponse({ status: 503, description: 'It does not: `starting`, or `draining`.' })
   ready(@Res({ passthrough: true }) reply: FastifyReply): Pick<HealthReport, 'status' | 'engines'> {

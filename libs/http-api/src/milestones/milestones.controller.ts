@@ -1,11 +1,11 @@
 import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Milestone, Page, Warning } from '@tracking/contracts';
 import { parseShipmentId } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
-import { Requires, TakesJson, refusal } from '../docs/requires.ts';
+import { Operation, refusal } from '../operations/operation.ts';
 import { notFound } from '../errors/request-error.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
@@ -31,8 +31,7 @@ export class MilestonesController {
   ) {}
 
   @Get()
-  @Requires('shipments:read', ListMilestonesDto)
-  @ApiOperation({ summary: 'List the milestones of a shipment', operationId: 'listMilestones' })
+  @Operation('listMilestones', { summary: 'List the milestones of a shipment', query: ListMilestonesDto })
   @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
   @ApiResponse({ status: 200, description: 'A page, by time and place in the catalog.', type: MilestonePageResource })
   @refusal(404, 'No such shipment in this workspace and environment.')
@@ -54,10 +53,8 @@ export class MilestonesController {
   }
 
   @Post()
-  @Requires('milestones:write')
-  @ApiOperation({ summary: 'Record a milestone', operationId: 'recordMilestone' })
+  @Operation('recordMilestone', { summary: 'Record a milestone', body: RecordMilestoneDto })
   @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
-  @TakesJson(RecordMilestoneDto)
   @ApiResponse({ status: 201, description: 'Recorded.', type: MilestoneWrittenResource })
   @ApiResponse({ status: 200, description: 'It was there already, or is corrected.', type: MilestoneWrittenResource })
   @refusal(404, 'No such shipment in this workspace and environment.')
@@ -68,7 +65,7 @@ export class MilestonesController {
   ): Promise<Milestone & { readonly warnings: readonly Warning[] }> {
     const shipment_id = parseShipmentId(id);
     if (shipment_id === undefined) throw notFound('shipment');
-    const context = commandContext(request, this.dependencies.clock);
+    const context = commandContext(request);
     const { milestone, warnings } = readMilestone(request.body, context, this.dependencies.places);
     if (milestone.source !== 'manual') requirePermission(principalOf(request), 'milestones:feed');
     const { answer, position } = await this.dependencies.shipments.recordMilestone({

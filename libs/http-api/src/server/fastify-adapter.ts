@@ -1,39 +1,40 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { Clock } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-filter.ts';
 import { notFound } from '../errors/request-error.ts';
-import { acceptJsonOnly } from './json-body.ts';
+import { giveCommandIdentities } from './command-identity.ts';
+import { JSON_KIND, JSON_LIMIT } from './json-body.ts';
 import { refuseUnclear } from './refuse-unclear.ts';
 import { newRequestId, traceparentOf } from './request.ts';
+import type { ResponseHeaders } from './response-headers.ts';
+import { readRouteBodies } from './route-bodies.ts';
 import { answerConnect, answerUnreadable } from './unreadable.ts';
 
-/** Largest JSON body of the public API, in bytes. */
-const BODY_LIMIT = 1_048_576;
 /** A whole request must have arrived by then, in milliseconds: a client that drips its body holds no connection longer. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 export interface AdapterOptions {
   readonly errors: ErrorFilter;
+  readonly clock: Clock;
   /** Of every answer, beside `Request-Id`. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: ResponseHeaders;
   readonly trustedProxies?: readonly string[];
-  /** In bytes. */
-  readonly bodyLimit?: number;
 }
 
-/** Fastify as this API wants it: JSON bodies only, its own request ids, and no answer in any other error form. */
+/** Fastify as this API wants it: bodies as routes declare them, its own request ids, and no answer in any other error form. */
 export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
-  const { errors, headers = {}, trustedProxies = [], bodyLimit = BODY_LIMIT } = options;
+  const { errors, clock, headers = { api: {}, docs: {} }, trustedProxies = [] } = options;
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    bodyLimit,
+    bodyLimit: JSON_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
     requestIdHeader: false,
     genReqId: newRequestId,
     return503OnClosing: false,
     // A path that Fastify cannot even read: no hook has run.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-      reply.headers(headers).header('Request-Id', request.id);
+      reply.headers(headers.api).header('Request-Id', request.id);
       errors.answer(notFound('path'), request, reply);
     },
     clientErrorHandler: answerUnreadable,
@@ -48,7 +49,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   fastify.decorateRequest('about', null);
   fastify.decorateRequest('begun', false);
   fastify.addHook('onRequest', (request, reply, done) => {
-    reply.headers(headers).header('Request-Id', request.id);
+    reply.headers(headers[request.routeOptions.config.answers ?? 'api']).header('Request-Id', request.id);
     request.traceparent = traceparentOf(request);
     forgetTypeOfNothing(request);
     refuseUnclear(request);
@@ -58,7 +59,8 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     request.begun = true;
     done();
   });
-  acceptJsonOnly(fastify);
+  giveCommandIdentities(fastify, clock);
+  readRouteBodies(fastify, [JSON_KIND]);
   hangUpWhenClosing(fastify);
   // Without a listener Node answers the one with a bare status, and the other not at all.
   fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));

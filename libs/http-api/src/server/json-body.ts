@@ -1,36 +1,51 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import jsonc from 'jsonc-parser';
 import { RequestError } from '../errors/request-error.ts';
+import type { BodyKind, RouteBody } from './route-bodies.ts';
+import { MIB } from './sizes.ts';
 
-/** One parser, for `application/json`; every other media type is answered 415 by Fastify. */
-export function acceptJsonOnly(fastify: FastifyInstance): void {
-  // Keys as `__proto__` are keys like any other: only declared fields are looked at, and nothing is merged into anything.
-  const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
-  fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding !== 'identity') {
-      done(new RequestError('unsupported_media_type', 'Send the body without a Content-Encoding.'));
-      return;
-    }
-    if (!isUtf8(body)) {
-      done(new RequestError('malformed_json', 'The body is not UTF-8.'));
-      return;
-    }
-    const text = body.toString();
-    void parse(request, text, (error, value) => {
-      // The parser's own message quotes the body, and tells the place of some faults only.
-      if (error) done(new RequestError('malformed_json', `The body is not a JSON document${firstFault(text)}.`));
-      else done(null, value);
+/** Of a JSON body, unless the route says otherwise, in bytes. */
+export const JSON_LIMIT = MIB;
+
+export const JSON_KIND: BodyKind = {
+  mediaType: 'application/json',
+  addParser(fastify: FastifyInstance): void {
+    // Keys as `__proto__` are keys like any other: only declared fields are looked at, and nothing is merged into anything.
+    const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
+    fastify.addContentTypeParser<Buffer>(this.mediaType, { parseAs: 'buffer' }, (request, body, done) => {
+      const refused = unreadable(request, body);
+      if (refused) {
+        done(refused);
+        return;
+      }
+      const text = body.toString();
+      void parse(request, text, (error, value) => {
+        // The parser's own message quotes the body, and tells the place of some faults only.
+        if (error) done(new RequestError('malformed_json', `The body is not a JSON document${firstFault(text)}.`));
+        else done(null, value);
+      });
     });
-  });
+  },
+};
+
+/** @param limit in bytes */
+export function json(limit = JSON_LIMIT): RouteBody {
+  return { kind: JSON_KIND, limit };
+}
+
+function unreadable({ headers }: FastifyRequest, body: Buffer): RequestError | undefined {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    return new RequestError('unsupported_media_type', 'Send the body without a Content-Encoding.');
+  }
+  return isUtf8(body) ? undefined : new RequestError('malformed_json', 'The body is not UTF-8.');
 }
 
 /** Where it ceases to be JSON, and what is wrong there; empty where nobody can tell. */
 function firstFault(text: string): string {
   let fault = '';
-  const onError: jsonc.JSONVisitor['onError'] = (code, _offset, _length, line, column) => {
+  const onError: jsonc.JSONVisitor['onError'] = (code, ...[, , line, column]) => {
     fault ||= `: line ${line + 1}, column ${column + 1}: ${wordsOf(jsonc.printParseErrorCode(code))}`;
   };
   try {

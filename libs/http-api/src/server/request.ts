@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { traceOf, type Permission } from '@tracking/contracts';
-import type { Principal } from '@tracking/identity';
-import { type Clock, type RequestOrigin, originFields } from '@tracking/ports';
+import { traceOf } from '@tracking/contracts';
 import type { Scope } from '@tracking/contracts';
+import type { Principal } from '@tracking/identity';
+import { type RequestOrigin, originFields } from '@tracking/ports';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
+import { commandIdentityOf } from './command-identity.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,10 +18,6 @@ declare module 'fastify' {
     about: Readonly<Record<string, string>> | null;
     /** Whether its handler was called, and may have done something. */
     begun: boolean;
-  }
-  interface FastifyContextConfig {
-    /** What the principal must be allowed to do. Routes without one are open to everybody. */
-    permission?: Permission;
   }
 }
 
@@ -77,12 +74,13 @@ export function during(request: FastifyRequest, work: () => void): void {
   origins.run({ request_id: request.id, traceparent: request.traceparent }, work);
 }
 
-/** What every command carries, made once per request. */
-export function commandContext(request: FastifyRequest, clock: Clock): CommandContext {
+/** What every command carries. */
+export function commandContext(request: FastifyRequest): CommandContext {
   const { workspace_id, environment, actor } = principalOf(request);
+  const { id, at } = commandIdentityOf(request);
   return {
-    id: randomUUID(),
-    at: clock().toISOString(),
+    id,
+    at,
     workspace_id,
     environment,
     actor,

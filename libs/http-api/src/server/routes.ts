@@ -6,12 +6,15 @@ import { RequestError } from '../errors/request-error.ts';
 export class Routes {
   private readonly methods = new Map<string, { readonly path: RegExp; readonly methods: Set<string> }>();
 
-  /** Records every route as it is added; refuses one under `/v1` that nothing protects, and an operation that takes any parameters. */
+  private readonly operations = new Set<string>();
+
+  /** Records every route as it is added; refuses one under `/v1` that is no operation, and one of operators that takes any parameters. */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method, config }) => {
-      if (url.startsWith('/v1') && config?.permission === undefined) {
-        throw new Error(`${String(method)} ${url} requires no permission`);
+      if (url.startsWith('/v1') && config?.operation === undefined) {
+        throw new Error(`${String(method)} ${url} is no operation`);
       }
+      if (config?.operation !== undefined) this.operations.add(config.operation);
       if (url.startsWith('/administration') && config?.parameters === undefined) {
         throw new Error(`${String(method)} ${url} does not declare its parameters`);
       }
@@ -19,6 +22,12 @@ export class Routes {
       for (const name of [method].flat()) route.methods.add(name);
       this.methods.set(url, route);
     });
+  }
+
+  /** After all routes were added. @throws Error naming an operation that none of them is */
+  requireAll(operations: readonly string[]): void {
+    const missing = operations.filter((operation) => !this.operations.has(operation));
+    if (missing.length > 0) throw new Error(`no route is ${missing.join(', ')}`);
   }
 
   /** Where the path exists under other methods, the router's 404 becomes a 405 that tells them; anything else stays as it is. */

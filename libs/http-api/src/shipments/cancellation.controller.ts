@@ -1,12 +1,13 @@
 import { Controller, HttpCode, Inject, Param, Post, Req, Res, applyDecorators } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Shipment, Warning } from '@tracking/contracts';
 import { parseShipmentId, shipmentResource } from '@tracking/shipments';
 import type { CancelShipment, ReopenShipment } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
-import { Requires, refusal } from '../docs/requires.ts';
+import { Operation, refusal } from '../operations/operation.ts';
+import type { OperationId } from '../operations/operations.ts';
 import { notFound } from '../errors/request-error.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { commandContext } from '../server/request.ts';
@@ -19,11 +20,10 @@ type Written = Awaited<ReturnType<HttpApiDependencies['shipments']['cancel']>>;
 type ShipmentWritten = Shipment & { readonly warnings: readonly Warning[] };
 
 /** What cancelling and reopening have in common. */
-const Changes = (summary: string, operationId: string): MethodDecorator =>
+const Changes = (operationId: OperationId, summary: string): MethodDecorator =>
   applyDecorators(
     HttpCode(200),
-    Requires('shipments:write'),
-    ApiOperation({ summary, operationId }),
+    Operation(operationId, { summary }),
     ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
     ApiResponse({
       status: 200,
@@ -43,7 +43,7 @@ export class CancellationController {
   ) {}
 
   @Post('cancel')
-  @Changes('Cancel a shipment', 'cancelShipment')
+  @Changes('cancelShipment', 'Cancel a shipment')
   @refusal(409, 'It is delivered already.')
   async cancel(
     @Req() request: FastifyRequest,
@@ -56,7 +56,7 @@ export class CancellationController {
   }
 
   @Post('reopen')
-  @Changes('Take the cancellation of a shipment back', 'reopenShipment')
+  @Changes('reopenShipment', 'Take the cancellation of a shipment back')
   @refusal(409, 'A milestone cancels the shipment.')
   async reopen(
     @Req() request: FastifyRequest,
@@ -77,7 +77,7 @@ export class CancellationController {
   private context(request: FastifyRequest, id: string): Omit<CancelShipment, 'type'> {
     const shipment_id = parseShipmentId(id);
     if (shipment_id === undefined) throw notFound('shipment');
-    return { ...commandContext(request, this.dependencies.clock), shipment_id };
+    return { ...commandContext(request), shipment_id };
   }
 
   private async answer(

@@ -1,11 +1,11 @@
 import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Page, Shipment, Warning } from '@tracking/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
-import { Requires, TakesJson, refusal } from '../docs/requires.ts';
+import { Operation, refusal } from '../operations/operation.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
@@ -32,12 +32,10 @@ export class ShipmentsController {
   ) {}
 
   @Post()
-  @Requires('shipments:write')
-  @ApiOperation({
+  @Operation('upsertShipment', {
     summary: 'Create a shipment, or update the one with this external_id',
-    operationId: 'upsertShipment',
+    body: UpsertShipmentDto,
   })
-  @TakesJson(UpsertShipmentDto)
   @ApiResponse({ status: 201, description: 'Created.', type: ShipmentWrittenResource })
   @ApiResponse({ status: 200, description: 'It existed; what was sent is in it.', type: ShipmentWrittenResource })
   async upsert(
@@ -45,7 +43,7 @@ export class ShipmentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shipment & { readonly warnings: readonly Warning[] }> {
     const { fields, warnings } = readShipmentFields(request.body, isStrict(request), this.dependencies.places);
-    const context = commandContext(request, this.dependencies.clock);
+    const context = commandContext(request);
     const [{ answer, position }] = await Promise.all([
       this.dependencies.shipments.upsert({ type: 'UpsertShipment', ...context, fields }),
       this.duplicates.prepare(request),
@@ -63,8 +61,7 @@ export class ShipmentsController {
   }
 
   @Get()
-  @Requires('shipments:read', ListShipmentsDto)
-  @ApiOperation({ summary: 'List shipments, the newest first', operationId: 'listShipments' })
+  @Operation('listShipments', { summary: 'List shipments, the newest first', query: ListShipmentsDto })
   @ApiResponse({ status: 200, description: 'A page of shipments.', type: ShipmentPageResource })
   async list(@Req() request: FastifyRequest): Promise<Page<Shipment>> {
     const query = parametersOf(ListShipmentsDto, request);
@@ -88,8 +85,7 @@ export class ShipmentsController {
   }
 
   @Get(':id')
-  @Requires('shipments:read')
-  @ApiOperation({ summary: 'Get a shipment', operationId: 'getShipment' })
+  @Operation('getShipment', { summary: 'Get a shipment' })
   @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
   @ApiHeader({ name: 'If-None-Match', required: false, description: 'An ETag: 304 if the shipment still has it.' })
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentResource })

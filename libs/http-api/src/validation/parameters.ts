@@ -1,4 +1,3 @@
-import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FieldError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
@@ -16,11 +15,6 @@ declare module 'fastify' {
 
 /** The query of an operation without parameters. */
 export class NoParameters {}
-
-/** The query parameters of an operation that asks for no permission. */
-export function Takes(parameters: DtoClass = NoParameters): MethodDecorator {
-  return RouteConfig({ parameters });
-}
 
 /**
  * Reads the query of every operation before its handler runs, so that none can forget to: with a misspelt filter a list

@@ -1,9 +1,9 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page } from '@tracking/contracts';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Requires, refusal } from '../docs/requires.ts';
+import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
 import { scopeOf } from '../server/request.ts';
@@ -25,8 +25,7 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get()
-  @Requires('webhooks:manage', ListDeliveriesDto)
-  @ApiOperation({ summary: 'List deliveries, the newest first', operationId: 'listWebhookDeliveries' })
+  @Operation('listWebhookDeliveries', { summary: 'List deliveries, the newest first', query: ListDeliveriesDto })
   @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
   async list(@Req() request: FastifyRequest): Promise<Page<WebhookDelivery>> {
     const query = parametersOf(ListDeliveriesDto, request);
@@ -48,8 +47,7 @@ export class WebhookDeliveriesController {
   }
 
   @Get(':id')
-  @Requires('webhooks:manage')
-  @ApiOperation({ summary: 'Get a delivery with every attempt', operationId: 'getWebhookDelivery' })
+  @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
   @Unknown()
   async get(@Req() request: FastifyRequest, @Param('id') delivery_id: string): Promise<WebhookDeliveryDetail> {
@@ -58,8 +56,7 @@ export class WebhookDeliveriesController {
 
   @Post(':id/retry')
   @HttpCode(202)
-  @Requires('webhooks:manage')
-  @ApiOperation({ summary: 'Attempt it once, beside its schedule', operationId: 'retryWebhookDelivery' })
+  @Operation('retryWebhookDelivery', { summary: 'Attempt it once, beside its schedule' })
   @ApiResponse({
     status: 202,
     description: 'The delivery as it is before the attempt; get it for its outcome.',
@@ -77,8 +74,7 @@ export class WebhookDeliveriesController {
 
   @Post(':id/discard')
   @HttpCode(200)
-  @Requires('webhooks:manage')
-  @ApiOperation({ summary: 'Send it no more', operationId: 'discardWebhookDelivery' })
+  @Operation('discardWebhookDelivery', { summary: 'Send it no more' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
   @Unknown()
   @refusal(409, 'It succeeded already.')

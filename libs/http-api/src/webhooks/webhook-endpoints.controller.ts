@@ -1,11 +1,11 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page } from '@tracking/contracts';
 import type { NewWebhookEndpoint, WebhookCommand, WebhookDelivery, WebhookEndpoint } from '@tracking/webhooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DEPENDENCIES } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
-import { Requires, TakesJson, refusal } from '../docs/requires.ts';
+import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { PageDto } from '../paging/page.dto.ts';
 import { page } from '../paging/page.ts';
@@ -38,9 +38,7 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
-  @Requires('webhooks:manage')
-  @ApiOperation({ summary: 'Make an endpoint; nothing is sent to it yet', operationId: 'createWebhookEndpoint' })
-  @TakesJson(EndpointDto)
+  @Operation('createWebhookEndpoint', { summary: 'Make an endpoint; nothing is sent to it yet', body: EndpointDto })
   @ApiResponse({ status: 201, description: 'Made; the secret is shown here only.', type: EndpointCreatedResource })
   async create(
     @Req() request: FastifyRequest,
@@ -54,8 +52,7 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  @Requires('webhooks:manage', PageDto)
-  @ApiOperation({ summary: 'List endpoints, the oldest first', operationId: 'listWebhookEndpoints' })
+  @Operation('listWebhookEndpoints', { summary: 'List endpoints, the oldest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
   async list(@Req() request: FastifyRequest): Promise<Page<WebhookEndpoint>> {
     const scope = scopeOf(request);
@@ -69,8 +66,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id')
-  @Requires('webhooks:manage')
-  @ApiOperation({ summary: 'Get an endpoint', operationId: 'getWebhookEndpoint' })
+  @Operation('getWebhookEndpoint', { summary: 'Get an endpoint' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
   @Unknown()
   async get(@Req() request: FastifyRequest, @Param('id') endpoint_id: string): Promise<WebhookEndpoint> {
@@ -78,9 +74,10 @@ export class WebhookEndpointsController {
   }
 
   @Patch(':id')
-  @Requires('webhooks:manage')
-  @ApiOperation({ summary: 'Change an endpoint; another URL is to be verified', operationId: 'changeWebhookEndpoint' })
-  @TakesJson(EndpointChangesDto)
+  @Operation('changeWebhookEndpoint', {
+    summary: 'Change an endpoint; another URL is to be verified',
+    body: EndpointChangesDto,
+  })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
   async change(
@@ -94,10 +91,8 @@ export class WebhookEndpointsController {
   }
 
   @Delete(':id')
-  @Requires('webhooks:manage')
-  @ApiOperation({
+  @Operation('deleteWebhookEndpoint', {
     summary: 'Delete an endpoint: what is pending is discarded, its log stays',
-    operationId: 'deleteWebhookEndpoint',
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
   @Unknown()
@@ -111,8 +106,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/verify')
   @HttpCode(200)
-  @Requires('webhooks:manage')
-  @ApiOperation({ summary: 'Send the challenge', operationId: 'verifyWebhookEndpoint' })
+  @Operation('verifyWebhookEndpoint', { summary: 'Send the challenge' })
   @ApiResponse({
     status: 200,
     description: 'The endpoint; `last_verification` tells the outcome.',
@@ -129,8 +123,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/enable')
   @HttpCode(200)
-  @Requires('webhooks:manage')
-  @ApiOperation({ summary: 'Send live events to it, and what waits for it', operationId: 'enableWebhookEndpoint' })
+  @Operation('enableWebhookEndpoint', { summary: 'Send live events to it, and what waits for it' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
   @Unverified()
@@ -145,8 +138,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/disable')
   @HttpCode(200)
-  @Requires('webhooks:manage')
-  @ApiOperation({ summary: 'Send it no live events; what is pending is held', operationId: 'disableWebhookEndpoint' })
+  @Operation('disableWebhookEndpoint', { summary: 'Send it no live events; what is pending is held' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
   async disable(
@@ -160,12 +152,10 @@ export class WebhookEndpointsController {
 
   @Post(':id/test')
   @HttpCode(202)
-  @Requires('webhooks:manage')
-  @ApiOperation({
+  @Operation('testWebhookEndpoint', {
     summary: 'Send it a sandbox event: one attempt, subscribed or not',
-    operationId: 'testWebhookEndpoint',
+    body: TestEndpointDto,
   })
-  @TakesJson(TestEndpointDto)
   @ApiResponse({ status: 202, description: 'The delivery; get it for its outcome.', type: DeliveryWrittenResource })
   @Unknown()
   @Unverified()

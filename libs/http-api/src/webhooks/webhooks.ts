@@ -52,7 +52,7 @@ export class WebhookWrites {
   }
 
   private command(request: FastifyRequest): WebhookCommand {
-    const context = commandContext(request, this.dependencies.clock);
+    const context = commandContext(request);
     const { id, at, workspace_id, environment, request_id, traceparent } = context;
     const origin = { request_id, ...(traceparent !== null && { traceparent }) };
     return { id, at, workspace_id, environment, origin };

@@ -3,14 +3,18 @@ import type { EventPage, ExportedEvent, Workspace } from '@tracking/contracts';
 import type { EventTransfer } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest, notFound } from '../errors/request-error.ts';
+import { MIB } from '../server/sizes.ts';
 import { fault } from '../validation/checks.ts';
 import type { Check } from '../validation/checks.ts';
 import { field } from '../validation/fields.ts';
-import { Takes, parametersOf } from '../validation/parameters.ts';
+import { parametersOf } from '../validation/parameters.ts';
+import { Takes } from './takes.ts';
 import { ADMINISTRATION } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 
 const AT_ONCE = 500;
+/** In bytes: pages of exported events are larger than what clients of the public API send. */
+const IMPORT_LIMIT = 8 * MIB;
 
 /** A position of the event store; from the beginning without one. */
 const position: Check = (value, param) =>
@@ -25,18 +29,18 @@ class ExportDto {
 
 /** The events of all shipments, taken out of one system and put into another. */
 @Controller('administration/events')
-export class EventsController {
+export class EventTransferController {
   constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
 
   @Get()
-  @Takes(ExportDto)
+  @Takes({ query: ExportDto })
   export(@Req() request: FastifyRequest): Promise<EventPage> {
     const { after } = parametersOf(ExportDto, request);
     return this.transfer.exportEvents({ after: after ?? null, limit: AT_ONCE });
   }
 
   @Post()
-  @Takes()
+  @Takes({ limit: IMPORT_LIMIT })
   @HttpCode(200)
   import(@Body() body: { readonly events?: unknown } | null): Promise<{ readonly stored: number }> {
     const events = body?.events;

@@ -1,0 +1,37 @@
+import type { Permission } from '@tracking/contracts';
+
+/**
+ * Every operation of the public API, by its operationId, and the permission that it needs; `open` asks for no
+ * credentials. Guards, the description in OpenAPI and the check at the start derive from it: an operation that is
+ * missing here does not compile, one that has no route is refused at the start, and so is a route that is no operation.
+ */
+export const OPERATIONS = {
+  upsertShipment: 'shipments:write',
+  listShipments: 'shipments:read',
+  getShipment: 'shipments:read',
+  cancelShipment: 'shipments:write',
+  reopenShipment: 'shipments:write',
+  listMilestones: 'shipments:read',
+  /** Of a source other than `manual`: `milestones:feed` too. */
+  recordMilestone: 'milestones:write',
+  listMilestoneCodes: 'shipments:read',
+  listEvents: 'shipments:read',
+  getEvent: 'shipments:read',
+  createWebhookEndpoint: 'webhooks:manage',
+  listWebhookEndpoints: 'webhooks:manage',
+  getWebhookEndpoint: 'webhooks:manage',
+  changeWebhookEndpoint: 'webhooks:manage',
+  deleteWebhookEndpoint: 'webhooks:manage',
+  verifyWebhookEndpoint: 'webhooks:manage',
+  enableWebhookEndpoint: 'webhooks:manage',
+  disableWebhookEndpoint: 'webhooks:manage',
+  testWebhookEndpoint: 'webhooks:manage',
+  listWebhookDeliveries: 'webhooks:manage',
+  getWebhookDelivery: 'webhooks:manage',
+  retryWebhookDelivery: 'webhooks:manage',
+  discardWebhookDelivery: 'webhooks:manage',
+  live: 'open',
+  ready: 'open',
+} as const satisfies Readonly<Record<string, Permission | 'open'>>;
+
+export type OperationId = keyof typeof OPERATIONS;

@@ -1,0 +1,64 @@
+import { fastify } from 'fastify';
+import type { FastifyError, FastifyInstance } from 'fastify';
+import { RequestError } from '../errors/request-error.ts';
+import { JSON_KIND, json } from './json-body.ts';
+import { readRouteBodies } from './route-bodies.ts';
+import type { BodyKind } from './route-bodies.ts';
+import { MIB } from './sizes.ts';
+
+const LINES: BodyKind = {
+  mediaType: 'text/plain',
+  addParser: (server) => server.addContentTypeParser('text/plain', (_request, payload, done) => done(null, payload)),
+};
+
+describe('a route', () => {
+  let server: FastifyInstance;
+  beforeEach(() => {
+    server = fastify();
+    readRouteBodies(server, [JSON_KIND, LINES]);
+    server.setErrorHandler<FastifyError>((error, _request, reply) => {
+      void reply.code(error.statusCode ?? 400).send(error instanceof RequestError ? error.message : error.code);
+    });
+    const length = (body: unknown) => ({ length: JSON.stringify(body).length });
+    server.post('/small', { config: { body: json() } }, ({ body }) => length(body));
+    server.post('/bulk', { config: { body: json(10 * MIB) } }, ({ body }) => length(body));
+    server.post('/lines', { config: { body: { kind: LINES, limit: MIB } } }, async ({ body }) => {
+      let lines = 0;
+      for await (const part of body as AsyncIterable<Buffer>) lines += part.toString().split('\n').length;
+      return { lines };
+    });
+  });
+  afterEach(() => server.close());
+
+  const post = async (url: string, type: string, payload: string) => {
+    const { statusCode, payload: answer } = await server.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': type },
+      payload,
+    });
+    return [statusCode, answer];
+  };
+
+  it('has a limit of its own', async () => {
+    const text = JSON.stringify('x'.repeat(2 * MIB));
+    expect(await post('/small', 'application/json', text)).toEqual([413, 'FST_ERR_CTP_BODY_TOO_LARGE']);
+    expect(await post('/bulk', 'application/json', text)).toEqual([200, `{"length":${text.length}}`]);
+    expect((await post('/bulk', 'application/json', text.repeat(6)))[0]).toBe(413);
+  });
+
+  it('takes the kind that it declares, though another route takes another', async () => {
+    expect(await post('/small', 'APPLICATION/JSON; charset=utf-8', '1')).toEqual([200, '{"length":1}']);
+    expect(await post('/small', 'text/plain', '1')).toEqual([400, 'Send the body as application/json.']);
+    expect(await post('/lines', 'text/plain', 'a\nb')).toEqual([200, '{"lines":2}']);
+    expect(await post('/lines', 'application/json', '1')).toEqual([400, 'Send the body as text/plain.']);
+    expect((await post('/lines', 'text/csv', '1'))[0]).toBe(400);
+  });
+
+  it('is refused without a declaration, and where nothing reads what it declares', () => {
+    expect(() => server.put('/undeclared', () => undefined)).toThrow('PUT /undeclared does not declare its body');
+    const body = { kind: { ...LINES, mediaType: 'text/csv' }, limit: MIB };
+    expect(() => server.post('/csv', { config: { body } }, () => undefined)).toThrow('nothing reads text/csv');
+    expect(() => server.get('/page', () => undefined)).not.toThrow();
+  });
+});

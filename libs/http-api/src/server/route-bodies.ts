@@ -1,0 +1,56 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RequestError } from '../errors/request-error.ts';
+
+/** A way to read bodies. */
+export interface BodyKind {
+  /** Fastify has one parser for each, so two kinds cannot share one. */
+  readonly mediaType: string;
+  /**
+   * Adds the parser. Fastify holds a parser of text or bytes to the route's limit; one that hands on a stream has to
+   * count itself, up to `request.routeOptions.bodyLimit`.
+   */
+  addParser(fastify: FastifyInstance): void;
+}
+
+/** What a route takes as its body. */
+export interface RouteBody {
+  readonly kind: BodyKind;
+  /** In bytes. */
+  readonly limit: number;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of every route that can have a body. */
+    body?: RouteBody;
+  }
+}
+
+/** Reads bodies of these kinds alone, each route's as the route declares it. A route that declares none is refused. */
+export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKind[]): void {
+  fastify.removeAllContentTypeParsers();
+  for (const kind of kinds) kind.addParser(fastify);
+  fastify.addHook('onRoute', (route) => {
+    if ([route.method].flat().every((method) => WITHOUT_BODY.has(method))) return;
+    const { body } = route.config ?? {};
+    if (!body) throw new Error(`${String(route.method)} ${route.url} does not declare its body`);
+    if (!kinds.includes(body.kind)) throw new Error(`${route.url}: nothing reads ${body.kind.mediaType}`);
+    route.bodyLimit = body.limit;
+  });
+  fastify.addHook('preParsing', (request, _reply, _payload, done) => {
+    refuseOtherKinds(request);
+    done();
+  });
+}
+
+/** Fastify parses none of theirs. */
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** A parser that another route has is not one for this route. @throws RequestError 415 */
+function refuseOtherKinds({ headers, routeOptions }: FastifyRequest): void {
+  const [sent, declared] = [headers['content-type'], routeOptions.config.body];
+  if (sent === undefined || !declared) return;
+  const mediaType = sent.split(';', 1)[0]?.trim().toLowerCase();
+  if (mediaType === declared.kind.mediaType) return;
+  throw new RequestError('unsupported_media_type', `Send the body as ${declared.kind.mediaType}.`);
+}
