@@ -1,21 +1,15 @@
 import type { Warning } from '@tracking/contracts';
 import type { Position, StoredEvent } from '@tracking/ports';
 import {
-  type CancellationAnswer,
-  type CancellationDecision,
+  type AnswerOf,
+  type CommandResult,
+  type CommandType,
   type DecideContext,
-  type MilestoneDecision,
-  type RecordMilestone,
-  type RecordMilestoneAnswer,
   type ShipmentCommand,
-  type ShipmentEvent,
   type ShipmentState,
-  type UpsertDecision,
-  type UpsertShipment,
-  type UpsertShipmentAnswer,
   decide,
-  findMilestone,
   fold,
+  handlerOf,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 
@@ -26,34 +20,16 @@ export interface Written<Answer> {
   readonly position: Position;
 }
 
-export type ShipmentAnswer = UpsertShipmentAnswer | RecordMilestoneAnswer | CancellationAnswer;
-export type AnswerTo<Command extends ShipmentCommand> = Command extends UpsertShipment
-  ? UpsertShipmentAnswer
-  : Command extends RecordMilestone
-    ? RecordMilestoneAnswer
-    : CancellationAnswer;
-type Told =
-  | Pick<UpsertDecision | CancellationDecision, 'outcome' | 'warnings'>
-  | Pick<MilestoneDecision, 'outcome' | 'milestoneId' | 'warnings'>;
+export type ShipmentAnswer = AnswerOf<CommandType>;
 
 /** The answer to a command, from what was decided and the shipment right after that. */
-export function answerFrom(told: Told, after: ShipmentState): ShipmentAnswer {
-  const { warnings } = told;
-  switch (told.outcome) {
-    case 'created':
-    case 'updated':
-    case 'cancelled':
-    case 'reopened':
-    case 'unchanged':
-      return { outcome: told.outcome, shipment: after.record, warnings };
-    case 'recorded':
-    case 'corrected':
-    case 'existing': {
-      const milestone = findMilestone(after, told.milestoneId);
-      if (milestone === undefined) throw new Error(`there is no milestone ${told.milestoneId} to answer`);
-      return { outcome: told.outcome, milestone, warnings };
-    }
-  }
+export function answerTo(
+  { type }: ShipmentCommand,
+  result: CommandResult,
+  warnings: readonly Warning[],
+  after: ShipmentState,
+): ShipmentAnswer {
+  return { ...handlerOf(type).answer(result, after), warnings };
 }
 
 /**
@@ -75,29 +51,9 @@ export function rebuildAnswer(
   const events = history.slice(start, end + 1).map(toShipmentEvent);
   const after = fold(events, before);
   if (after === undefined) throw new Error(`${last.stream} is empty`);
-  const answer = answerFrom(toldBy(command, events, warningsOf(command, before, context)), after);
-  return { answer, position: last.position };
-}
-
-function toldBy(command: ShipmentCommand, events: readonly ShipmentEvent[], warnings: readonly Warning[]): Told {
-  switch (command.type) {
-    case 'UpsertShipment':
-      return { outcome: events[0]?.type === 'shipment.created.v1' ? 'created' : 'updated', warnings };
-    case 'RecordMilestone':
-      for (const { type, data } of events) {
-        if (type === 'milestone.recorded.v1') return { outcome: 'recorded', milestoneId: data.milestone.id, warnings };
-        if (type === 'milestone.corrected.v1') {
-          const { milestone, previous } = data;
-          const outcome = milestone.revision === previous.revision ? 'existing' : 'corrected';
-          return { outcome, milestoneId: milestone.id, warnings };
-        }
-      }
-      throw new Error(`${command.id} was the id of another command`);
-    case 'CancelShipment':
-      return { outcome: 'cancelled', warnings };
-    case 'ReopenShipment':
-      return { outcome: 'reopened', warnings };
-  }
+  const result = handlerOf(command.type).resultOf(events);
+  if (result === undefined) throw new Error(`${command.id} was the id of another command`);
+  return { answer: answerTo(command, result, warningsOf(command, before, context), after), position: last.position };
 }
 
 function warningsOf(

@@ -1,7 +1,7 @@
 import { DomainError } from '@tracking/contracts';
 import { MAX_APPEND_BYTES, type NewEvent } from '@tracking/ports';
 import { type DecideContext, type ShipmentCommand, decide, fold, revisionOf } from '@tracking/shipments-domain';
-import { type ShipmentAnswer, answerFrom } from './answers.ts';
+import { type ShipmentAnswer, answerTo } from './answers.ts';
 import { partId } from './ids.ts';
 import {
   type LoadedShipment,
@@ -59,7 +59,7 @@ export function decideBatch(
   const outcomes: Outcome[] = [];
   for (const command of commands) {
     try {
-      if (state === undefined ? command.type !== 'UpsertShipment' : !isInScope(state, command)) throw noSuchShipment();
+      if (state !== undefined && !isInScope(state, command)) throw noSuchShipment();
       if (state !== undefined && revisionOf(state, command.id) !== undefined) {
         outcomes.push({ kind: 'repeated' });
         continue;
@@ -74,7 +74,7 @@ export function decideBatch(
       if (characters > MAX_APPEND_BYTES) throw tooLarge();
       size += characters;
       if (events.length > 0 && size > MAX_APPEND_CHARACTERS) break;
-      outcomes.push({ kind: 'answered', answer: answerFrom(decision, after) });
+      outcomes.push({ kind: 'answered', answer: answerTo(command, decision, decision.warnings, after) });
       events.push(...stored);
       state = after;
       revision += made.length;

@@ -11,7 +11,7 @@ import {
 } from '@tracking/ports';
 import type { DecideContext, ShipmentCommand } from '@tracking/shipments-domain';
 import { streamOf } from '@tracking/shipments-domain';
-import { type AnswerTo, type ShipmentAnswer, type Written, rebuildAnswer } from './answers.ts';
+import { type ShipmentAnswer, type Written, rebuildAnswer } from './answers.ts';
 import { backOff, monotonic } from './backoff.ts';
 import { type BatchDecision, contextFor, decideBatch, tooLarge } from './decide-batch.ts';
 import { KeyedBatches, type Waiting } from './keyed-batches.ts';
@@ -69,10 +69,9 @@ export class ShipmentWriter {
   }
 
   /** @throws DomainError, Unavailable when the outcome is unknown, Busy */
-  async write<Command extends ShipmentCommand>(command: Command): Promise<Written<AnswerTo<Command>>> {
+  write(command: ShipmentCommand): Promise<Written<ShipmentAnswer>> {
     const deadline = monotonic() + this.options.limits.deadlineMs;
-    const written = await this.batches.submit(command.shipment_id, { command, deadline });
-    return written as Written<AnswerTo<Command>>;
+    return this.batches.submit(command.shipment_id, { command, deadline });
   }
 
   private async work(shipmentId: string, batch: readonly WaitingJob[]): Promise<void> {

@@ -7,12 +7,14 @@ import type {
   RecordMilestone,
   RecordMilestoneAnswer,
   ReopenShipment,
-  ShipmentCommand,
+  AnswerOf,
+  CommandOf,
+  CommandType,
   UpsertShipment,
   UpsertShipmentAnswer,
 } from '@tracking/shipments-domain';
 import { parseShipmentId, streamOf } from '@tracking/shipments-domain';
-import type { AnswerTo, Written } from './answers.ts';
+import type { Written } from './answers.ts';
 import { shipmentIdFor } from './ids.ts';
 import { CommandMetrics } from './metrics.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
@@ -59,27 +61,28 @@ export class Shipments implements ShipmentsService {
 
   upsert(command: Omit<UpsertShipment, 'shipment_id'>): Promise<Written<UpsertShipmentAnswer>> {
     const shipment_id = shipmentIdFor(command, command.fields.external_id, command.id);
-    return this.metrics.measure(command.type, () => this.writer.write({ ...command, shipment_id }));
+    return this.execute<'UpsertShipment'>({ ...command, shipment_id });
   }
 
   recordMilestone(command: RecordMilestone): Promise<Written<RecordMilestoneAnswer>> {
-    return this.change(command);
+    return this.execute(command);
   }
 
   cancel(command: CancelShipment): Promise<Written<CancellationAnswer>> {
-    return this.change(command);
+    return this.execute(command);
   }
 
   reopen(command: ReopenShipment): Promise<Written<CancellationAnswer>> {
-    return this.change(command);
+    return this.execute(command);
   }
 
-  /** What is done to a shipment that must be there. */
-  private change<Command extends ShipmentCommand>(command: Command): Promise<Written<AnswerTo<Command>>> {
-    return this.metrics.measure(command.type, () => {
+  private async execute<Type extends CommandType>(command: CommandOf<Type>): Promise<Written<AnswerOf<Type>>> {
+    const written = await this.metrics.measure(command.type, () => {
       if (parseShipmentId(command.shipment_id) === undefined) throw noSuchShipment();
       return this.writer.write(command);
     });
+    // The handler of the command's type made the answer.
+    return written as unknown as Written<AnswerOf<Type>>;
   }
 
   async getShipment(scope: Scope, id: string): Promise<FoundShipment | undefined> {

@@ -1,6 +1,6 @@
 import { A, day, milestoneInput, places } from '../test/story.ts';
 import { checkMilestone } from './check-milestone.ts';
-import type { MilestoneInput } from './commands.ts';
+import type { MilestoneInput } from './check-milestone.ts';
 
 const AT = '2026-02-01T12:00:00.000Z';
 const check = (fields: Partial<MilestoneInput>) =>

@@ -1,10 +1,34 @@
-import { type FieldError, type Places, REASON_CODES, type Timestamp, findMilestoneCode } from '@tracking/contracts';
-import type { MilestoneInput } from './commands.ts';
+import {
+  type Classifier,
+  type FieldError,
+  type MilestoneSource,
+  type Places,
+  REASON_CODES,
+  type Timestamp,
+  findMilestoneCode,
+} from '@tracking/contracts';
 import { isContainerNumber, normaliseCode, normaliseLocation } from './references.ts';
 
 /** How far ahead of the command an actual milestone may be dated: clocks differ. */
 const MAX_AHEAD_MS = 15 * 60_000;
 const REASONS: ReadonlySet<string> = new Set(REASON_CODES);
+
+/** A milestone as it was sent, of the right types; what is absent is null. */
+export interface MilestoneInput {
+  readonly code: string;
+  /** In UTC, normalised: times are compared as strings. */
+  readonly occurred_at: Timestamp;
+  readonly source: MilestoneSource;
+  readonly classifier: Classifier;
+  readonly reason_code: string | null;
+  readonly location: string | null;
+  readonly timezone: string | null;
+  readonly external_id: string | null;
+  readonly container_number: string | null;
+  readonly vessel: string | null;
+  readonly voyage: string | null;
+  readonly note: string | null;
+}
 
 export interface CheckedMilestone {
   /** Normalised. Only to be used without errors. */

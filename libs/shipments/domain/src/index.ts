@@ -7,11 +7,24 @@ export {
   publicEventId,
   shipmentResource,
 } from './announcements.ts';
-export { type CheckedMilestone, checkMilestone } from './check-milestone.ts';
+export { type CheckedMilestone, type MilestoneInput, checkMilestone } from './check-milestone.ts';
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
-export type * from './commands.ts';
-export { decide } from './decide.ts';
-export type { CancellationDecision, DecideContext, Decision, MilestoneDecision, UpsertDecision } from './decision.ts';
+export type { CancelShipment } from './commands/cancel-shipment.ts';
+export type { CancellationAnswer, CancellationDecision } from './commands/cancellation.ts';
+export type { CommandContext, CommandResult, DecideContext, Decision } from './commands/command.ts';
+export type { MilestoneDecision, RecordMilestone, RecordMilestoneAnswer } from './commands/record-milestone.ts';
+export type { ReopenShipment } from './commands/reopen-shipment.ts';
+export {
+  type AnswerOf,
+  type CommandOf,
+  type CommandType,
+  type DecisionOf,
+  type ShipmentCommand,
+  commandTypes,
+  decide,
+  handlerOf,
+} from './commands/shipment-commands.ts';
+export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './commands/upsert-shipment.ts';
 export type { Announcement } from './events/descriptor.ts';
 export type * from './events/event-data.ts';
 export type { ShipmentEvent, ShipmentEventBody, ShipmentEventType } from './events/stored-events.ts';

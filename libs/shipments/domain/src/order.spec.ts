@@ -2,7 +2,7 @@ import { DomainError, MILESTONE_CATALOG, type ShipmentRecord } from '@tracking/c
 import * as fc from 'fast-check';
 import { A, B, C, SHIPMENT_ID, Story, contextFor, day, places, stamp } from '../test/story.ts';
 import { changesBetween } from './changes.ts';
-import type { MilestoneInput } from './commands.ts';
+import type { MilestoneInput } from './check-milestone.ts';
 import { derive } from './derive.ts';
 import { type ShipmentEventBody, decide, evolve, evolveRecord, fold } from './index.ts';
 

@@ -1,5 +1,5 @@
 import type { Milestone, Timestamp } from '@tracking/contracts';
-import type { MilestoneInput } from './commands.ts';
+import type { MilestoneInput } from './check-milestone.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 
 /** What an event changes on the timeline. */

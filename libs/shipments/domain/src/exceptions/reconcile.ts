@@ -1,6 +1,6 @@
 import type { Actor, Timestamp } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
-import type { DecideContext } from '../decision.ts';
+import type { DecideContext } from '../commands/command.ts';
 import type { Derived } from '../derive.ts';
 import type { ShipmentException } from '../events/event-data.ts';
 import type { ExceptionOpened } from '../events/exception-opened.ts';

@@ -1,15 +1,40 @@
 import type { FieldError, Places, ShipmentFields, ShipmentRecord, Warning } from '@tracking/contracts';
-import { changesBetween, lastBetween, movesNothing, same } from './changes.ts';
-import { type CheckedShipment, checkShipmentFields, etaBeforeEtd } from './check-shipment.ts';
-import type { UpsertShipment } from './commands.ts';
-import { type DecideContext, type UpsertDecision, refuseIfAny, whileCancelled } from './decision.ts';
-import { derive } from './derive.ts';
-import type { GivenPorts, LastSent, ScheduleFields } from './events/event-data.ts';
-import type { ShipmentPortsGiven } from './events/shipment-ports-given.ts';
-import type { ShipmentEventBody } from './events/stored-events.ts';
-import { reconcile } from './exceptions/reconcile.ts';
-import { portsOf } from './route.ts';
-import { type ShipmentState, scheduleOf, setSchedule } from './state.ts';
+import { changesBetween, lastBetween, movesNothing, same } from '../changes.ts';
+import { type CheckedShipment, checkShipmentFields, etaBeforeEtd } from '../check-shipment.ts';
+import { refuseIfAny, whileCancelled } from '../decision.ts';
+import { derive } from '../derive.ts';
+import type { GivenPorts, LastSent, ScheduleFields } from '../events/event-data.ts';
+import type { ShipmentPortsGiven } from '../events/shipment-ports-given.ts';
+import type { ShipmentEventBody } from '../events/stored-events.ts';
+import { reconcile } from '../exceptions/reconcile.ts';
+import { portsOf } from '../route.ts';
+import { type ShipmentState, scheduleOf, setSchedule } from '../state.ts';
+import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
+
+/** Creates a shipment, or changes the one with this `external_id`. */
+export interface UpsertShipment extends CommandContext {
+  readonly type: 'UpsertShipment';
+  /** `shp_<token>`, derived from (workspace, environment, external_id), or from the command id without one. */
+  readonly shipment_id: string;
+  /** Absent fields keep their value, null clears. Of the right types, and in the form that `checkShipmentFields` answers. */
+  readonly fields: Partial<ShipmentFields>;
+}
+
+interface UpsertResult {
+  readonly outcome: 'created' | 'updated' | 'unchanged';
+}
+export interface UpsertShipmentAnswer extends UpsertResult {
+  readonly shipment: ShipmentRecord;
+  readonly warnings: readonly Warning[];
+}
+export type UpsertDecision = Decision<UpsertResult>;
+
+export const upsertShipment: CommandHandler<UpsertShipment, UpsertResult, Omit<UpsertShipmentAnswer, 'warnings'>> = {
+  create: createShipment,
+  decide: updateShipment,
+  resultOf: ([first]) => ({ outcome: first?.type === 'shipment.created.v1' ? 'created' : 'updated' }),
+  answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
+};
 
 const NO_FIELDS: ShipmentFields = {
   external_id: null,
@@ -32,7 +57,7 @@ const NO_FIELDS: ShipmentFields = {
 };
 
 /** Everything visible stands in the first event; exceptions that open with the shipment follow it. */
-export function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
+function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
   const checked = checkFields(command, command.fields.mode ?? null, context.places);
   const fields = { ...NO_FIELDS, ...checked.fields };
   refuseIfAny([...checked.errors, ...missingReference(fields)]);
@@ -72,7 +97,7 @@ export function createShipment(command: UpsertShipment, context: DecideContext):
  * Absent fields keep their value, null clears, arrays and objects are replaced whole. `etd`, `eta` and `legs` count only
  * where they differ from what was last sent: a nightly resend does not wipe out a newer estimate.
  */
-export function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
+function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
   const before = state.record;
   const mode = command.fields.mode === undefined ? before.mode : command.fields.mode;
   const checked = checkFields(command, mode, context.places);

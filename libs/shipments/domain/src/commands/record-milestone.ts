@@ -5,24 +5,59 @@ import {
   type Warning,
   findMilestoneCode,
 } from '@tracking/contracts';
-import { changesBetween, lastBetween } from './changes.ts';
-import { checkMilestone } from './check-milestone.ts';
-import { SHIPMENT_LIMITS } from './check-shipment.ts';
-import type { MilestoneInput, RecordMilestone } from './commands.ts';
-import { type DecideContext, type MilestoneDecision, refuseIfAny, whileCancelled } from './decision.ts';
-import { type Derived, derive } from './derive.ts';
-import type { Changes } from './events/event-data.ts';
-import type { ShipmentEventBody } from './events/stored-events.ts';
-import { reconcile } from './exceptions/reconcile.ts';
-import type { ShipmentState } from './state.ts';
-import { findDuplicate, isSameStatement, putMilestone, restoredBy, supersededBy } from './timeline.ts';
+import { changesBetween, lastBetween } from '../changes.ts';
+import { type MilestoneInput, checkMilestone } from '../check-milestone.ts';
+import { SHIPMENT_LIMITS } from '../check-shipment.ts';
+import { refuseIfAny, whileCancelled } from '../decision.ts';
+import { type Derived, derive } from '../derive.ts';
+import type { Changes } from '../events/event-data.ts';
+import type { ShipmentEventBody } from '../events/stored-events.ts';
+import { reconcile } from '../exceptions/reconcile.ts';
+import { type ShipmentState, findMilestone } from '../state.ts';
+import { findDuplicate, isSameStatement, putMilestone, restoredBy, supersededBy } from '../timeline.ts';
+
+import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
 
 /** Records a milestone, corrects the one that has its `external_id`, or finds that it is known already. */
-export function recordMilestone(
-  command: RecordMilestone,
-  state: ShipmentState,
-  context: DecideContext,
-): MilestoneDecision {
+export interface RecordMilestone extends CommandContext {
+  readonly type: 'RecordMilestone';
+  readonly shipment_id: string;
+  readonly milestone: MilestoneInput;
+}
+
+interface RecordResult {
+  /** `existing`: a duplicate, nothing recorded; it may have taken the `external_id`. */
+  readonly outcome: 'recorded' | 'corrected' | 'existing';
+  readonly milestoneId: string;
+}
+export interface RecordMilestoneAnswer extends Pick<RecordResult, 'outcome'> {
+  readonly milestone: Milestone;
+  readonly warnings: readonly Warning[];
+}
+export type MilestoneDecision = Decision<RecordResult>;
+
+export const recordMilestone: CommandHandler<RecordMilestone, RecordResult, Omit<RecordMilestoneAnswer, 'warnings'>> = {
+  decide,
+  resultOf(events) {
+    for (const { type, data } of events) {
+      if (type === 'milestone.recorded.v1') return { outcome: 'recorded', milestoneId: data.milestone.id };
+      if (type !== 'milestone.corrected.v1') continue;
+      const { milestone, previous } = data;
+      return {
+        outcome: milestone.revision === previous.revision ? 'existing' : 'corrected',
+        milestoneId: milestone.id,
+      };
+    }
+    return undefined;
+  },
+  answer({ outcome, milestoneId }, after) {
+    const milestone = findMilestone(after, milestoneId);
+    if (milestone === undefined) throw new Error(`there is no milestone ${milestoneId} to answer`);
+    return { outcome, milestone };
+  },
+};
+
+function decide(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
   const before = state.record;
   const checked = checkMilestone(command.milestone, context.places, command.at, portsOf(before));
   const input = checked.milestone;

@@ -1,0 +1,49 @@
+import type { ShipmentRecord, Timestamp, Warning } from '@tracking/contracts';
+import { changesBetween } from '../changes.ts';
+import { derive } from '../derive.ts';
+import type { ShipmentCancelled } from '../events/shipment-cancelled.ts';
+import type { ShipmentReopened } from '../events/shipment-reopened.ts';
+import type { ShipmentEventBody } from '../events/stored-events.ts';
+import { reconcile } from '../exceptions/reconcile.ts';
+import type { ShipmentState } from '../state.ts';
+import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
+
+interface CancellationResult {
+  /** `unchanged`: it was so already. */
+  readonly outcome: 'cancelled' | 'reopened' | 'unchanged';
+}
+export interface CancellationAnswer extends CancellationResult {
+  readonly shipment: ShipmentRecord;
+  readonly warnings: readonly Warning[];
+}
+export type CancellationDecision = Decision<CancellationResult>;
+export type CancellationHandler<Command extends CommandContext> = CommandHandler<
+  Command,
+  CancellationResult,
+  Omit<CancellationAnswer, 'warnings'>
+>;
+
+export function answerCancellation({ outcome }: CancellationResult, { record }: ShipmentState) {
+  return { outcome, shipment: record };
+}
+
+/** @param after as before, but for whether the client cancelled it */
+export function decideCancellation(
+  at: Timestamp,
+  after: ShipmentState,
+  event: ShipmentCancelled | ShipmentReopened,
+  context: DecideContext,
+): CancellationDecision {
+  const { record, timeline } = after;
+  const derived = derive({ ...after, revision: record.version }, context.places);
+  const changes = changesBetween(record, derived.record);
+  const events: ShipmentEventBody[] = [event];
+  if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
+  events.push(...reconcile(after, derived, timeline, at, context.newId));
+  const outcome = event.type === 'shipment.cancelled.v1' ? 'cancelled' : 'reopened';
+  return { outcome, events, warnings: [], nextCheckAt: null };
+}
+
+export function unchanged(): CancellationDecision {
+  return { outcome: 'unchanged', events: [], warnings: [], nextCheckAt: null };
+}

@@ -1,0 +1,54 @@
+import type { Actor, Environment, Places, Timestamp, Warning } from '@tracking/contracts';
+import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
+import type { ShipmentState } from '../state.ts';
+
+/** What every command carries; made at the edge, once per request. */
+export interface CommandContext {
+  /** UUID. The same id is the same command, however often it is sent. */
+  readonly id: string;
+  /** The command's time. */
+  readonly at: Timestamp;
+  readonly workspace_id: string;
+  readonly environment: Environment;
+  readonly actor: Actor;
+  readonly request_id: string;
+  readonly traceparent: string | null;
+  /** `Prefer: handling=strict`: what would only warn about a wrong check digit is refused. */
+  readonly strict: boolean;
+}
+
+/** What a decision needs beside the command and the state. */
+export interface DecideContext {
+  readonly places: Places;
+  /** A new id, the same for the same command: of a milestone or an exception, the n-th (from 0) of its kind in the command. */
+  readonly newId: (kind: 'mst' | 'exc', n: number) => string;
+}
+
+/** What came of a command: the outcome, and what else it takes to make the answer. */
+export interface CommandResult {
+  readonly outcome: string;
+}
+
+/** A result, and what it takes to append it. */
+export type Decision<Result extends CommandResult = CommandResult> = Result & {
+  /** To be appended at the revision of the state that was decided on; empty when there is nothing to remember. */
+  readonly events: readonly ShipmentEventBody[];
+  readonly warnings: readonly Warning[];
+  /** When time alone next changes something about the shipment as it is after the events; null if never. */
+  readonly nextCheckAt: Timestamp | null;
+};
+
+/**
+ * All there is to know of one kind of command. Pure: the same arguments always give the same.
+ * Both decisions throw DomainError when the command is refused; its `details` name every faulty field.
+ */
+export interface CommandHandler<Command extends CommandContext, Result extends CommandResult, Answer extends object> {
+  /** Only of a command that makes the shipment where there is none. */
+  create?(command: Command, context: DecideContext): Decision<Result>;
+  /** What it makes of a shipment that is there. */
+  decide(command: Command, state: ShipmentState, context: DecideContext): Decision<Result>;
+  /** What came of it, by the events that it stored; undefined when they are none of this kind of command. */
+  resultOf(events: readonly ShipmentEvent[]): Result | undefined;
+  /** The answer without its warnings, on the shipment right after. */
+  answer(result: Result, after: ShipmentState): Answer;
+}

@@ -1,0 +1,55 @@
+import { DomainError, type Warning } from '@tracking/contracts';
+import type { ShipmentState } from '../state.ts';
+import { type CancelShipment, cancelShipment } from './cancel-shipment.ts';
+import type { CommandHandler, CommandResult, DecideContext, Decision } from './command.ts';
+import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
+import { type ReopenShipment, reopenShipment } from './reopen-shipment.ts';
+import { type UpsertShipment, upsertShipment } from './upsert-shipment.ts';
+
+/** Every command, each in a file of its own; the compiler asks for the handler of each. */
+export type ShipmentCommand = UpsertShipment | RecordMilestone | CancelShipment | ReopenShipment;
+export type CommandType = ShipmentCommand['type'];
+
+const HANDLERS = {
+  UpsertShipment: upsertShipment,
+  RecordMilestone: recordMilestone,
+  CancelShipment: cancelShipment,
+  ReopenShipment: reopenShipment,
+} satisfies { readonly [Type in CommandType]: CommandHandler<CommandOf<Type>, CommandResult, object> };
+type Handlers = typeof HANDLERS;
+
+/** The command of a type. */
+export type CommandOf<Type extends CommandType> = Extract<ShipmentCommand, { readonly type: Type }>;
+/** What is decided on a command of the type. */
+export type DecisionOf<Type extends CommandType> = ReturnType<Handlers[Type]['decide']>;
+/** What a command of the type is answered. */
+export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['answer']> & {
+  readonly warnings: readonly Warning[];
+};
+
+export const commandTypes = Object.keys(HANDLERS) as readonly CommandType[];
+
+export function handlerOf(type: CommandType): CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>> {
+  return HANDLERS[type] as CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>>;
+}
+
+/**
+ * What a command makes of a shipment: events to append at the revision of `state`, derived outcomes among them, so that
+ * folding them is mere copying. Pure: the same arguments always give the same decision.
+ * @param state undefined when there is no such shipment
+ * @throws DomainError when the command is refused; `details` name every faulty field
+ */
+export function decide<Type extends CommandType>(
+  command: CommandOf<Type>,
+  state: ShipmentState | undefined,
+  context: DecideContext,
+): DecisionOf<Type> {
+  return decision(command, state, context) as DecisionOf<Type>;
+}
+
+function decision(command: ShipmentCommand, state: ShipmentState | undefined, context: DecideContext): Decision {
+  const handler = handlerOf(command.type);
+  if (state !== undefined) return handler.decide(command, state, context);
+  if (handler.create === undefined) throw new DomainError('not_found', 'There is no such shipment.');
+  return handler.create(command, context);
+}
