@@ -5,12 +5,12 @@ import type { LiveSubscription } from './live-subscription.ts';
 import { PAGE, readHead, readPage } from './log-reads.ts';
 import { findStored } from './log-subscriptions.ts';
 import type { NodeClient } from './node-client.ts';
-import { retryUntilStopped, unlessAborted, type RetryReporting } from './node-retries.ts';
+import { retryUntilStopped, unlessAborted, type RetryTelemetry } from './node-retries.ts';
 import { BEGINNING, later, matches, type LogSlice } from './stored-event.ts';
 
 const DEFAULT_BATCH = 500;
 
-export interface CatchUpSource extends RetryReporting {
+export interface CatchUpSource extends RetryTelemetry {
   readonly node: NodeClient;
   readonly live: LiveSubscription;
   readonly timeoutMs: number;

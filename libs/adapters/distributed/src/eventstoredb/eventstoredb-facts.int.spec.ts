@@ -25,7 +25,7 @@ import {
   NOT_OURS,
   NO_SWITCHES,
   openStore,
-  Stage,
+  EventStoreDbFixture,
   untilAnswered,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
 
@@ -232,27 +232,29 @@ if (CAN_BE_KILLED) describe(failing, factsOfFaults);
 else it.skip(`${failing} [not tested: ${NOT_OURS}]`, () => undefined);
 
 function factsOfFaults(): void {
-  let stage: Stage;
+  let fixture: EventStoreDbFixture;
   let a: string;
-  beforeAll(async () => void (stage = await Stage.start({ statsEvery: 50, linger: 500, liveBuffer: 200 })));
-  afterAll(() => stage.close());
+  beforeAll(
+    async () => void (fixture = await EventStoreDbFixture.start({ statsEvery: 50, linger: 500, liveBuffer: 200 })),
+  );
+  afterAll(() => fixture.close());
   beforeEach(() => void (a = newPrefix()));
-  afterEach(() => stage.closeStores());
+  afterEach(() => fixture.closeStores());
 
   it('a subscription that the node ends is taken up again, for as long as the process lives', async () => {
-    const store = stage.open();
+    const store = fixture.open();
     const appended = await fill(store, a, ['x'], 8);
     const following = follow(store, { prefixes: [a], maxBatch: 50 }, count(2_000), () => pause(1));
     for (let round = 0; round < 3; round += 1) {
       appended.push(...(await fill(store, `${a}${round}`, ['y'], 4)));
-      if (round === 1 || !HAS_SWITCHES) await stage.killAndRestart();
-      else await stage.standIn.fault({ dropSubscriptions: true });
+      if (round === 1 || !HAS_SWITCHES) await fixture.killAndRestart();
+      else await fixture.standIn.fault({ dropSubscriptions: true });
     }
     expect(ids((await following).events)).toEqual(appended);
   });
 
   it('a consumer that is too slow for the node loses and repeats nothing', async () => {
-    const store = stage.open({ limits: { liveEvents: 50 } });
+    const store = fixture.open({ limits: { liveEvents: 50 } });
     const proceed = Promise.withResolvers<void>();
     const slow = follow(store, { prefixes: [a], maxBatch: 20 }, count(3_000), () => proceed.promise);
     const appended = await fill(store, a, ['x', 'y', 'z'], 10);
@@ -264,20 +266,20 @@ function factsOfFaults(): void {
 
   const rare = 'checkpoints that are rare, and entries of the node’s own, keep no reader from the head';
   itWhere(HAS_SWITCHES, rare, NO_SWITCHES, async () => {
-    const writer = stage.open();
+    const writer = fixture.open();
     await fill(writer, newPrefix(), ['x'], 12);
-    await stage.standIn.fault({ checkpointInterval: 1_000_000 });
-    const store = stage.open();
+    await fixture.standIn.fault({ checkpointInterval: 1_000_000 });
+    const store = fixture.open();
     for (let round = 0; round < 2; round += 1) {
       const head = (await store.head()) ?? '';
       const { position = '' } = await follow(store, { prefixes: [a] }, ({ position: at = '' }) => at >= head);
       expect(position >= head).toBe(true);
     }
-    await stage.standIn.fault({ checkpointInterval: null });
+    await fixture.standIn.fault({ checkpointInterval: null });
   });
 
   it('a node that is told to end serves on for a while: nothing is lost', async () => {
-    const store = stage.open();
+    const store = fixture.open();
     const following = follow(store, { prefixes: [a] }, count(150));
     const appending = (async () => {
       for (let revision = -1; revision < 149; revision += 1) {
@@ -286,8 +288,8 @@ function factsOfFaults(): void {
         await pause(5);
       }
     })();
-    await stage.node.stop();
-    await stage.node.run();
+    await fixture.node.stop();
+    await fixture.node.run();
     await appending;
     expect(ids((await following).events)).toEqual(ids(await store.read(a)));
   });
@@ -295,7 +297,7 @@ function factsOfFaults(): void {
   it('ended subscriptions end without an error', async () => {
     const warnings: unknown[] = [];
     const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
-    const store = stage.open({ logger });
+    const store = fixture.open({ logger });
     await fill(store, a, ['x'], 8);
     for (let round = 0; round < 5; round += 1) {
       await follow(store, { prefixes: [a], maxBatch: 50 }, count(100 * (round + 1)));
@@ -314,9 +316,9 @@ function factsOfFaults(): void {
   });
 
   it('while it is down everything is unavailable, and tells no address', async () => {
-    const store = stage.open({ limits: { operationTimeoutMs: 300 } });
+    const store = fixture.open({ limits: { operationTimeoutMs: 300 } });
     await store.append(a, 'no_stream', newEvents(1));
-    await stage.node.kill();
+    await fixture.node.kill();
     const works = [store.append(a, 0, newEvents(1)), store.read(a), store.head()];
     for (const error of await Promise.all(works.map(errorOf))) {
       expect(error).toBeInstanceOf(Unavailable);
@@ -325,26 +327,26 @@ function factsOfFaults(): void {
       expect(`${message} ${stack?.split('\n', 1)[0]}`).not.toMatch(/127\.0\.0\.1|\d{5}/);
       expect(cause).toBeUndefined();
     }
-    await stage.node.run();
+    await fixture.node.run();
   });
 
   it('hung: operations are given up meanwhile, and repeated when it goes on', async () => {
-    const store = stage.open({ limits: { operationTimeoutMs: 500 } });
+    const store = fixture.open({ limits: { operationTimeoutMs: 500 } });
     await store.append(a, 'no_stream', newEvents(1));
-    stage.node.pause();
+    fixture.node.pause();
     const events = newEvents(1);
     const works = [store.append(a, 0, events), store.read(a), store.head()];
     for (const error of await Promise.all(works.map(errorOf))) expect(error).toBeInstanceOf(Unavailable);
-    stage.node.resume();
+    fixture.node.resume();
     expect(await untilAnswered(() => store.append(a, 0, events))).toMatchObject({ revision: 1 });
     expect(await store.read(a)).toHaveLength(2);
   });
 
   it('one store’s end or lost node rejects no append of another in the same process', async () => {
     // Another node, and so a stand-in wherever the first one runs.
-    const other = await Stage.on(await EventStoreDbStandIn.create());
+    const other = await EventStoreDbFixture.on(await EventStoreDbStandIn.create());
     try {
-      const steady = stage.open();
+      const steady = fixture.open();
       let ended = false;
       const appending = Array.from({ length: 20 }, async (_, writer) => {
         for (let revision = -1; !ended; revision += 1) {
@@ -368,8 +370,8 @@ function factsOfFaults(): void {
 
   const lost = '64 appends whose node was lost before it answered are stored once, and answered';
   itWhere(HAS_SWITCHES, lost, NO_SWITCHES, async () => {
-    const store = stage.open();
-    await stage.standIn.fault({ loseAnswers: 64 });
+    const store = fixture.open();
+    await fixture.standIn.fault({ loseAnswers: 64 });
     const requests = Array.from({ length: 64 }, () => newEvents(2));
     const answers = await Promise.all(requests.map((events, n) => store.append(`${a}${n}`, 'no_stream', events)));
     expect(answers.every(({ revision }) => revision === 1)).toBe(true);
@@ -377,16 +379,16 @@ function factsOfFaults(): void {
   });
 
   it('the same ids are accepted again after kill -9, and duplicated never', async () => {
-    const store = stage.open();
+    const store = fixture.open();
     const [first, second] = [newEvents(2), newEvents(2)];
     const answers = [await store.append(a, 'no_stream', first), await store.append(a, 1, second)];
-    await stage.killAndRestart();
+    await fixture.killAndRestart();
     expect([await store.append(a, 'no_stream', first), await store.append(a, 1, second)]).toEqual(answers);
     expect(await store.read(a)).toHaveLength(4);
   });
 
   it('a refused append is refused also where the URL asks for answers instead of errors', async () => {
-    const store = openStore(`${stage.node.url}&throwOnAppendFailure=false`);
+    const store = openStore(`${fixture.node.url}&throwOnAppendFailure=false`);
     await store.append(a, 'no_stream', newEvents(2));
     expect(await errorOf(store.append(a, 'no_stream', newEvents(1)))).toMatchObject({
       expected: 'no_stream',
@@ -397,26 +399,26 @@ function factsOfFaults(): void {
 
   it('as many appends as allowed wait, the next is told so at once', async () => {
     const metrics = new RecordedMetrics();
-    const store = stage.open({ metrics, limits: { maxAppends: 10, operationTimeoutMs: 20_000 } });
+    const store = fixture.open({ metrics, limits: { maxAppends: 10, operationTimeoutMs: 20_000 } });
     await store.head();
-    stage.node.pause();
+    fixture.node.pause();
     const waiting = Array.from({ length: 10 }, (_, n) => store.append(`${a}${n}`, 'no_stream', newEvents(1)));
     expect(metrics.value('event_store_appends')).toBe(10);
     expect(await errorOf(store.append(`${a}one`, 'no_stream', newEvents(1)))).toMatchObject({ name: 'Busy' });
-    stage.node.resume();
+    fixture.node.resume();
     await Promise.all(waiting);
     expect(metrics.value('event_store_appends')).toBe(0);
     expect(await store.read(`${a}one`)).toEqual([]);
   });
 
   it('an append under way is finished before the store is closed, a later one refused', async () => {
-    const store = stage.open();
+    const store = fixture.open();
     const under = Array.from({ length: 50 }, (_, n) => store.append(`${a}${n}`, 'no_stream', newEvents(1)));
     const closed = store.close();
     expect(await errorOf(store.append(`${a}late`, 'no_stream', newEvents(1)))).toMatchObject({ name: 'Unavailable' });
     await closed;
     expect(await Promise.all(under)).toHaveLength(50);
-    expect(await stage.open().read(`${a}49`)).toHaveLength(1);
+    expect(await fixture.open().read(`${a}49`)).toHaveLength(1);
   });
 }
 

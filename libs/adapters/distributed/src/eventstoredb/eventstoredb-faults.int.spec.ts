@@ -11,7 +11,7 @@ import {
   NOT_OURS,
   NO_SWITCHES,
   openStore,
-  Stage,
+  EventStoreDbFixture,
   untilAnswered,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
 
@@ -21,19 +21,19 @@ const WRITERS = 8;
 const MARKER = 'marker';
 
 /** What was appended and acknowledged, stream by stream. */
-type Acknowledged = ReadonlyMap<string, readonly string[]>;
+type AcknowledgedIds = ReadonlyMap<string, readonly string[]>;
 
 const title = `a node that fails, on ${NODE}`;
 if (CAN_BE_KILLED) describe(title, faults);
 else it.skip(`${title} [not tested: ${NOT_OURS}]`, () => undefined);
 
 function faults(): void {
-  let stage: Stage;
+  let fixture: EventStoreDbFixture;
   let prefix: string;
-  beforeAll(async () => void (stage = await Stage.start({ statsEvery: 200, linger: 300 })));
-  afterAll(() => stage.close());
+  beforeAll(async () => void (fixture = await EventStoreDbFixture.start({ statsEvery: 200, linger: 300 })));
+  afterAll(() => fixture.close());
   beforeEach(() => void (prefix = newPrefix()));
-  afterEach(() => stage.closeStores());
+  afterEach(() => fixture.closeStores());
 
   /** Appends to a stream of its own for each writer, event after event, until it is told to end. */
   function startWriters(store: EventStore, ended: AbortSignal) {
@@ -56,12 +56,12 @@ function faults(): void {
     return { acknowledged, done, total, grow };
   }
 
-  async function expectStored(store: EventStore, acknowledged: Acknowledged): Promise<void> {
+  async function expectStored(store: EventStore, acknowledged: AcknowledgedIds): Promise<void> {
     for (const [stream, own] of acknowledged) expect(ids(await store.read(stream))).toEqual(own);
   }
 
   /** All of it once, each stream in its order, all in the log's order. */
-  function expectFollowed(events: readonly StoredEvent[], acknowledged: Acknowledged): void {
+  function expectFollowed(events: readonly StoredEvent[], acknowledged: AcknowledgedIds): void {
     for (const [stream, own] of acknowledged) {
       expect(ids(events.filter((event) => event.stream === stream))).toEqual(own);
     }
@@ -71,24 +71,24 @@ function faults(): void {
 
   type Fault = () => Promise<unknown>;
   const FAULTS: Readonly<Record<string, Fault>> = {
-    'killed and started again': () => stage.killAndRestart(),
+    'killed and started again': () => fixture.killAndRestart(),
     'hung for a while': async () => {
-      stage.node.pause();
+      fixture.node.pause();
       await pause(1_200);
-      stage.node.resume();
+      fixture.node.resume();
     },
     'told to end and started again': async () => {
-      await stage.node.stop();
-      await stage.node.run();
+      await fixture.node.stop();
+      await fixture.node.run();
     },
   };
   const SWITCHED: Readonly<Record<string, Fault>> = {
-    'cutting connections in place of answers': () => stage.standIn.fault({ loseAnswers: 20 }),
-    'dropping who follows': () => stage.standIn.fault({ dropSubscriptions: true }),
+    'cutting connections in place of answers': () => fixture.standIn.fault({ loseAnswers: 20 }),
+    'dropping who follows': () => fixture.standIn.fault({ dropSubscriptions: true }),
     'dead after an append that it did not answer': async () => {
-      await stage.standIn.fault({ dieAfterAppends: 5 });
-      await stage.standIn.ended();
-      await stage.node.run();
+      await fixture.standIn.fault({ dieAfterAppends: 5 });
+      await fixture.standIn.ended();
+      await fixture.node.run();
     },
   };
   const holds = (fault: string) => `${fault} in the middle: nothing acknowledged is missing, and order holds`;
@@ -98,12 +98,12 @@ function faults(): void {
   }
 
   async function survives(fault: Fault): Promise<void> {
-    const store = stage.open({ limits: { operationTimeoutMs: 1_000, liveEvents: 100 } });
+    const store = fixture.open({ limits: { operationTimeoutMs: 1_000, liveEvents: 100 } });
     const ended = new AbortController();
     const writers = startWriters(store, ended.signal);
     const following = [
       followUntilMarked(store, prefix, 500),
-      followUntilMarked(stage.open(), prefix, 7),
+      followUntilMarked(fixture.open(), prefix, 7),
       followUntilMarked(store, prefix, 500, 20),
     ];
     for (let round = 0; round < KILLS; round += 1) {
@@ -116,15 +116,15 @@ function faults(): void {
     await untilAnswered(() => store.append(`${prefix}${MARKER}`, 'no_stream', newEvents(1)));
     await expectStored(store, writers.acknowledged);
     for (const events of await Promise.all(following)) expectFollowed(events, writers.acknowledged);
-    await expectStored(stage.open(), writers.acknowledged);
+    await expectStored(fixture.open(), writers.acknowledged);
   }
 
   it('not there at the start: says so without a secret, and is there when it is', async () => {
-    await stage.node.kill();
+    await fixture.node.kill();
     const lines: string[] = [];
     const line = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
     const logger = { debug: line, info: line, warn: line, error: line };
-    const url = stage.node.url.replace('://', '://someone:s3cret@');
+    const url = fixture.node.url.replace('://', '://someone:s3cret@');
     const store = openStore(url, { logger, limits: { operationTimeoutMs: 300 } });
     const following = follow(store, { prefixes: [prefix] }, count(3));
     const error: unknown = await store
@@ -135,7 +135,7 @@ function faults(): void {
     const { message, stack, cause } = error as Error;
     expect(`${message} ${stack} ${JSON.stringify(error)} ${lines.join()}`).not.toMatch(/s3cret|someone|127\.0\.0\.1/);
     expect(cause).toBeUndefined();
-    await stage.node.run();
+    await fixture.node.run();
     const events = newEvents(3);
     await untilAnswered(() => store.append(`${prefix}2`, 'no_stream', events));
     expect(ids((await following).events)).toEqual(ids(events));
@@ -143,7 +143,7 @@ function faults(): void {
   });
 
   it('away when a reader wants to end: it ends all the same', async () => {
-    const store = stage.open();
+    const store = fixture.open();
     const stop = new AbortController();
     const batches: unknown[] = [];
     const following = (async () => {
@@ -151,7 +151,7 @@ function faults(): void {
       for await (const batch of store.catchUp(options)) batches.push(batch);
     })();
     await eventually(() => expect(batches).not.toHaveLength(0));
-    stage.node.pause();
+    fixture.node.pause();
     const late = follow(store, { prefixes: [prefix] }, count(1));
     stop.abort();
     await following;
@@ -162,7 +162,7 @@ function faults(): void {
   it('ends no process, however much of what is under way fails', async () => {
     const script = fileURLToPath(new URL('../../test/eventstoredb/busy-process.ts', import.meta.url));
     const flags = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
-    const child = spawn(process.execPath, [...flags, script, stage.node.url, prefix], { stdio: 'pipe' });
+    const child = spawn(process.execPath, [...flags, script, fixture.node.url, prefix], { stdio: 'pipe' });
     let said = '';
     child.stdout.on('data', (chunk: Buffer) => void (said += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => void (said += chunk.toString()));
@@ -171,7 +171,7 @@ function faults(): void {
     for (let kill = 0; kill <= KILLS; kill += 1) {
       const least = acknowledged() + 100;
       await eventually(() => expect(acknowledged()).toBeGreaterThan(least), { deadlineMs: 30_000 });
-      if (kill < KILLS) await stage.killAndRestart();
+      if (kill < KILLS) await fixture.killAndRestart();
     }
     child.stdin.end();
     const [code] = (await exited) as [number];

@@ -4,12 +4,12 @@ import { LiveEventBuffer } from './live-event-buffer.ts';
 import { readHead } from './log-reads.ts';
 import { followLog } from './log-subscriptions.ts';
 import type { NodeClient } from './node-client.ts';
-import { retryUntilStopped, type RetryReporting } from './node-retries.ts';
+import { retryUntilStopped, type RetryTelemetry } from './node-retries.ts';
 import { BEGINNING } from './stored-event.ts';
 
 const PAUSES = { firstPauseMs: 50, longestPauseMs: 2_000 };
 
-export interface LiveSubscriptionOptions extends RetryReporting {
+export interface LiveSubscriptionOptions extends RetryTelemetry {
   readonly node: NodeClient;
   /** Newest events that its buffer keeps, at least. */
   readonly capacity: number;

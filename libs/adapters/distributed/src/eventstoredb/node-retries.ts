@@ -22,7 +22,7 @@ export function retryWithin<T>(timeoutMs: number, attempt: (leftMs: number) => P
 }
 
 /** Told of every try that failed. */
-export interface RetryReporting {
+export interface RetryTelemetry {
   readonly logger: Logger;
   readonly countRetry: CountRetry;
 }
@@ -30,7 +30,7 @@ export interface RetryReporting {
 /** Repeats a read for those who follow the log until the node answers; undefined where `stop` comes first. */
 export async function retryUntilStopped<T>(
   stop: AbortSignal,
-  { logger, countRetry }: RetryReporting,
+  { logger, countRetry }: RetryTelemetry,
   attempt: () => Promise<T>,
 ): Promise<T | undefined> {
   if (stop.aborted) return undefined;

@@ -8,23 +8,23 @@ import {
   type logCreator,
   type RetryOptions,
 } from 'kafkajs';
-import { ANSWERS_LOST, letConnectionsBeginClean } from './clean-connection.ts';
-import { letQueuesRest } from './idle-queue.ts';
 import type { KafkaLimits, KafkaOptions } from './kafka-options.ts';
-import type { LostAnswers } from './lost-answers.ts';
-import { letConsumersKeepNames } from './member-name.ts';
+import { RESPONSES_LOST, patchConnections } from './kafkajs/connection.ts';
+import { patchConsumerGroups } from './kafkajs/consumer-group.ts';
+import { patchRequestQueues } from './kafkajs/request-queue.ts';
+import type { LostResponses } from './lost-responses.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
-/** Reason of the errors that abandoning a client causes in it. */
-export const ABANDONED = 'abandoned';
+/** Message of the errors that destroying a client causes in it. */
+export const DESTROYED = 'client destroyed';
 const KEEP_ALIVE_MS = 60_000;
 
-letConnectionsBeginClean();
-letConsumersKeepNames();
-letQueuesRest();
+patchConnections();
+patchConsumerGroups();
+patchRequestQueues();
 
-/** Gives up after about a second: whoever asked repeats by its own rules. Stated whole, since kafkajs has others in tests. */
-export const PROMPT: RetryOptions = {
+/** kafkajs gives up after about a second: its caller retries. Stated whole, since kafkajs has other defaults in tests. */
+export const FEW_RETRIES: RetryOptions = {
   retries: 3,
   initialRetryTime: 100,
   maxRetryTime: 1_000,
@@ -32,29 +32,34 @@ export const PROMPT: RetryOptions = {
   factor: 0.2,
 };
 
-/** Never gives up: a member that waits for its broker comes back under its own name, without a session to wait out. */
-export const PATIENT: RetryOptions = { ...PROMPT, retries: Number.MAX_SAFE_INTEGER };
+/** kafkajs never gives up: a member that waits for its broker comes back under its member id, without a rebalance. */
+export const ENDLESS_RETRIES: RetryOptions = { ...FEW_RETRIES, retries: Number.MAX_SAFE_INTEGER };
+
+export interface KafkaClientOptions {
+  readonly cluster: KafkaOptions;
+  readonly limits: KafkaLimits;
+  readonly retry: RetryOptions;
+  readonly logs: logCreator;
+  readonly lost: LostResponses;
+}
 
 /**
- * One client of kafkajs which, other than kafkajs', can be given up at any moment: a disconnect there waits for answers,
- * for ever where retries are patient. One for each producer and consumer: consumers of one group share their committed
- * offsets inside a client, and clear each other's.
+ * A client of kafkajs that can be destroyed at any moment: `disconnect` of kafkajs waits for responses, for ever where its
+ * retries are endless. One for each producer and consumer: consumers of one group share their committed offsets inside a
+ * client, and clear each other's.
  */
 export class KafkaClient {
   readonly kafka: Kafka;
   private readonly sockets = new Set<Socket>();
-  private isAbandoned = false;
+  private isDestroyed = false;
 
-  constructor(
-    options: KafkaOptions,
-    limits: KafkaLimits,
-    retry: RetryOptions,
-    logs: logCreator,
-    private readonly lost: LostAnswers,
-  ) {
+  private readonly lost: LostResponses;
+
+  constructor({ cluster, limits, retry, logs, lost }: KafkaClientOptions) {
+    this.lost = lost;
     const config: KafkaConfig = {
-      brokers: () => this.nextAttempt([...options.brokers]),
-      clientId: options.clientId ?? 'tracking',
+      brokers: () => this.brokersUnlessDestroyed([...cluster.brokers]),
+      clientId: cluster.clientId ?? 'tracking',
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: limits.requestTimeoutMs,
       retry,
@@ -62,30 +67,30 @@ export class KafkaClient {
       logLevel: logLevel.WARN,
       logCreator: logs,
     };
-    if (options.tls !== undefined) config.ssl = options.tls;
-    if (options.sasl !== undefined) config.sasl = options.sasl;
+    if (cluster.tls !== undefined) config.ssl = cluster.tls;
+    if (cluster.sasl !== undefined) config.sasl = cluster.sasl;
     this.kafka = new Kafka(config);
   }
 
-  /** Cuts every connection and makes no other: what is under way fails or never settles, and holds the process no more. */
-  abandon(): void {
-    this.isAbandoned = true;
-    for (const socket of this.sockets) socket.destroy(new Error(ABANDONED));
+  /** Cuts every connection and makes no other: what is under way fails or never settles, and keeps no process alive. */
+  destroy(): void {
+    this.isDestroyed = true;
+    for (const socket of this.sockets) socket.destroy(new Error(DESTROYED));
   }
 
-  /** An endless retry of kafkajs cannot be stopped, but every one asks for the brokers first, and waits for the answer. */
-  private nextAttempt(brokers: string[]): Promise<string[]> {
-    return this.isAbandoned ? new Promise(() => undefined) : Promise.resolve(brokers);
+  /** Endless retries of kafkajs cannot be stopped, but each asks for the brokers first: there it waits for ever. */
+  private brokersUnlessDestroyed(brokers: string[]): Promise<string[]> {
+    return this.isDestroyed ? new Promise(() => undefined) : Promise.resolve(brokers);
   }
 
   private openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
-    if (this.isAbandoned) throw new Error(ABANDONED);
+    if (this.isDestroyed) throw new Error(DESTROYED);
     const name = isIP(host) ? {} : { servername: host };
     const to = { host, port };
     const socket = ssl ? connectTls({ ...to, ...name, ...ssl }, onConnect) : connectPlain(to, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     this.sockets.add(socket);
-    socket.on(ANSWERS_LOST, (count: number) => this.isAbandoned || this.lost.add(count));
+    socket.on(RESPONSES_LOST, (count: number) => this.isDestroyed || this.lost.add(count));
     socket.once('close', () => this.sockets.delete(socket));
     return socket;
   }

@@ -3,7 +3,7 @@ import { Unavailable } from '@tracking/ports';
 
 export const ENGINE = 'message broker';
 
-interface DriverError {
+interface KafkaJsError {
   readonly cause?: unknown;
   readonly type?: unknown;
   readonly code?: unknown;
@@ -14,7 +14,7 @@ interface DriverError {
 export function reasonOf(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
   if (typeof error !== 'object' || error === null) return 'unknown';
-  const { cause, type, code, name }: DriverError = error;
+  const { cause, type, code, name }: KafkaJsError = error;
   for (const word of [type, code]) if (typeof word === 'string') return word;
   return cause === undefined || cause === null || cause === error ? String(name) : reasonOf(cause);
 }

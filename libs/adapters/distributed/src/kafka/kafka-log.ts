@@ -1,6 +1,6 @@
 import type { logCreator } from 'kafkajs';
 import type { Logger } from '@tracking/ports';
-import { ABANDONED } from './kafka-client.ts';
+import { DESTROYED } from './kafka-client.ts';
 
 const SILENCE_MS = 30_000;
 const MOST_REMEMBERED = 100;
@@ -14,7 +14,7 @@ export function kafkaLogs(logger: Logger): logCreator {
   return () =>
     ({ namespace, log }) => {
       const now = performance.now();
-      if (now - (last.get(log.message) ?? -Infinity) < SILENCE_MS || log.message.endsWith(ABANDONED)) return;
+      if (now - (last.get(log.message) ?? -Infinity) < SILENCE_MS || log.message.endsWith(DESTROYED)) return;
       if (last.size >= MOST_REMEMBERED) last.clear();
       last.set(log.message, now);
       const error = typeof log['error'] === 'string' ? { error: log['error'] } : {};

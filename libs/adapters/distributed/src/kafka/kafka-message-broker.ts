@@ -10,12 +10,12 @@ import {
   type TopicSpec,
 } from '@tracking/ports';
 import { GroupMember } from './group-member.ts';
-import { KafkaClient, PATIENT, PROMPT } from './kafka-client.ts';
+import { KafkaClient, ENDLESS_RETRIES, FEW_RETRIES } from './kafka-client.ts';
 import { ENGINE, within } from './kafka-errors.ts';
 import { kafkaLogs } from './kafka-log.ts';
 import { DEFAULT_LIMITS, type KafkaLimits, type KafkaOptions } from './kafka-options.ts';
 import { KafkaTopics } from './kafka-topics.ts';
-import { LostAnswers } from './lost-answers.ts';
+import { LostResponses } from './lost-responses.ts';
 import { TopicProducer } from './topic-producer.ts';
 
 export interface KafkaMessageBrokerOptions extends KafkaOptions {
@@ -29,7 +29,7 @@ export class KafkaMessageBroker implements MessageBroker {
   private readonly prefix: string;
   /** One for all clients, so that they do not each complain of the same broker. */
   private readonly logs: logCreator;
-  private readonly lost = new LostAnswers();
+  private readonly lost = new LostResponses();
   private readonly topics: KafkaTopics;
   private readonly producers = new Map<string, TopicProducer>();
   private readonly members = new Map<GroupMember, Promise<void>>();
@@ -39,7 +39,11 @@ export class KafkaMessageBroker implements MessageBroker {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.prefix = options.topicPrefix ?? '';
     this.logs = kafkaLogs(options.logger);
-    this.topics = new KafkaTopics(() => this.connect(PROMPT), this.limits.adminTimeoutMs, options.replicationFactor);
+    this.topics = new KafkaTopics(
+      () => this.connect(FEW_RETRIES),
+      this.limits.adminTimeoutMs,
+      options.replicationFactor,
+    );
     options.metrics.gauge('message_broker_waiting', 'Messages that the broker has not acknowledged yet.', [], () =>
       [...this.producers.values()].reduce((sum, producer) => sum + producer.depth, 0),
     );
@@ -55,8 +59,10 @@ export class KafkaMessageBroker implements MessageBroker {
     if (messages.length === 0) return;
     let producer = this.producers.get(topic);
     if (producer === undefined) {
-      const open = () => this.connect(PROMPT);
-      producer = new TopicProducer(topic, this.prefix + topic, open, this.limits, this.options.logger);
+      const openClient = () => this.connect(FEW_RETRIES);
+      const { limits, options } = this;
+      const clusterTopic = this.prefix + topic;
+      producer = new TopicProducer({ topic, clusterTopic, openClient, limits, logger: options.logger });
       this.producers.set(topic, producer);
     }
     await producer.publish(messages);
@@ -72,9 +78,15 @@ export class KafkaMessageBroker implements MessageBroker {
       handler,
       leaving: AbortSignal.any([signal, this.closing.signal]),
     };
-    const brokerAnswers = () => this.topics.produced(membership.clusterTopic);
-    const open = () => this.connect(PATIENT);
-    const member = new GroupMember(membership, open, brokerAnswers, this.limits, this.options);
+    const { logger, metrics } = this.options;
+    const member = new GroupMember({
+      membership,
+      openClient: () => this.connect(ENDLESS_RETRIES),
+      pingBroker: () => this.topics.produced(membership.clusterTopic),
+      limits: this.limits,
+      logger,
+      metrics,
+    });
     const over = member.run().finally(() => this.members.delete(member));
     this.members.set(member, over);
     await over;
@@ -93,7 +105,7 @@ export class KafkaMessageBroker implements MessageBroker {
     await this.produced(topic);
     if (this.lost.areMany) throw new Unavailable(ENGINE, 'connections break off');
     for (const member of this.members.keys()) {
-      if (member.isOut) throw new Unavailable(ENGINE, 'a consumer is not in its group');
+      if (member.isOutOfGroup) throw new Unavailable(ENGINE, 'a consumer is not in its group');
     }
   }
 
@@ -109,11 +121,12 @@ export class KafkaMessageBroker implements MessageBroker {
     await within(this.limits.closeTimeoutMs, Promise.all(this.members.values())).catch(() => {
       this.options.logger.warn({}, 'message broker: closed with messages in hand, which come again');
     });
-    for (const member of this.members.keys()) member.abandon();
+    for (const member of this.members.keys()) member.destroy();
   }
 
   private connect(retry: RetryOptions): KafkaClient {
-    return new KafkaClient(this.options, this.limits, retry, this.logs, this.lost);
+    const { options: cluster, limits, logs, lost } = this;
+    return new KafkaClient({ cluster, limits, retry, logs, lost });
   }
 
   private refuseWhenClosed(): void {

@@ -1,9 +1,9 @@
-interface Credentials<Mechanism> {
+interface SaslCredentials<Mechanism> {
   readonly mechanism: Mechanism;
   readonly username: string;
   readonly password: string;
 }
-export type KafkaSasl = Credentials<'plain'> | Credentials<'scram-sha-256'> | Credentials<'scram-sha-512'>;
+export type KafkaSasl = SaslCredentials<'plain'> | SaslCredentials<'scram-sha-256'> | SaslCredentials<'scram-sha-512'>;
 
 /** Where the brokers are, how to be let in, and how long to wait for them. */
 export interface KafkaOptions {
@@ -30,8 +30,8 @@ export interface KafkaLimits {
   readonly requestTimeoutMs: number;
   /** A member not heard of for so long loses its partitions. The cluster allows 6 s and more unless told otherwise. */
   readonly sessionTimeoutMs: number;
-  /** How long a handler may keep the other partitions waiting before they go on without it. */
-  readonly patienceMs: number;
+  /** After so long in a handler its partition is paused, and the other partitions are served meanwhile. */
+  readonly pausePartitionAfterMs: number;
   /** Making topics, asking for the lag. */
   readonly adminTimeoutMs: number;
   /** From `close` until what is still under way is left behind. */
@@ -43,7 +43,7 @@ export const DEFAULT_LIMITS: KafkaLimits = {
   maxWaiting: 10_000,
   requestTimeoutMs: 10_000,
   sessionTimeoutMs: 7_000,
-  patienceMs: 500,
+  pausePartitionAfterMs: 500,
   adminTimeoutMs: 15_000,
   closeTimeoutMs: 15_000,
 };

@@ -1,16 +1,16 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Admin, ITopicConfig } from 'kafkajs';
 import { Unavailable, type TopicSpec } from '@tracking/ports';
+import { retry } from '@tracking/resilience';
 import type { KafkaClient } from './kafka-client.ts';
 import { ENGINE, reasonOf, within } from './kafka-errors.ts';
 
-const POLL_MS = 50;
+const POLL = { firstPauseMs: 50, longestPauseMs: 500 };
 /** Brokers take 1 MiB unless told otherwise: an event with a large shipment in it can be more. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
 
 /** What is asked of the cluster about topics and groups, under the names that the cluster knows. */
 export class KafkaTopics {
-  private link: { readonly client: KafkaClient; readonly admin: Promise<Admin> } | undefined;
+  private connection: { readonly client: KafkaClient; readonly admin: Promise<Admin> } | undefined;
 
   constructor(
     private readonly open: () => KafkaClient,
@@ -25,7 +25,7 @@ export class KafkaTopics {
       if (missing.length === 0) return;
       // Waiting for leaders, kafkajs reports topics as unknown that it has just made.
       await admin.createTopics({ topics: missing.map((topic) => this.config(topic)), waitForLeaders: false });
-      while (!signal.aborted && !(await haveLeaders(admin, missing))) await pause(POLL_MS);
+      await retry(() => expectLeaders(admin, missing), { ...POLL, signal });
     });
   }
 
@@ -50,7 +50,7 @@ export class KafkaTopics {
   }
 
   close(): void {
-    this.link?.client.abandon();
+    this.connection?.client.destroy();
   }
 
   private config({ name, partitions, retentionMs }: TopicSpec): ITopicConfig {
@@ -67,17 +67,17 @@ export class KafkaTopics {
 
   /** On one connection for all, made anew after an error. */
   private async ask<T>(question: (admin: Admin, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const late = new AbortController();
-    const link = (this.link ??= this.connect());
+    const over = new AbortController();
+    const connection = (this.connection ??= this.connect());
     try {
-      const answer = link.admin.then((admin) => question(admin, late.signal));
+      const answer = connection.admin.then((admin) => question(admin, over.signal));
       return await within(this.timeoutMs, answer);
     } catch (error) {
-      link.client.abandon();
-      if (this.link === link) this.link = undefined;
+      connection.client.destroy();
+      if (this.connection === connection) this.connection = undefined;
       throw error instanceof Unavailable ? error : new Unavailable(ENGINE, reasonOf(error));
     } finally {
-      late.abort();
+      over.abort();
     }
   }
 
@@ -88,11 +88,9 @@ export class KafkaTopics {
   }
 }
 
-async function haveLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<boolean> {
-  try {
-    const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
-    return metadata.topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0));
-  } catch {
-    return false; // Not known to every broker yet.
-  }
+/** @throws Error while a partition of them has no leader, or not every broker knows of it */
+async function expectLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<void> {
+  const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
+  const leaders = metadata.topics.flatMap(({ partitions }) => partitions.map(({ leader }) => leader));
+  if (leaders.some((leader) => leader < 0)) throw new Error('a partition has no leader yet');
 }

@@ -1,34 +1,37 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Unavailable, type BatchHandler, type CountRetry, type Logger, type ReceivedMessage } from '@tracking/ports';
+import { retry } from '@tracking/resilience';
 import { reasonOf } from './kafka-errors.ts';
-import { Trouble } from './trouble.ts';
+import { RetryReporter } from './retry-reporter.ts';
 
 const FIRST_PAUSE_MS = 50;
 
-/** What is done again until it succeeds. */
-interface Repeated {
-  /** As the metric of tries names it. */
-  readonly what: string;
-  /** As log lines say it. */
-  readonly again: string;
+/** What is retried until it succeeds. */
+interface RetriedStep {
+  /** As the metric of retries names it. */
+  readonly metric: string;
+  readonly logLine: string;
   readonly longestPauseMs: number;
-  /** Whether what it failed with is no matter of an engine which comes back. */
-  isOurs(error: unknown): boolean;
+  /** Whether the failure is no outage of an engine, which passes. */
+  isFault(error: unknown): boolean;
 }
-const HANDLING: Repeated = {
-  what: 'handling messages',
-  again: 'a batch of messages is handled again',
+const HANDLING: RetriedStep = {
+  metric: 'handling messages',
+  logLine: 'a batch of messages is handled again',
   longestPauseMs: 5_000,
-  isOurs: (error) => !(error instanceof Unavailable),
+  isFault: (error) => !(error instanceof Unavailable),
 };
-const COMMITTING: Repeated = {
-  what: 'committing an offset',
-  again: 'the offset of handled messages is committed again',
+const COMMITTING: RetriedStep = {
+  metric: 'committing an offset',
+  logLine: 'the offset of handled messages is committed again',
   longestPauseMs: 1_000,
-  isOurs: () => false,
+  isFault: () => false,
 };
 
-export interface Work {
+export interface PartitionWorkOptions {
+  readonly partition: number;
+  readonly messages: readonly ReceivedMessage[];
+  /** Of the same partition, where something of it is under way. */
+  readonly previous: PartitionWork | undefined;
   readonly handler: BatchHandler;
   readonly maxBatch: number;
   /** Aborts when nothing more is to be begun. */
@@ -40,9 +43,10 @@ export interface Work {
   /** Something that was put aside was not done: what is not committed has to come again. */
   failed(reason: unknown): void;
   readonly countRetry: CountRetry;
+  readonly logger: Logger;
 }
 
-/** Messages of one partition in the hands of one member: each batch until its handler is content, then its offset. */
+/** Messages fetched of one partition: each batch is handled until its handler succeeds, then its offset is committed. */
 export class PartitionWork {
   /** Offset to go on at; undefined while nothing was handled. */
   next: string | undefined;
@@ -50,17 +54,13 @@ export class PartitionWork {
   readonly done: Promise<void>;
   /** While something that was put aside is not done and committed yet, of this work or the one before. Never rejects. */
   unfinished: Promise<void> | undefined;
+  readonly partition: number;
   private readonly fencing = new AbortController();
 
-  /** @param before of this partition */
-  constructor(
-    readonly partition: number,
-    messages: readonly ReceivedMessage[],
-    before: PartitionWork | undefined,
-    private readonly work: Work,
-    private readonly logger: Logger,
-  ) {
-    if (before?.unfinished !== undefined) this.follow(before.unfinished);
+  constructor(private readonly options: PartitionWorkOptions) {
+    const { partition, messages, previous } = options;
+    this.partition = partition;
+    if (previous?.unfinished !== undefined) this.follow(previous.unfinished);
     this.done = this.run(messages);
   }
 
@@ -69,7 +69,7 @@ export class PartitionWork {
   }
 
   private get isStopping(): boolean {
-    return this.isFenced || this.work.leaving.aborted;
+    return this.isFenced || this.options.leaving.aborted;
   }
 
   /** The partition is another's now: no offset of it is committed from here on. */
@@ -77,14 +77,15 @@ export class PartitionWork {
     this.fencing.abort();
   }
 
-  /** Has what comes next fetched. */
-  goOn(): void {
-    if (this.next !== undefined && !this.isFenced) this.work.resolve(String(BigInt(this.next) - 1n));
+  /** Lets kafkajs fetch what follows. */
+  fetchNext(): void {
+    if (this.next !== undefined && !this.isFenced) this.options.resolve(String(BigInt(this.next) - 1n));
   }
 
   private async run(messages: readonly ReceivedMessage[]): Promise<void> {
-    for (let at = 0; at < messages.length && !this.isStopping; at += this.work.maxBatch) {
-      const batch = messages.slice(at, at + this.work.maxBatch);
+    const { maxBatch } = this.options;
+    for (let at = 0; at < messages.length && !this.isStopping; at += maxBatch) {
+      const batch = messages.slice(at, at + maxBatch);
       const last = batch[batch.length - 1];
       if (last === undefined) return;
       const aside = await this.handle(batch);
@@ -100,7 +101,7 @@ export class PartitionWork {
     let aside: Promise<void>[] = [];
     const handled = await this.untilDone(HANDLING, async () => {
       aside = [];
-      await this.work.handler(batch, this.fencing.signal, (rest) => {
+      await this.options.handler(batch, this.fencing.signal, (rest) => {
         rest.catch(() => undefined);
         aside.push(rest);
       });
@@ -116,7 +117,7 @@ export class PartitionWork {
     const [outcomes] = await Promise.all([Promise.allSettled(aside), before]);
     const rejected = outcomes.find((outcome) => outcome.status === 'rejected');
     if (rejected === undefined) await this.commit(next);
-    else if (!this.isFenced) this.work.failed(rejected.reason);
+    else if (!this.isFenced) this.options.failed(rejected.reason);
   }
 
   private follow(unfinished: Promise<void>): void {
@@ -128,26 +129,27 @@ export class PartitionWork {
 
   private async commit(next: string): Promise<void> {
     await this.untilDone(COMMITTING, async () => {
-      if (!this.isFenced) await this.work.commit(this.partition, next);
+      if (!this.isFenced) await this.options.commit(this.partition, next);
     });
   }
 
-  /** At least once, and again until it succeeds or this work is to stop. */
-  private async untilDone(what: Repeated, attempt: () => Promise<void>): Promise<boolean> {
-    const trouble = new Trouble(what.again, { partition: this.partition }, this.logger);
-    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, what.longestPauseMs)) {
-      try {
-        await attempt();
-        trouble.isOver();
-        return true;
-      } catch (error) {
-        const reason = error instanceof Error ? reasonOf(error) : String(error);
-        this.work.countRetry(what.what);
-        if (!this.isStopping) trouble.goesOn(reason, what.isOurs(error));
-      }
-      const signal = AbortSignal.any([this.fencing.signal, this.work.leaving]);
-      await pause(wait, undefined, { signal }).catch(() => undefined);
-      if (this.isStopping) return false;
+  /** At least once, and again until it succeeds. Answers false where this work is to stop before. */
+  private async untilDone(step: RetriedStep, attempt: () => Promise<void>): Promise<boolean> {
+    const { leaving, countRetry, logger } = this.options;
+    const reporter = new RetryReporter(step.logLine, { partition: this.partition }, logger);
+    const onFailure = (error: unknown) => {
+      countRetry(step.metric);
+      const reason = error instanceof Error ? reasonOf(error) : String(error);
+      if (!this.isStopping) reporter.failed(reason, step.isFault(error));
+    };
+    const signal = AbortSignal.any([this.fencing.signal, leaving]);
+    const { longestPauseMs } = step;
+    try {
+      await retry(attempt, { signal, onFailure, firstPauseMs: FIRST_PAUSE_MS, longestPauseMs });
+    } catch {
+      return false;
     }
+    reporter.succeeded();
+    return true;
   }
 }

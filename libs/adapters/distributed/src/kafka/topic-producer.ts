@@ -1,37 +1,46 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Partitioners, type Producer } from 'kafkajs';
 import { Busy, MessageRefused, Unavailable, type Logger, type Message } from '@tracking/ports';
+import { monotonicMs, retry } from '@tracking/resilience';
 import type { KafkaClient } from './kafka-client.ts';
 import { ENGINE, reasonOf, within } from './kafka-errors.ts';
 import type { KafkaLimits } from './kafka-options.ts';
-import { Trouble } from './trouble.ts';
+import { RetryReporter } from './retry-reporter.ts';
 
 /** Half of what a broker takes in one batch of records by default (`message.max.bytes`). */
 const MAX_BYTES = 512 * 1_024;
 const MAX_MESSAGES = 1_000;
 const OVERHEAD_BYTES = 64;
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
-/** The broker will never take it: certain that nothing was kept, useless to repeat. */
+const PAUSES = { firstPauseMs: 50, longestPauseMs: 1_000 };
+/** The broker will never take it: certainly nothing was stored, and no retry helps. */
 const REFUSALS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
 /** One call of `publish`. */
-interface Call {
+interface PublishCall {
   /** On the monotonic clock. */
   readonly deadline: number;
-  /** Messages of it that are not kept yet. */
+  /** Messages of it that are not acknowledged yet. */
   left: number;
-  kept(): void;
+  acknowledged(): void;
   failed(error: Error): void;
 }
 
-/** Messages of one call that go in one send. */
-interface Piece {
-  readonly call: Call;
+/** Messages of one call that are sent together. */
+interface MessageChunk {
+  readonly call: PublishCall;
   readonly messages: readonly Message[];
   /** Of its first message among those of the call. */
   readonly index: number;
   readonly bytes: number;
+}
+
+export interface TopicProducerOptions {
+  /** As the caller knows it. */
+  readonly topic: string;
+  /** As the cluster knows it. */
+  readonly clusterTopic: string;
+  openClient(): KafkaClient;
+  readonly limits: KafkaLimits;
+  readonly logger: Logger;
 }
 
 /**
@@ -40,22 +49,16 @@ interface Piece {
  * one, which the broker then takes for a repeat. So after any error: a new producer, and the same batch again.
  */
 export class TopicProducer {
-  private waiting: Piece[] = [];
+  private waiting: MessageChunk[] = [];
   private readonly closing = new AbortController();
-  private link: { readonly client: KafkaClient; readonly producer: Promise<Producer> } | undefined;
-  private readonly trouble: Trouble;
+  private connection: { readonly client: KafkaClient; readonly producer: Promise<Producer> } | undefined;
+  private readonly reporter: RetryReporter;
   private isSending = false;
   private count = 0;
 
-  constructor(
-    /** As the caller knows it, and as the cluster does. */
-    private readonly topic: string,
-    private readonly clusterTopic: string,
-    private readonly open: () => KafkaClient,
-    private readonly limits: KafkaLimits,
-    logger: Logger,
-  ) {
-    this.trouble = new Trouble('message broker: the same messages are sent again', { topic }, logger);
+  constructor(private readonly options: TopicProducerOptions) {
+    const { topic, logger } = options;
+    this.reporter = new RetryReporter('message broker: the same messages are sent again', { topic }, logger);
   }
 
   /** Messages not acknowledged yet. */
@@ -64,13 +67,14 @@ export class TopicProducer {
   }
 
   async publish(messages: readonly Message[]): Promise<void> {
-    if (this.count > 0 && this.count + messages.length > this.limits.maxWaiting) {
+    const { maxWaiting, publishTimeoutMs } = this.options.limits;
+    if (this.count > 0 && this.count + messages.length > maxWaiting) {
       throw new Busy(ENGINE, `${this.count} messages are waiting`);
     }
     this.count += messages.length;
-    const settled = new Promise<void>((kept, failed) => {
-      const deadline = performance.now() + this.limits.publishTimeoutMs;
-      this.waiting.push(...pieces(messages, { deadline, left: messages.length, kept, failed }));
+    const settled = new Promise<void>((acknowledged, failed) => {
+      const deadline = monotonicMs() + publishTimeoutMs;
+      this.waiting.push(...chunks(messages, { deadline, left: messages.length, acknowledged, failed }));
     });
     if (!this.isSending) void this.sendAll();
     await settled.finally(() => (this.count -= messages.length));
@@ -79,14 +83,14 @@ export class TopicProducer {
   /** Rejects what is not acknowledged. */
   close(): void {
     this.closing.abort();
-    this.unlink();
+    this.disconnect();
   }
 
   private async sendAll(): Promise<void> {
     this.isSending = true;
     for (let batch = this.next(); batch.length > 0; batch = this.next()) {
-      const failure = await this.sendUntilKept(batch);
-      if (failure === undefined) for (const piece of batch) keep(piece);
+      const failure = await this.sendUntilAcknowledged(batch);
+      if (failure === undefined) for (const chunk of batch) acknowledge(chunk);
       else if (failure instanceof Unavailable) {
         // What waits must not overtake what may have to be repeated.
         for (const { call } of [...batch, ...this.waiting.splice(0)]) call.failed(failure);
@@ -96,59 +100,59 @@ export class TopicProducer {
   }
 
   /** Of several messages each is sent alone, to find the one; nothing of its call is sent after it. */
-  private refuse(batch: readonly Piece[], reason: string): void {
+  private refuse(batch: readonly MessageChunk[], reason: string): void {
     const [first, ...others] = batch.flatMap(alone);
     if (first === undefined) return;
     if (others.length > 0) this.waiting.unshift(first, ...others);
     else {
       this.waiting = this.waiting.filter(({ call }) => call !== first.call);
-      first.call.failed(new MessageRefused(this.topic, first.index, reason));
+      first.call.failed(new MessageRefused(this.options.topic, first.index, reason));
     }
   }
 
-  private next(): Piece[] {
+  private next(): MessageChunk[] {
     let bytes = 0;
     let messages = 0;
-    const end = this.waiting.findIndex((piece, at) => {
-      bytes += piece.bytes;
-      messages += piece.messages.length;
+    const end = this.waiting.findIndex((chunk, at) => {
+      bytes += chunk.bytes;
+      messages += chunk.messages.length;
       return at > 0 && (bytes > MAX_BYTES || messages > MAX_MESSAGES);
     });
     return this.waiting.splice(0, end === -1 ? this.waiting.length : end);
   }
 
-  /** Answers why they are not kept: a text where they never will be. */
-  private async sendUntilKept(batch: readonly Piece[]): Promise<Unavailable | string | undefined> {
+  /** Answers why they are not acknowledged: a text where the broker will never take them. */
+  private async sendUntilAcknowledged(batch: readonly MessageChunk[]): Promise<Unavailable | string | undefined> {
+    const { signal } = this.closing;
     const deadline = batch[0]?.call.deadline ?? 0;
     const messages = batch
-      .flatMap((piece) => piece.messages)
+      .flatMap((chunk) => chunk.messages)
       .map(({ key, value, headers }) => ({ key, value, headers }));
-    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
-      const left = deadline - performance.now();
-      try {
-        await within(left, this.send(messages), this.closing.signal);
-        this.trouble.isOver();
-        return undefined;
-      } catch (error) {
-        this.unlink();
-        const reason = reasonOf(error);
-        if (REFUSALS.has(reason)) return reason;
-        if (this.closing.signal.aborted) return new Unavailable(ENGINE, 'closed');
-        this.trouble.goesOn(reason);
-        if (left <= wait) return error instanceof Unavailable ? error : new Unavailable(ENGINE, reason);
-      }
-      await pause(wait, undefined, { signal: this.closing.signal }).catch(() => undefined);
+    const onFailure = (error: unknown) => {
+      this.disconnect();
+      if (isTransient(error) && !signal.aborted) this.reporter.failed(reasonOf(error));
+    };
+    try {
+      const send = () => within(deadline - monotonicMs(), this.send(messages), signal);
+      await retry(send, { ...PAUSES, signal, deadline, isTransient, onFailure });
+    } catch (error) {
+      if (!isTransient(error)) return reasonOf(error);
+      if (signal.aborted) return new Unavailable(ENGINE, 'closed');
+      return error instanceof Unavailable ? error : new Unavailable(ENGINE, reasonOf(error));
     }
+    this.reporter.succeeded();
+    return undefined;
   }
 
   private async send(messages: { key: string; value: string; headers: Record<string, string> }[]): Promise<void> {
-    this.link ??= this.connect();
-    const producer = await this.link.producer;
-    await producer.send({ topic: this.clusterTopic, messages, acks: -1, timeout: this.limits.requestTimeoutMs });
+    this.connection ??= this.connect();
+    const producer = await this.connection.producer;
+    const { clusterTopic: topic, limits } = this.options;
+    await producer.send({ topic, messages, acks: -1, timeout: limits.requestTimeoutMs });
   }
 
   private connect(): { client: KafkaClient; producer: Promise<Producer> } {
-    const client = this.open();
+    const client = this.options.openClient();
     const producer = client.kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
@@ -158,14 +162,18 @@ export class TopicProducer {
     return { client, producer: producer.connect().then(() => producer) };
   }
 
-  private unlink(): void {
-    this.link?.client.abandon();
-    this.link = undefined;
+  private disconnect(): void {
+    this.connection?.client.destroy();
+    this.connection = undefined;
   }
 }
 
-function pieces(messages: readonly Message[], call: Call): Piece[] {
-  const made: { call: Call; messages: Message[]; index: number; bytes: number }[] = [];
+function isTransient(error: unknown): boolean {
+  return !REFUSALS.has(reasonOf(error));
+}
+
+function chunks(messages: readonly Message[], call: PublishCall): MessageChunk[] {
+  const made: { call: PublishCall; messages: Message[]; index: number; bytes: number }[] = [];
   for (const [index, message] of messages.entries()) {
     const bytes = sizeOf(message);
     const last = made[made.length - 1];
@@ -179,14 +187,14 @@ function pieces(messages: readonly Message[], call: Call): Piece[] {
   return made;
 }
 
-/** Each message as a piece that goes with no other. */
-function alone({ call, messages, index }: Piece): Piece[] {
+/** Each message as a chunk that goes with no other. */
+function alone({ call, messages, index }: MessageChunk): MessageChunk[] {
   return messages.map((message, at) => ({ call, messages: [message], index: index + at, bytes: Infinity }));
 }
 
-function keep({ call, messages }: Piece): void {
+function acknowledge({ call, messages }: MessageChunk): void {
   call.left -= messages.length;
-  if (call.left === 0) call.kept();
+  if (call.left === 0) call.acknowledged();
 }
 
 function sizeOf({ key, value, headers }: Message): number {

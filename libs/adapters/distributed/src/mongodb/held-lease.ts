@@ -6,8 +6,21 @@ import { untilNext, type LeaseRecord, type LeaseRecords } from './lease-records.
 const RENEWED_EVERY = 1 / 3;
 /** Pause after a renewal that failed. */
 const TRIED_AGAIN_AFTER = 1 / 18;
-/** A holder that was not renewed for as long stops, well before others, who wait for a whole time to live, may go on. */
+/** A holder that could not renew for as long stops: well before others take the lease, who wait for a whole time to live. */
 const RELIED_ON_FOR = 2 / 3;
+
+export interface HeldLeaseOptions {
+  readonly records: LeaseRecords;
+  /** As this process wrote it. */
+  readonly record: LeaseRecord;
+  /** When this process sent the write that made the lease its own, on the monotonic clock. */
+  readonly sentAt: number;
+  readonly ttlMs: number;
+  /** Told of every renewal that failed. */
+  onFailure(): void;
+  /** Called once: when the lease was released, or lost. */
+  onEnd(lease: HeldLease): void;
+}
 
 /** A lease of this process: renews itself until it is released or cannot be relied on any more. */
 export class HeldLease implements Lease {
@@ -15,84 +28,74 @@ export class HeldLease implements Lease {
   readonly epoch: number;
   readonly lost: AbortSignal;
   private readonly ended = new AbortController();
+  private record: LeaseRecord;
   private expiry: NodeJS.Timeout | undefined;
   private releasing: Promise<void> | undefined;
 
-  /**
-   * @param record as this process wrote it
-   * @param sentAt by the monotonic clock, when it sent what made the lease its own
-   * @param failed told of every renewal that did
-   * @param onEnd called once: when the lease was handed over, or lost
-   */
-  constructor(
-    private readonly records: LeaseRecords,
-    private record: LeaseRecord,
-    sentAt: number,
-    private readonly ttlMs: number,
-    private readonly failed: () => void,
-    private readonly onEnd: (lease: HeldLease) => void,
-  ) {
-    this.name = record.id;
-    this.epoch = record.epoch;
+  constructor(private readonly options: HeldLeaseOptions) {
+    this.record = options.record;
+    this.name = options.record.id;
+    this.epoch = options.record.epoch;
     this.lost = this.ended.signal;
-    this.reliedOnSince(sentAt);
-    void this.renewForever();
+    this.reliedOnSince(options.sentAt);
+    void this.renewUntilEnded();
   }
 
   release(): Promise<void> {
-    return (this.releasing ??= this.handOver());
+    return (this.releasing ??= this.writeRelease());
   }
 
-  private async handOver(): Promise<void> {
+  private async writeRelease(): Promise<void> {
     if (this.lost.aborted) return;
     this.end();
     try {
-      await this.say(null);
+      await this.write(null);
     } catch (error) {
       // Others have it when its time to live is over.
       if (!(error instanceof Unavailable)) throw error;
     } finally {
-      this.onEnd(this);
+      this.options.onEnd(this);
     }
   }
 
-  private async renewForever(): Promise<void> {
+  /** No retry with backoff: all leases of the process are renewed at the same moments, so that they share a write. */
+  private async renewUntilEnded(): Promise<void> {
     let every = RENEWED_EVERY;
-    while (await this.slept(untilNext(every * this.ttlMs))) {
+    while (await this.slept(untilNext(every * this.options.ttlMs))) {
       const sentAt = performance.now();
       try {
-        if (!(await this.say(this.record.holder))) return this.lose();
+        if (!(await this.write(this.record.holder))) return this.lose();
         this.reliedOnSince(sentAt);
         every = RENEWED_EVERY;
       } catch {
         // Whatever it was: until the lease expires the next attempt may do better.
         every = TRIED_AGAIN_AFTER;
-        this.failed();
+        this.options.onFailure();
       }
     }
   }
 
-  /** Answers false when the lease ended meanwhile. */
+  /** Answers false when the lease ended meanwhile. Keeps no process alive, which `pause` would. */
   private slept(ms: number): Promise<boolean> {
     return setTimeout(ms, true, { signal: this.ended.signal, ref: false }).catch(() => false);
   }
 
-  private say(holder: string | null): Promise<boolean> {
+  private write(holder: string | null): Promise<boolean> {
     this.record = { ...this.record, beat: this.record.beat + 1 };
-    return this.records.say(this.record, holder);
+    return this.options.records.update(this.record, holder);
   }
 
   private reliedOnSince(sentAt: number): void {
     clearTimeout(this.expiry);
     if (this.lost.aborted) return;
-    const left = sentAt + RELIED_ON_FOR * this.ttlMs - performance.now();
+    const left = sentAt + RELIED_ON_FOR * this.options.ttlMs - performance.now();
     this.expiry = globalThis.setTimeout(() => this.lose(), left).unref();
   }
 
   private lose(): void {
     if (this.lost.aborted) return;
     this.end();
-    this.onEnd(this);
+    this.options.onEnd(this);
   }
 
   private end(): void {

@@ -8,11 +8,11 @@ export interface LeaseRecord {
   readonly epoch: number;
   /** A token of this one holding; null when released. */
   readonly holder: string | null;
-  /** Grows with every renewal: that it changes is what others go by. */
+  /** Grows with every renewal: others see by it that the holder lives. */
   readonly beat: number;
 }
 
-/** Milliseconds to the next moment of this process at which all that is done every so often is done together. */
+/** Milliseconds until the next multiple of `everyMs` on the monotonic clock: what has the same period happens together. */
 export function untilNext(everyMs: number): number {
   return everyMs - (performance.now() % everyMs);
 }
@@ -42,11 +42,11 @@ export class LeaseRecords {
   }
 
   /**
-   * Writes what a holder says of its lease, and answers whether it was still the holder. What comes late, when its answer
-   * is no longer waited for, does not undo what was said after it.
-   * @param holder null to hand the lease over
+   * Writes a holder's renewal or release, and answers whether it was still the holder. A write that arrives late, when its
+   * answer is no longer waited for, does not undo a later one.
+   * @param holder null to release the lease
    */
-  async say({ id, epoch, holder: own, beat }: LeaseRecord, holder: string | null): Promise<boolean> {
+  async update({ id, epoch, holder: own, beat }: LeaseRecord, holder: string | null): Promise<boolean> {
     const document = { id, epoch, holder, beat };
     this.waiting.push({ document, guard: { epoch, holder: own, beat: { lt: beat } } });
     await (this.writing ??= this.write());

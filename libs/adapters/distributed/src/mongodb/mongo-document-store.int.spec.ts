@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DuplicateKey, type DocumentStore } from '@tracking/ports';
 import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
 
-interface Thing {
+interface TestDocument {
   readonly id: string;
   readonly owner?: string;
   readonly words?: readonly string[];
@@ -19,7 +19,7 @@ whereMongo('documents in MongoDB', () => {
     beforeEach(() => void (name = `things-${randomUUID()}`));
 
     it('keep the keys that clients chose', async () => {
-      const things = await store.collection<Thing>({ name, indexes: [] });
+      const things = await store.collection<TestDocument>({ name, indexes: [] });
       const metadata = JSON.parse(
         '{"$ref": "a", "$id": "b", "_bsontype": "ObjectId", "a.b": "c", "": "d", "__proto__": "e", "n\\u0000": 1}',
       ) as object;
@@ -32,26 +32,26 @@ whereMongo('documents in MongoDB', () => {
     });
 
     it('get an index anew that was defined otherwise, or named otherwise', async () => {
-      const things = await store.collection<Thing>({ name, indexes: [{ name: 'by_owner', fields: ['owner'] }] });
+      const things = await store.collection<TestDocument>({ name, indexes: [{ name: 'by_owner', fields: ['owner'] }] });
       await things.insert({ id: 'a', owner: 'o' });
       const unique = { name: 'by_owner', fields: ['owner'], unique: true };
-      await store.collection<Thing>({ name, indexes: [unique] });
+      await store.collection<TestDocument>({ name, indexes: [unique] });
       await expect(things.insert({ id: 'b', owner: 'o' })).rejects.toMatchObject({ index: 'by_owner' });
-      await store.collection<Thing>({ name, indexes: [{ ...unique, name: 'owners' }] });
+      await store.collection<TestDocument>({ name, indexes: [{ ...unique, name: 'owners' }] });
       await expect(things.insert({ id: 'b', owner: 'o' })).rejects.toMatchObject({ index: 'owners' });
     });
 
     it('refuse a unique index over documents that it would refuse', async () => {
-      const things = await store.collection<Thing>({ name, indexes: [] });
+      const things = await store.collection<TestDocument>({ name, indexes: [] });
       await things.insert({ id: 'a', owner: 'o' });
       await things.insert({ id: 'b', owner: 'o' });
       const indexes = [{ name: 'by_owner', fields: ['owner'], unique: true }];
-      await expect(store.collection<Thing>({ name, indexes })).rejects.toBeInstanceOf(DuplicateKey);
+      await expect(store.collection<TestDocument>({ name, indexes })).rejects.toBeInstanceOf(DuplicateKey);
     });
 
     it('may have empty arrays under a unique index', async () => {
       const indexes = [{ name: 'by_word', fields: ['words'], arrayField: 'words', unique: true }];
-      const things = await store.collection<Thing>({ name, indexes });
+      const things = await store.collection<TestDocument>({ name, indexes });
       expect(await things.insert({ id: 'a', words: [] })).toBe(true);
       expect(await things.insert({ id: 'b', words: [] })).toBe(true);
       expect(await things.insert({ id: 'c', words: ['x', 'y'] })).toBe(true);
@@ -61,7 +61,7 @@ whereMongo('documents in MongoDB', () => {
     it('match bounds by one element, in an index or not', async () => {
       const byWord = { name: 'by_word', fields: ['words'], arrayField: 'words' };
       for (const indexes of [[], [byWord]]) {
-        const things = await store.collection<Thing>({ name: `${name}-${indexes.length}`, indexes });
+        const things = await store.collection<TestDocument>({ name: `${name}-${indexes.length}`, indexes });
         await things.insert({ id: 'around', words: ['a', 'z'] });
         await things.insert({ id: 'within', words: ['a', 'n', 'z'] });
         const found = await things.find({ filter: { words: { gte: 'm', lt: 'o' } }, limit: 5 });
@@ -70,7 +70,7 @@ whereMongo('documents in MongoDB', () => {
     });
 
     it('asked for one by one at once come each to who asked', async () => {
-      const things = await store.collection<Thing>({ name, indexes: [] });
+      const things = await store.collection<TestDocument>({ name, indexes: [] });
       const ids = Array.from({ length: 50 }, (_, at) => `thing-${at}`);
       await things.writeMany(ids.map((id) => ({ kind: 'insert', document: { id, owner: `of ${id}` } })));
       const asked = [...ids, 'nothing', 'thing-0'];
@@ -82,7 +82,7 @@ whereMongo('documents in MongoDB', () => {
     });
 
     it('that are too large are refused for good', async () => {
-      const things = await store.collection<Thing>({ name, indexes: [] });
+      const things = await store.collection<TestDocument>({ name, indexes: [] });
       const refusal = things.insert({ id: 'a', owner: 'x'.repeat(17 * 1024 * 1024) });
       await expect(refusal).rejects.toThrow('document store: refused');
       expect(await things.insert({ id: 'a' })).toBe(true);

@@ -9,6 +9,7 @@ import {
   type Leases,
   type Metrics,
 } from '@tracking/ports';
+import { WakeUp } from '@tracking/resilience';
 import { HeldLease } from './held-lease.ts';
 import { LeaseRecords, untilNext, type LeaseRecord } from './lease-records.ts';
 
@@ -16,10 +17,10 @@ const RECORDS: CollectionSpec = { name: 'leases', indexes: [] };
 /** Part of the time to live: who waits looks that often. */
 const LOOKS_EVERY = 1 / 9;
 
-/** What a waiting process saw last, and since when it has seen nothing else. */
-interface Sight {
+/** The record as a waiting process saw it last, and since when it has not changed. */
+interface SeenRecord {
   readonly record: LeaseRecord;
-  /** By the monotonic clock of this process. */
+  /** On the monotonic clock of this process. */
   readonly since: number;
 }
 
@@ -33,8 +34,8 @@ export class MongoLeases implements Leases {
   private opening: Promise<LeaseRecords> | undefined;
   private readonly held = new Set<HeldLease>();
   private readonly acquiring = new Set<Promise<unknown>>();
-  /** Wakes those who wait when a lease of this process ends. */
-  private readonly waiting = new Set<() => void>();
+  /** Of those who wait for a lease: woken when a lease of this process ends. */
+  private readonly waiting = new Set<WakeUp>();
   private readonly closing = new AbortController();
   private readonly countRetry: CountRetry;
 
@@ -64,29 +65,35 @@ export class MongoLeases implements Leases {
     await Promise.all([...this.held].map((lease) => lease.release()));
   }
 
-  private async waitFor(name: string, impatience: AbortSignal): Promise<Lease> {
+  /** No retry with backoff: all who wait in this process look at the same moments, so that they share a read. */
+  private async waitFor(name: string, signal: AbortSignal): Promise<Lease> {
     const holder = randomUUID();
-    let sight: Sight | undefined;
-    for (;;) {
-      impatience.throwIfAborted();
-      try {
-        const seen = await this.look(name, holder, sight);
-        if (seen instanceof HeldLease) {
-          if (impatience.aborted) await seen.release();
-          impatience.throwIfAborted();
+    const wakeUp = new WakeUp();
+    this.waiting.add(wakeUp);
+    try {
+      let seen: SeenRecord | undefined;
+      for (;;) {
+        signal.throwIfAborted();
+        const found = await this.look(name, holder, seen).catch((error: unknown) => {
+          if (signal.aborted || !(error instanceof Unavailable)) throw error;
+          this.countRetry('acquiring a lease');
           return seen;
-        }
-        sight = seen;
-      } catch (error) {
-        if (impatience.aborted || !(error instanceof Unavailable)) throw error;
-        this.countRetry('acquiring a lease');
+        });
+        if (found instanceof HeldLease) return await keptUnlessAborted(found, signal);
+        seen = found;
+        await wakeUp.wait(untilNext(LOOKS_EVERY * this.ttlMs), signal);
       }
-      await this.pause(impatience);
+    } finally {
+      this.waiting.delete(wakeUp);
     }
   }
 
   /** Takes the lease if it can be had now; answers what it saw otherwise. */
-  private async look(name: string, holder: string, sight: Sight | undefined): Promise<HeldLease | Sight | undefined> {
+  private async look(
+    name: string,
+    holder: string,
+    seen: SeenRecord | undefined,
+  ): Promise<HeldLease | SeenRecord | undefined> {
     const records = await this.records();
     const record = await records.get(name);
     const now = performance.now();
@@ -94,7 +101,7 @@ export class MongoLeases implements Leases {
       const first = { id: name, epoch: 1, holder, beat: 0 };
       return (await records.insert(first)) ? this.hold(records, first, now) : undefined;
     }
-    const still = sight !== undefined && same(sight.record, record) ? sight : { record, since: now };
+    const still = seen !== undefined && same(seen.record, record) ? seen : { record, since: now };
     // An earlier attempt of this very call was not answered, but done: no need for another epoch.
     const own = record.holder === holder;
     if (!own && record.holder !== null && now - still.since < this.ttlMs) return still;
@@ -112,29 +119,22 @@ export class MongoLeases implements Leases {
   }
 
   private hold(records: LeaseRecords, record: LeaseRecord, sentAt: number): HeldLease {
-    const failed = () => this.countRetry('renewing a lease');
-    const lease = new HeldLease(records, record, sentAt, this.ttlMs, failed, (ended) => {
+    const onFailure = () => this.countRetry('renewing a lease');
+    const onEnd = (ended: HeldLease) => {
       this.held.delete(ended);
-      for (const wake of this.waiting) wake();
-    });
+      for (const wakeUp of this.waiting) wakeUp.wake();
+    };
+    const lease = new HeldLease({ records, record, sentAt, ttlMs: this.ttlMs, onFailure, onEnd });
     this.held.add(lease);
     return lease;
   }
+}
 
-  /** Until the next look is due, a lease of this process ended, or patience has. */
-  private pause(impatience: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        clearTimeout(timer);
-        this.waiting.delete(wake);
-        impatience.removeEventListener('abort', wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, untilNext(LOOKS_EVERY * this.ttlMs));
-      this.waiting.add(wake);
-      impatience.addEventListener('abort', wake, { once: true });
-    });
-  }
+/** Released again where nobody waits for it any more. */
+async function keptUnlessAborted(lease: HeldLease, signal: AbortSignal): Promise<HeldLease> {
+  if (signal.aborted) await lease.release();
+  signal.throwIfAborted();
+  return lease;
 }
 
 function same(one: LeaseRecord, other: LeaseRecord): boolean {

@@ -31,15 +31,15 @@ const QUERIES: readonly [string, Query, string][] = [
   ],
 ];
 
-interface Stage {
+interface PlanStage {
   readonly stage: string;
   readonly indexName?: string;
-  readonly inputStage?: Stage;
-  readonly inputStages?: readonly Stage[];
+  readonly inputStage?: PlanStage;
+  readonly inputStages?: readonly PlanStage[];
 }
 
 /** All stages of a plan. */
-function stagesOf(stage: Stage): readonly Stage[] {
+function stagesOf(stage: PlanStage): readonly PlanStage[] {
   return [stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(stagesOf)];
 }
 
@@ -64,7 +64,7 @@ whereMongo('query plans in MongoDB', () => {
           .sort(mongoSort(query.sort))
           .limit(query.limit)
           .explain(),
-      )) as { queryPlanner: { winningPlan: Stage } };
+      )) as { queryPlanner: { winningPlan: PlanStage } };
       const stages = stagesOf(queryPlanner.winningPlan);
       expect(stages.flatMap(({ indexName }) => indexName ?? [])).toEqual([index]);
       expect(stages.map(({ stage }) => stage)).not.toContain('COLLSCAN');

@@ -10,12 +10,12 @@ import {
 } from '@tracking/ports';
 import { QuotaKey, UNREACHABLE, type QuotaRecord } from './quota-key.ts';
 
-/** Nobody misses a minute's counts after a crash of the store: written like what can be made again. */
+/** A minute's counts may be lost in a crash of the store: written like what can be made again. */
 const RECORDS: CollectionSpec = { name: 'quota', indexes: [], durability: 'derived' };
-/** A request waits no longer than this for the store before this process counts alone. */
-const PATIENCE_MS = 1_000;
-/** How long it then counts alone before a request tries again. */
-const ALONE_MS = 1_000;
+/** A request waits no longer than this for the store; then this process counts locally. */
+const STORE_TIMEOUT_MS = 1_000;
+/** How long it then counts locally before a request tries the store again. */
+const LOCAL_MS = 1_000;
 const SWEEP_MS = 1_000;
 
 /**
@@ -25,7 +25,7 @@ const SWEEP_MS = 1_000;
 export class MongoQuota implements Quota {
   private readonly keys = new Map<string, QuotaKey>();
   private readonly sweeper: NodeJS.Timeout;
-  private aloneUntil = -Infinity;
+  private localUntil = -Infinity;
   private closed = false;
 
   constructor(
@@ -38,7 +38,7 @@ export class MongoQuota implements Quota {
   async take(key: string, limit: number): Promise<QuotaDecision> {
     if (this.closed) throw new Unavailable('quota', 'closed');
     let known = this.keys.get(key);
-    if (known === undefined) this.keys.set(key, (known = new QuotaKey(key, this.clock, this.reach)));
+    if (known === undefined) this.keys.set(key, (known = new QuotaKey(key, this.clock, this.onStore)));
     return known.take(limit);
   }
 
@@ -55,24 +55,24 @@ export class MongoQuota implements Quota {
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
   }
 
-  private readonly reach = async <R>(
+  private readonly onStore = async <R>(
     operation: (records: Collection<QuotaRecord>) => Promise<R>,
   ): Promise<R | typeof UNREACHABLE> => {
-    if (performance.now() < this.aloneUntil) return UNREACHABLE;
-    const enough = new AbortController();
+    if (performance.now() < this.localUntil) return UNREACHABLE;
+    const answered = new AbortController();
     try {
       return await Promise.race([
         this.store.collection<QuotaRecord>(RECORDS).then(operation),
-        after(PATIENCE_MS, undefined, { signal: enough.signal }).then(() => {
+        after(STORE_TIMEOUT_MS, undefined, { signal: answered.signal }).then(() => {
           throw new Unavailable('quota', 'the store takes too long');
         }),
       ]);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      this.aloneUntil = performance.now() + ALONE_MS;
+      this.localUntil = performance.now() + LOCAL_MS;
       return UNREACHABLE;
     } finally {
-      enough.abort();
+      answered.abort();
     }
   };
 }

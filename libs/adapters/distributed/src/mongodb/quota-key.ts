@@ -10,8 +10,10 @@ export interface QuotaRecord extends SlidingMinute {
 
 export const UNREACHABLE = Symbol('the store cannot be reached');
 
-/** Does it with the records, unless the store cannot be reached. */
-export type Reach = <R>(operation: (records: Collection<QuotaRecord>) => Promise<R>) => Promise<R | typeof UNREACHABLE>;
+/** Runs an operation on the records, unless the store cannot be reached. */
+export type RunOnStore = <R>(
+  operation: (records: Collection<QuotaRecord>) => Promise<R>,
+) => Promise<R | typeof UNREACHABLE>;
 
 /** How long a copy of the record may be that says there is nothing left: bounds the reads that refusals cost. */
 const REFUSAL_STANDS_MS = 100;
@@ -36,7 +38,7 @@ export class QuotaKey {
   constructor(
     private readonly id: string,
     private readonly clock: Clock,
-    private readonly reach: Reach,
+    private readonly onStore: RunOnStore,
   ) {}
 
   /** Whether it holds nothing that a new one would not learn from the store. */
@@ -82,7 +84,7 @@ export class QuotaKey {
     return true;
   }
 
-  /** Where the store cannot be reached, this process counts alone, and tells the store later. */
+  /** Where the store cannot be reached, this process counts locally, and tells the store later. */
   private async reserve(count: number): Promise<void> {
     const { newest } = this.now();
     const outcome = await this.write(changed(this.minute, newest, count));
@@ -111,7 +113,7 @@ export class QuotaKey {
 
   /** Answers whether the store could be reached. */
   private async read(): Promise<boolean> {
-    const stored = await this.reach((records) => records.get(this.id));
+    const stored = await this.onStore((records) => records.get(this.id));
     if (stored === UNREACHABLE) return false;
     this.saw(stored);
     return true;
@@ -120,7 +122,7 @@ export class QuotaKey {
   private async write(minute: SlidingMinute): Promise<'done' | 'conflict' | 'unknown'> {
     const version = this.stored?.version;
     const record: QuotaRecord = { id: this.id, version: (version ?? 0) + 1, ...minute };
-    const done = await this.reach((records) =>
+    const done = await this.onStore((records) =>
       version === undefined ? records.insert(record) : records.replace(record, { version }),
     );
     if (done === false) return 'conflict';

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { setTimeout as pause } from 'node:timers/promises';
-import { newEvent } from '@tracking/testing';
+import { pause } from '@tracking/resilience';
+import { eventually, newEvent } from '@tracking/testing';
 import { openStore, untilAnswered } from './eventstoredb-subject.ts';
 
 /**
@@ -27,7 +27,8 @@ async function append(stream: string): Promise<void> {
     await untilAnswered(() => store.append(stream, own.length === 0 ? 'no_stream' : own.length - 1, [event]));
     own.push(event.id);
     if (own.length % 5 === 0) await store.read(stream, { from: own.length - 5 }).catch(() => undefined);
-    await pause(100);
+    // The load: ten appends a second on each stream.
+    await pause(100, ended.signal);
   }
 }
 
@@ -44,8 +45,11 @@ const total = (of: ReadonlyMap<string, readonly string[]>) =>
 const progress = setInterval(() => process.stdout.write(`${total(acknowledged)}\n`), 50);
 await Promise.all(Array.from({ length: STREAMS }, (_, n) => append(`${prefix}${n}`)));
 clearInterval(progress);
-const deadline = performance.now() + 20_000;
-while (total(followed) < total(acknowledged) && performance.now() < deadline) await pause(20);
+const hasFollowedAll = () => {
+  if (total(followed) < total(acknowledged)) throw new Error('not all was followed');
+};
+// Where it never does, what is missing is printed below.
+await eventually(hasFollowedAll).catch(() => undefined);
 stop.abort();
 await following;
 const wrong: string[] = [];

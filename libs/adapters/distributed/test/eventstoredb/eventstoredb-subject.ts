@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { EventStoreDbStandIn, NodeProcess, startedNode, type StandInOptions } from '@tracking/eventstoredb-stand-in';
 import { Unavailable } from '@tracking/ports';
+import { retry } from '@tracking/resilience';
 import { ManagedProcess, noMetrics, silentLogger, type Subject } from '@tracking/testing';
 import {
   EventStoreDbEventStore,
@@ -34,19 +34,19 @@ export async function createNode(options: StandInOptions = {}): Promise<NodeProc
 }
 
 /** A running node, with what tests have opened on it. */
-export class Stage {
+export class EventStoreDbFixture {
   private readonly opened: EventStoreDbEventStore[] = [];
 
   private constructor(readonly node: NodeProcess) {}
 
   /** @param options of the stand-in, where it is one */
-  static async start(options: StandInOptions = {}): Promise<Stage> {
-    return Stage.on(await createNode(options));
+  static async start(options: StandInOptions = {}): Promise<EventStoreDbFixture> {
+    return EventStoreDbFixture.on(await createNode(options));
   }
 
-  static async on(node: NodeProcess): Promise<Stage> {
+  static async on(node: NodeProcess): Promise<EventStoreDbFixture> {
     await node.run();
-    return new Stage(node);
+    return new EventStoreDbFixture(node);
   }
 
   /** @throws Error where the node is no stand-in */
@@ -120,13 +120,6 @@ export function eventStoreDbSubject(): Subject<EventStoreDbEventStore> & { url()
 }
 
 /** Repeats it until the node answers. */
-export async function untilAnswered<T>(operation: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await operation();
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
-      await pause(20);
-    }
-  }
+export function untilAnswered<T>(operation: () => Promise<T>): Promise<T> {
+  return retry(operation, { longestPauseMs: 50, isTransient: (error) => error instanceof Unavailable });
 }

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Unavailable, type Message, type MessageBroker, type ReceivedMessage } from '@tracking/ports';
+import { retry } from '@tracking/resilience';
 
 /** What was acknowledged, and what came of it. */
 export class Ledger {
@@ -48,13 +48,6 @@ function idOf({ headers }: Message): string {
   return headers['event-id'] ?? '';
 }
 
-async function untilAcknowledged(attempt: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
-      await pause(50);
-    }
-  }
+function untilAcknowledged(attempt: () => Promise<void>): Promise<void> {
+  return retry(attempt, { longestPauseMs: 50, isTransient: (error) => error instanceof Unavailable });
 }

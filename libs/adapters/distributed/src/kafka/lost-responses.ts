@@ -2,8 +2,8 @@ const WITHIN_MS = 10_000;
 /** One broker that restarts costs as many; where it goes on, something between breaks connections. */
 const TOO_MANY = 3;
 
-/** Answers that were awaited on a connection when it broke, in all clients of a process. */
-export class LostAnswers {
+/** Responses that were awaited on a connection when it broke, in all clients of a process. */
+export class LostResponses {
   /** When, on the monotonic clock. */
   private times: number[] = [];
 

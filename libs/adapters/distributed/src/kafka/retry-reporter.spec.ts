@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import type { Logger } from '@tracking/ports';
-import { Trouble } from './trouble.ts';
+import { RetryReporter } from './retry-reporter.ts';
 
-describe('Trouble', () => {
+describe('RetryReporter', () => {
   let lines: string[];
-  let trouble: Trouble;
+  let reporter: RetryReporter;
   beforeEach(() => {
     jest.useFakeTimers();
     lines = [];
@@ -12,33 +12,33 @@ describe('Trouble', () => {
       lines.push([level, text, ...Object.values(fields)].join(' '));
     };
     const logger: Logger = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
-    trouble = new Trouble('sent again', { topic: 'events' }, logger);
+    reporter = new RetryReporter('sent again', { topic: 'events' }, logger);
   });
   afterEach(() => void jest.useRealTimers());
 
   const failFor = (seconds: number) => {
     for (let n = 0; n < seconds; n += 1) {
-      trouble.goesOn('ECONNREFUSED');
+      reporter.failed('ECONNREFUSED');
       jest.advanceTimersByTime(1_000);
     }
   };
 
-  it('is a line when it begins and one when it is over', () => {
-    trouble.isOver();
+  it('tells of the first failure and of the success', () => {
+    reporter.succeeded();
     failFor(10);
-    trouble.isOver();
-    trouble.isOver();
+    reporter.succeeded();
+    reporter.succeeded();
     expect(lines).toEqual(['info sent again events ECONNREFUSED', 'info sent again: over events 10']);
   });
 
-  it('is a warning, once, where it lasts', () => {
+  it('warns, once, where failing lasts', () => {
     failFor(300);
     expect(lines).toEqual(['info sent again events ECONNREFUSED', 'warn sent again events ECONNREFUSED 61']);
   });
 
-  it('is a warning at once where it is no matter of an engine', () => {
-    trouble.goesOn('TypeError', true);
-    trouble.goesOn('TypeError', true);
+  it('warns at once where it is no outage of an engine', () => {
+    reporter.failed('TypeError', true);
+    reporter.failed('TypeError', true);
     expect(lines).toEqual(['warn sent again events TypeError 0']);
   });
 });

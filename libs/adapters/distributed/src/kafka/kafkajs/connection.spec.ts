@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { eventually } from '@tracking/testing';
-import { ANSWERS_LOST, letConnectionsBeginClean } from './clean-connection.ts';
-import { letQueuesRest } from './idle-queue.ts';
+import { RESPONSES_LOST, patchConnections } from './connection.ts';
+import { patchRequestQueues } from './request-queue.ts';
 
-interface Connection {
+interface TestedConnection {
   connect(): Promise<boolean>;
   disconnect(): Promise<boolean>;
   isConnected(): boolean;
   send(request: object): Promise<unknown>;
 }
-type ConnectionClass = new (options: object) => Connection;
+type ConnectionClass = new (options: object) => TestedConnection;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {}, namespace: () => silent };
 const require = createRequire(import.meta.url);
@@ -32,14 +32,14 @@ function answer(correlationId: number, text: string): Buffer {
 
 describe('a connection of kafkajs', () => {
   let server: Server;
-  let connection: Connection;
+  let connection: TestedConnection;
   /** What the server has of each socket that was opened. */
   let accepted: Socket[];
   let lost: number;
 
   beforeAll(() => {
-    letConnectionsBeginClean();
-    letQueuesRest();
+    patchConnections();
+    patchRequestQueues();
   });
   beforeEach(async () => {
     accepted = [];
@@ -54,7 +54,7 @@ describe('a connection of kafkajs', () => {
       requestTimeout: 5_000,
       connectionTimeout: 1_000,
       socketFactory: ({ onConnect }: { onConnect: () => void }) =>
-        connect(port, '127.0.0.1', onConnect).on(ANSWERS_LOST, (count: number) => (lost += count)),
+        connect(port, '127.0.0.1', onConnect).on(RESPONSES_LOST, (count: number) => (lost += count)),
     });
   });
   afterEach(async () => {

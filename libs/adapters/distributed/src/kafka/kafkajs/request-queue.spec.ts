@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { letQueuesRest } from './idle-queue.ts';
+import { patchRequestQueues } from './request-queue.ts';
 
 interface Queue {
   readonly pending: unknown[];
@@ -14,7 +14,7 @@ const NO_ROOM = { maxInFlightRequests: 0, requestTimeout: 1_000, clientId: 'c', 
 describe('a queue of requests of kafkajs', () => {
   let queue: Queue;
   beforeEach(() => {
-    letQueuesRest();
+    patchRequestQueues();
     const require = createRequire(import.meta.url);
     queue = new (require('kafkajs/src/network/requestQueue/index.js') as QueueClass)(NO_ROOM);
   });

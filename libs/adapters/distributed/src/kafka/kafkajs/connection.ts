@@ -2,15 +2,15 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
 const SIZE_BYTES = 4;
-/** Tells a socket how many answers it took with it when it broke. */
-export const ANSWERS_LOST = 'answers lost';
+/** Event of a socket that broke, with the number of responses that were awaited on it. */
+export const RESPONSES_LOST = 'responses lost';
 /** What kafkajs listens to on a socket. */
 const LISTENED_TO = ['data', 'end', 'error', 'timeout'] as const;
 
 /** Of kafkajs 2.2.4: one way to a broker, over one socket after another. */
-interface Connection {
+interface KafkaJsConnection {
   socket?: Socket;
-  /** Of an answer that is not whole yet, and how many bytes are awaited before looking at them. */
+  /** Of a response that is not complete yet, and how many bytes are awaited before reading it. */
   chunks: Buffer[];
   bytesBuffered: number;
   bytesNeeded: number;
@@ -23,26 +23,26 @@ interface Connection {
 }
 
 /**
- * A connection of kafkajs outlives its sockets. Cut in the middle of an answer, it takes the next socket's bytes for the
- * rest of that answer: it reads sizes where there are none, and then either waits for an answer without end or throws
- * where nobody catches it, which ends the process. So each socket begins clean, with nothing left of the one before, whose
- * late events would close the new one; only one is opened at a time, and whoever saw the last one break does not close it
- * meanwhile; and bytes that cannot be read cost their socket only.
+ * A connection of kafkajs outlives its sockets. Cut in the middle of a response, it takes the next socket's bytes for the
+ * rest of that response: it reads sizes where there are none, and then either waits for a response for ever or throws
+ * where nobody catches it, which ends the process. So each socket begins with empty buffers, and without the listeners of
+ * the one before, whose late events would close the new one; only one is opened at a time, and a `disconnect` after a
+ * break does not close the one that is being opened; and bytes that cannot be read cost their socket only.
  */
-export function letConnectionsBeginClean(): void {
+export function patchConnections(): void {
   const require = createRequire(import.meta.url);
-  const { prototype } = require('kafkajs/src/network/connection.js') as { readonly prototype: Connection };
+  const { prototype } = require('kafkajs/src/network/connection.js') as { readonly prototype: KafkaJsConnection };
   const { connect, disconnect, processData, rejectRequests } = prototype;
-  const opening = new WeakMap<Connection, Promise<boolean>>();
+  const opening = new WeakMap<KafkaJsConnection, Promise<boolean>>();
   prototype.connect = function () {
     const underWay = opening.get(this);
     if (underWay !== undefined) return underWay;
     if (this.isConnected()) return Promise.resolve(true);
-    forget(this);
+    reset(this);
     const connecting = connect
       .call(this)
       .catch((error: unknown) => {
-        forget(this);
+        reset(this);
         throw error;
       })
       .finally(() => opening.delete(this));
@@ -51,8 +51,8 @@ export function letConnectionsBeginClean(): void {
   };
   prototype.disconnect = function () {
     if (this.isConnected()) return disconnect.call(this);
-    // While another one opens a socket, that is not this one's to close.
-    if (!opening.has(this)) forget(this);
+    // A socket that another caller is opening stays.
+    if (!opening.has(this)) reset(this);
     return Promise.resolve(true);
   };
   prototype.processData = function (data) {
@@ -64,12 +64,12 @@ export function letConnectionsBeginClean(): void {
   };
   prototype.rejectRequests = function (error) {
     const { size } = this.requestQueue.inflight;
-    if (size > 0) this.socket?.emit(ANSWERS_LOST, size);
+    if (size > 0) this.socket?.emit(RESPONSES_LOST, size);
     rejectRequests.call(this, error);
   };
 }
 
-function forget(connection: Connection): void {
+function reset(connection: KafkaJsConnection): void {
   connection.chunks = [];
   connection.bytesBuffered = 0;
   connection.bytesNeeded = SIZE_BYTES;

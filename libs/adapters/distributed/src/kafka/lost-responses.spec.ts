@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
-import { LostAnswers } from './lost-answers.ts';
+import { LostResponses } from './lost-responses.ts';
 
-describe('LostAnswers', () => {
+describe('LostResponses', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
@@ -11,7 +11,7 @@ describe('LostAnswers', () => {
     ['several within seconds', [1, 1, 1], 3_000, true],
     ['many at once', [200], 0, true],
   ])('are many or not: %s', (_what, counts, apartMs, many) => {
-    const lost = new LostAnswers();
+    const lost = new LostResponses();
     expect(lost.areMany).toBe(false);
     for (const [index, count] of counts.entries()) {
       if (index > 0) jest.advanceTimersByTime(apartMs);
