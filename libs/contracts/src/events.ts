@@ -1,26 +1,47 @@
+import type { EventSamples } from './event-samples.ts';
 import type { JsonObject } from './json.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
-/** The standard event types, docs/reference/events.md#types: `["*"]` on an endpoint means these six. */
-export const STANDARD_EVENT_TYPES = [
-  'shipment.created',
-  'shipment.updated',
-  'milestone.recorded',
-  'exception.opened',
-  'exception.resolved',
-  'document.approved',
-] as const;
-/** Sent only to endpoints that name them. */
-export const OPT_IN_EVENT_TYPES = [
-  'milestone.retracted',
-  'document.uploaded',
-  'document.rejected',
-  'exception.updated',
-  'webhook_endpoint.failing',
-  'webhook_delivery.dead_lettered',
-] as const;
-export const EVENT_TYPES = [...STANDARD_EVENT_TYPES, ...OPT_IN_EVENT_TYPES] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+interface PublicEventType {
+  /** Whether `["*"]` on an endpoint means it too; the others are sent only to endpoints that name them. */
+  readonly standard: boolean;
+  /** Data of an invented event beside what every event's holds; absent where an endpoint cannot be tested with one. */
+  readonly sandbox?: (samples: EventSamples) => JsonObject;
+}
+
+/** Every type of public event, docs/reference/events.md#types. Clients program against them: one is never renamed. */
+const PUBLIC_EVENTS = {
+  'shipment.created': { standard: true, sandbox: ({ shipment }) => ({ shipment }) },
+  'shipment.updated': {
+    standard: true,
+    sandbox: ({ shipment }) => ({ shipment, changes: { eta: { from: shipment.original_eta, to: shipment.eta } } }),
+  },
+  'milestone.recorded': { standard: true, sandbox: ({ milestone }) => ({ milestone: milestone('recorded') }) },
+  'exception.opened': { standard: true, sandbox: ({ exception }) => ({ exception: exception('open') }) },
+  'exception.resolved': { standard: true, sandbox: ({ exception }) => ({ exception: exception('resolved') }) },
+  'document.approved': { standard: true, sandbox: ({ document }) => ({ document: document('approved') }) },
+  'milestone.retracted': { standard: false, sandbox: ({ milestone }) => ({ milestone: milestone('retracted') }) },
+  'document.uploaded': { standard: false, sandbox: ({ document }) => ({ document: document('uploaded') }) },
+  'document.rejected': { standard: false, sandbox: ({ document }) => ({ document: document('rejected') }) },
+  'exception.updated': { standard: false, sandbox: ({ exception }) => ({ exception: exception('acknowledged') }) },
+  'webhook_endpoint.failing': { standard: false },
+  'webhook_delivery.dead_lettered': { standard: false },
+} as const satisfies Readonly<Record<string, PublicEventType>>;
+export type EventType = keyof typeof PUBLIC_EVENTS;
+
+const TYPES: Readonly<Record<EventType, PublicEventType>> = PUBLIC_EVENTS;
+export const EVENT_TYPES = Object.keys(PUBLIC_EVENTS) as readonly EventType[];
+/** `["*"]` on an endpoint means these. */
+export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => TYPES[type].standard);
+/** Types that a test of an endpoint may ask for. */
+export const SANDBOX_EVENT_TYPES = EVENT_TYPES.filter((type) => TYPES[type].sandbox !== undefined);
+
+/** Data of a sandbox event; undefined where an endpoint cannot be tested with one of that type. */
+export function sandboxData(type: EventType, samples: EventSamples): JsonObject | undefined {
+  const { id: shipment_id, external_id, version: shipment_version } = samples.shipment;
+  const data = TYPES[type].sandbox?.(samples);
+  return data && { shipment_id, external_id, shipment_version, ...data };
+}
 
 /** Published versions of the webhook payload, oldest first. */
 export const API_VERSIONS = ['2026-11-01'] as const;

@@ -1,6 +1,7 @@
 export * from './administration.ts';
 export * from './delivery.ts';
 export * from './errors.ts';
+export { type EventSamples, eventSamples } from './event-samples.ts';
 export * from './events.ts';
 export * from './identity.ts';
 export * from './json.ts';

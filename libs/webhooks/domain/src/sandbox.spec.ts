@@ -1,5 +1,6 @@
+import { SANDBOX_EVENT_TYPES } from '@tracking/contracts';
 import { renderBody } from './envelope.ts';
-import { SANDBOX_EVENT_TYPES, sandboxEvent } from './sandbox.ts';
+import { sandboxEvent } from './sandbox.ts';
 
 const context = {
   id: 'evt_1',

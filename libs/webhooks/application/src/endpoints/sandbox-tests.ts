@@ -1,5 +1,6 @@
+import { SANDBOX_EVENT_TYPES } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
-import { SANDBOX_EVENT_TYPES, newDelivery, renderBody, sandboxEvent } from '@tracking/webhooks-domain';
+import { newDelivery, renderBody, sandboxEvent } from '@tracking/webhooks-domain';
 import type { Owner } from '../attempts/owner.ts';
 import { type DeliveryDocument, deliveryId, toDelivery, toDocument } from '../deliveries/delivery-document.ts';
 import { type Payloads, payloadId } from '../deliveries/payloads.ts';

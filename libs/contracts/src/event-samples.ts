@@ -1,7 +1,10 @@
-import type { Milestone, Shipment, Timestamp } from '@tracking/contracts';
+import type { Milestone } from './milestone.ts';
+import type { Shipment, Timestamp } from './shipment.ts';
 
 /** The moment that many hours from the sample's now. */
-export type SampleTimes = (hours: number) => Timestamp;
+type SampleTimes = (hours: number) => Timestamp;
+
+const HOUR_MS = 3_600_000;
 
 const TOKEN = 'sandbox2sandbox2sandbox2aa';
 const SHIPMENT_ID = `shp_${TOKEN}`;
@@ -9,8 +12,22 @@ const CONTAINER = 'CSQU3054383';
 const LEFT_PORT = { id: `mst_${TOKEN}1`, code: 'vessel_departed', label: 'Vessel departed', location: 'CNSHA' };
 const PERSON = { type: 'user', id: 'usr_sandbox' } as const;
 
+/** Invented resources in the form of real ones, of one shipment: what sandbox events are made of. */
+export type EventSamples = ReturnType<typeof eventSamples>;
+
+/** @param appUrl where the web application answers, without a slash at the end */
+export function eventSamples(at: Timestamp, appUrl: string) {
+  const time: SampleTimes = (hours) => new Date(Date.parse(at) + hours * HOUR_MS).toISOString();
+  return {
+    shipment: sampleShipment(time, appUrl),
+    milestone: (state: 'recorded' | 'retracted') => sampleMilestone(time, state === 'retracted' ? time(0) : null),
+    exception: (status: 'open' | 'acknowledged' | 'resolved') => sampleException(time, status),
+    document: (status: 'uploaded' | 'approved' | 'rejected') => sampleDocument(time, appUrl, status),
+  };
+}
+
 /** An ocean container on its way from Shanghai to Rotterdam, thirty hours late. */
-export function sampleShipment(time: SampleTimes, appUrl: string) {
+function sampleShipment(time: SampleTimes, appUrl: string) {
   const voyage = {
     mode: 'ocean',
     carrier_scac: 'MSCU',
@@ -67,7 +84,7 @@ export function sampleShipment(time: SampleTimes, appUrl: string) {
   } satisfies Shipment;
 }
 
-export function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
+function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
   return {
     ...LEFT_PORT,
     shipment_id: SHIPMENT_ID,
@@ -91,7 +108,7 @@ export function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null
 }
 
 /** Fields as in docs/reference/exceptions.md#fields. */
-export function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
+function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
   const resolved = status === 'resolved';
   return {
     id: `exc_${TOKEN}1`,
@@ -116,7 +133,7 @@ export function sampleException(time: SampleTimes, status: 'open' | 'acknowledge
 }
 
 /** What `document.approved` holds: docs/reference/delivery.md#sandbox. */
-export function sampleDocument(time: SampleTimes, appUrl: string, status: 'uploaded' | 'approved' | 'rejected') {
+function sampleDocument(time: SampleTimes, appUrl: string, status: 'uploaded' | 'approved' | 'rejected') {
   const id = `doc_${TOKEN}1`;
   const reviewed = status !== 'uploaded';
   return {
