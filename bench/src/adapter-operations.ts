@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  CommandChannel,
-  DocumentStore,
-  EventStore,
-  Leases,
-  MessageBroker,
-  NewEvent,
-  ObjectStore,
-  Quota,
-} from '@tracking/ports';
+import type { DocumentStore, EventStore, Leases, MessageBroker, NewEvent, ObjectStore, Quota } from '@tracking/ports';
 
 /** Every port, on one kind of engines. */
 export interface Ports {
@@ -18,7 +9,7 @@ export interface Ports {
   readonly leases: Leases;
   readonly quota: Quota;
   readonly objects: ObjectStore;
-  readonly channel: CommandChannel;
+  readonly calls: { echo(request: object): Promise<unknown> };
 }
 
 /** What one operation did: how many a second, and how long one took. */
@@ -209,8 +200,7 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
         ),
       );
     },
-    'command channel: call, 16 at once': ({ channel }) =>
-      repeat(seconds, 16, 1, (n) => channel.call('bench', 'echo', { n, filler }, 5_000)),
+    'call of a service, 16 at once': ({ calls }) => repeat(seconds, 16, 1, (n) => calls.echo({ n, filler })),
   };
 }
 

@@ -3,19 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import {
   EventStoreDbEventStore,
   GridfsObjectStore,
-  GrpcCommandChannel,
-  GrpcCommandServer,
+  GrpcServiceChannel,
+  GrpcServiceServer,
   KafkaMessageBroker,
   MongoConnection,
   MongoDocumentStore,
   MongoLeases,
   MongoQuota,
 } from '@tracking/distributed';
-import { DirectCommandChannel, EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
-import type { CommandServer, Logger, Metrics } from '@tracking/ports';
+import { EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
+import type { Logger, Metrics } from '@tracking/ports';
 import { startEngines } from '@tracking/system';
 import { freePort, noMetrics, silentLogger } from '@tracking/testing';
 import { operations, type Measured, type Ports } from './adapter-operations.ts';
@@ -24,17 +25,22 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const logger: Logger = silentLogger;
 const metrics: Metrics = noMetrics;
 
-function echo(server: CommandServer): void {
-  server.serve('bench', { echo: (request) => Promise.resolve(request) });
+/** What is called between processes; within one, a call. */
+interface Calls {
+  readonly calls: { echo(request: object): Promise<unknown> };
 }
+const here: Calls = { calls: { echo: (request) => Promise.resolve(request) } };
+const CALLS = {
+  name: 'bench',
+  package: 'tracking.bench.v1',
+  path: fileURLToPath(new URL('calls.proto', import.meta.url)),
+};
 
 async function embedded(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
   const engine = await EmbeddedEngine.open({ dataDir: join(folder, 'embedded'), logger, metrics });
-  const channel = new DirectCommandChannel(logger);
-  echo(channel);
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const objects = await FileObjectStore.open(join(folder, 'objects'));
-  return { ports: { eventStore, documentStore, broker, leases, quota, objects, channel }, close: () => engine.close() };
+  return { ports: { eventStore, documentStore, broker, leases, quota, objects, ...here }, close: () => engine.close() };
 }
 
 async function distributed(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
@@ -55,13 +61,13 @@ async function distributed(folder: string): Promise<{ ports: Ports; close: () =>
   const quota = new MongoQuota(documentStore);
   const address = `127.0.0.1:${await freePort()}`;
   const token = randomUUID();
-  const server = new GrpcCommandServer({ address, token, logger, metrics });
-  echo(server);
+  const server = new GrpcServiceServer({ proto: CALLS, address, token, logger, metrics });
+  server.serve(here);
   await server.listen();
-  const channel = new GrpcCommandChannel({ services: { bench: `dns:///${address}` }, token, logger, metrics });
+  const channel = new GrpcServiceChannel({ services: { bench: `dns:///${address}` }, token, logger, metrics });
   const objects = new GridfsObjectStore(connection);
   return {
-    ports: { eventStore, documentStore, broker, leases, quota, objects, channel },
+    ports: { eventStore, documentStore, broker, leases, quota, objects, ...channel.client<Calls>(CALLS, 5_000) },
     async close() {
       await channel.close();
       await Promise.all([server.close(), broker.close(), eventStore.close(), leases.close(), quota.close()]);

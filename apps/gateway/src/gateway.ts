@@ -1,15 +1,15 @@
-import { GrpcCommandChannel, MongoQuota } from '@tracking/distributed';
+import { GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
 import { createAdministrationApi, createHttpApi, currentRequest, guarded } from '@tracking/http-api';
 import { Identity } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { blaming, derivedKey, sealingKey } from '@tracking/runtime';
 import { Service, openMongo } from '@tracking/service';
-import { eventBodiesClient, eventTransferClient, headClient, shipmentsClient } from '@tracking/shipments';
-import { useSecretsKey, webhooksClient } from '@tracking/webhooks';
+import type { ShipmentOperations } from '@tracking/shipments';
+import { useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import type { GatewayConfig } from './config.ts';
 
-const COMMAND_DEADLINE_MS = 10_000;
+const OPERATION_DEADLINE_MS = 10_000;
 /** A write is answered when the read models show it, or after this time. */
 const ANSWER_WAIT_MS = 500;
 
@@ -24,19 +24,22 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const { documentStore, leases } = openMongo(service, config.mongo);
   const quota = new MongoQuota(documentStore, clock);
   shutdown.add('quota', () => quota.close());
-  const channel = new GrpcCommandChannel({ ...config, origin: currentRequest, logger, metrics });
+
+  // Features in other services
+  const channel = new GrpcServiceChannel({ ...config, origin: currentRequest, logger, metrics });
   shutdown.add('command channel', () => channel.close());
-  const eventStore = headClient(channel, { deadlineMs: COMMAND_DEADLINE_MS });
-  service.watch('shipments', () => eventStore.head());
+  const { shipments, events } = channel.client<ShipmentOperations>(SHIPMENTS, OPERATION_DEADLINE_MS);
+  const webhooks = channel.client<WebhookOperations>(WEBHOOKS, config.webhookTimeoutMs + OPERATION_DEADLINE_MS);
+  service.watch('shipments', () => events.head());
 
   // It opens no secret, but would seal with the same key.
   await sealingKey(config, (key, lost) => service.patiently(() => useSecretsKey(documentStore, key, lost)));
 
-  // Features, most of them in other services
+  // Features here
   const identity = await service.patiently(() => Identity.open({ documentStore, clock, logger }));
   shutdown.add('identity', () => identity.close());
   const readModels = await ReadModels.start({
-    eventStore,
+    eventStore: events,
     documentStore,
     leases,
     clock,
@@ -45,29 +48,27 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     project: false,
   });
   shutdown.add('read models', () => readModels.stop());
-  const webhooks = webhooksClient(channel, config.webhookTimeoutMs + COMMAND_DEADLINE_MS);
-  const bodies = eventBodiesClient(channel, { deadlineMs: COMMAND_DEADLINE_MS });
-  const events = new PublishedEvents(readModels, bodies);
+  const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
 
   // Edges
   const administration = await createAdministrationApi({
     identity,
     readModels,
     webhooks,
-    events: eventTransferClient(channel, { deadlineMs: COMMAND_DEADLINE_MS }),
-    publishedEvents: events,
+    events,
+    publishedEvents,
     logger,
     clock,
   });
   shutdown.add('administration', () => administration.close());
   service.manage(await guarded(administration, config.administrationToken));
   const api = await createHttpApi({
-    shipments: shipmentsClient(channel, { deadlineMs: COMMAND_DEADLINE_MS }),
+    shipments,
     readModels,
     webhooks,
-    events,
+    events: publishedEvents,
     authenticateKey: (key) => identity.authenticateKey(key),
-    head: () => eventStore.head(),
+    head: () => events.head(),
     quota,
     places,
     clock,

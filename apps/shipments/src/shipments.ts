@@ -1,17 +1,8 @@
-import { GrpcCommandServer } from '@tracking/distributed';
+import { GrpcServiceServer, SHIPMENTS } from '@tracking/distributed';
 import { loadPlaces } from '@tracking/places';
 import type { Position } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
-import {
-  Publisher,
-  Shipments,
-  eventBodies,
-  eventTransfer,
-  serveEventBodies,
-  serveEventTransfer,
-  serveHead,
-  serveShipments,
-} from '@tracking/shipments';
+import { Publisher, Shipments, eventOperations, type ShipmentOperations } from '@tracking/shipments';
 import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/service';
 import type { ShipmentsConfig } from './config.ts';
 
@@ -43,11 +34,11 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   shutdown.add('publisher', () => publisher.stop());
 
   // Edge
-  const server = new GrpcCommandServer({ ...config, logger, metrics });
-  serveShipments(server, new Shipments({ eventStore, places, logger, metrics }));
-  serveEventBodies(server, eventBodies({ eventStore, appUrl: config.appUrl }));
-  serveEventTransfer(server, eventTransfer(eventStore));
-  serveHead(server, eventStore);
+  const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS, logger, metrics });
+  server.serve<ShipmentOperations>({
+    shipments: new Shipments({ eventStore, places, logger, metrics }),
+    events: eventOperations(eventStore, config.appUrl),
+  });
   await service.patiently(() => eventStore.head());
   await server.listen();
   shutdown.add('commands', () => server.close());

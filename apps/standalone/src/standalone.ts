@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { DirectCommandChannel, EmbeddedEngine } from '@tracking/embedded';
-import { createAdministrationApi, createHttpApi, currentRequest, listenOnSocket } from '@tracking/http-api';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
 import { Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
@@ -16,13 +16,12 @@ import {
   sealingKey,
   startManagementServer,
 } from '@tracking/runtime';
-import { Publisher, Shipments, eventBodies, eventTransfer, serveShipments, shipmentsClient } from '@tracking/shipments';
-import { WEBHOOK_TOPICS, Webhooks, serveWebhooks, useSecretsKey, webhooksClient } from '@tracking/webhooks';
+import { Publisher, Shipments, eventBodies, eventTransfer } from '@tracking/shipments';
+import { WEBHOOK_TOPICS, Webhooks, useSecretsKey } from '@tracking/webhooks';
 import type { StandaloneConfig } from './config.ts';
 import { secretsKey } from './secrets.ts';
 
 const SHUTDOWN_MS = 20_000;
-const COMMAND_DEADLINE_MS = 10_000;
 const CATCH_UP_MS = 5_000;
 /** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
 const CHECKPOINT_INTERVAL_MS = 100;
@@ -58,14 +57,13 @@ export async function startStandalone(
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const secrets = await blaming('SECRETS_KEY', secretsKey(config, documentStore));
   const sealing = await sealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
-  const channel = new DirectCommandChannel(logger, currentRequest);
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
 
   // Features
   const identity = await Identity.open({ documentStore, clock, logger });
   shutdown.add('identity', () => identity.close());
-  serveShipments(channel, new Shipments({ eventStore, places, logger, metrics }));
+  const shipments = new Shipments({ eventStore, places, logger, metrics });
   const subscribing = { clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, ...subscribing });
   shutdown.add('read models', () => readModels.stop());
@@ -91,7 +89,6 @@ export async function startStandalone(
     passive: mode === 'administration',
   });
   shutdown.add('webhooks', () => webhooks.stop());
-  serveWebhooks(channel, webhooks);
   const storage = { eventStore, documentStore, broker, leases };
   const readModelsReached = (position: Position, timeoutMs: number) => readModels.allReached(position, timeoutMs);
   const publisher = Publisher.start({ ...storage, ...subscribing, readModelsReached, appUrl });
@@ -122,9 +119,9 @@ export async function startStandalone(
   const management = await blaming('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
   shutdown.add('management', () => management.close());
   const api = await createHttpApi({
-    shipments: shipmentsClient(channel, { deadlineMs: COMMAND_DEADLINE_MS }),
+    shipments,
     readModels,
-    webhooks: webhooksClient(channel, config.webhooks.timeoutMs + COMMAND_DEADLINE_MS),
+    webhooks,
     events,
     authenticateKey: (key) => identity.authenticateKey(key),
     head: () => eventStore.head(),

@@ -1,9 +1,9 @@
-import { GrpcCommandChannel, GrpcCommandServer } from '@tracking/distributed';
+import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { sealingKey } from '@tracking/runtime';
 import { Service, openKafka, openMongo } from '@tracking/service';
-import { headClient } from '@tracking/shipments';
-import { Webhooks, serveWebhooks, useSecretsKey } from '@tracking/webhooks';
+import type { ShipmentOperations } from '@tracking/shipments';
+import { Webhooks, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
 
 /** Of a question to shipments: soon enough for whoever waits for the answer here. */
@@ -17,10 +17,10 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   // Engines
   const { documentStore, leases } = openMongo(service, config.mongo);
   const broker = openKafka(service, config.kafka);
-  const channel = new GrpcCommandChannel({ ...config.shipments, token: config.token, logger, metrics });
+  const channel = new GrpcServiceChannel({ ...config.shipments, token: config.token, logger, metrics });
   shutdown.add('command channel', () => channel.close());
-  const eventStore = headClient(channel, { deadlineMs: HEAD_DEADLINE_MS });
-  service.watch('shipments', () => eventStore.head());
+  const { events } = channel.client<ShipmentOperations>(SHIPMENTS, HEAD_DEADLINE_MS);
+  service.watch('shipments', () => events.head());
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
 
@@ -32,7 +32,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const { timeoutMs, recoveryAfterMs, retention } = policy;
   const starting = () =>
     Webhooks.start({
-      eventStore,
+      eventStore: events,
       documentStore,
       broker,
       leases,
@@ -48,8 +48,8 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   shutdown.add('webhooks', () => webhooks.stop());
 
   // Edge
-  const server = new GrpcCommandServer({ ...config, logger, metrics });
-  serveWebhooks(server, webhooks);
+  const server = new GrpcServiceServer({ ...config, proto: WEBHOOKS, logger, metrics });
+  server.serve<WebhookOperations>(webhooks);
   await server.listen();
   shutdown.add('commands', () => server.close());
   service.ready({ address: config.address });

@@ -4,7 +4,7 @@ import type { Clock, EventStore, Logger, Metrics, Quota } from '@tracking/ports'
 import type { ReadModels } from '@tracking/read-models';
 import type { HealthReport } from '@tracking/runtime';
 import type { ShipmentsService } from '@tracking/shipments';
-import type { WebhooksApi } from '@tracking/webhooks';
+import type { WebhookOperations } from '@tracking/webhooks';
 import type { EventsService } from './events/events-service.ts';
 
 /** Under which {@link HttpApiDependencies} are injected. */
@@ -24,7 +24,7 @@ export interface HttpApiDependencies {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly health: () => HealthReport;
-  readonly webhooks: Pick<WebhooksApi, 'endpoints' | 'deliveries'>;
+  readonly webhooks: Pick<WebhookOperations, 'endpoints' | 'deliveries'>;
   readonly events: EventsService;
   readonly settings: HttpApiSettings;
 }

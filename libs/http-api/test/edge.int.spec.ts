@@ -412,7 +412,7 @@ describe('errors', () => {
           recordMilestone: () => Promise.reject(error),
           cancel: () => Promise.reject(error),
           reopen: () => Promise.reject(error),
-          getShipment: (scope, id) => shipments.getShipment(scope, id),
+          getShipment: (request) => shipments.getShipment(request),
         },
       }),
     });
@@ -725,7 +725,7 @@ describe('closing', () => {
           recordMilestone: (command) => shipments.recordMilestone(command),
           cancel: (command) => shipments.cancel(command),
           reopen: (command) => shipments.reopen(command),
-          getShipment: (scope, id) => shipments.getShipment(scope, id),
+          getShipment: (request) => shipments.getShipment(request),
           upsert: async (command) => {
             stopped = closing.stop();
             const written = await shipments.upsert(command);

@@ -1,4 +1,3 @@
-export * from './command-channel.ts';
 export * from './document-store.ts';
 export * from './event-store.ts';
 export * from './lease.ts';

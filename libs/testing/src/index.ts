@@ -1,5 +1,4 @@
 export * from './certificates.ts';
-export * from './command-channel-suite.ts';
 export * from './document-store-suite.ts';
 export * from './event-store-samples.ts';
 export * from './event-store-suite.ts';
@@ -18,3 +17,4 @@ export * from './receiver.ts';
 export * from './subject.ts';
 export * from './telemetry.ts';
 export * from './temp-folder.ts';
+export * from './through-json.ts';

@@ -4,9 +4,10 @@ export type {
   EventStoreDbLimits,
   EventStoreDbOptions,
 } from './eventstoredb/eventstoredb-options.ts';
-export { GrpcCommandChannel, type GrpcCommandChannelOptions } from './grpc/grpc-command-channel.ts';
-export { GrpcCommandServer, type GrpcCommandServerOptions } from './grpc/grpc-command-server.ts';
+export { GrpcServiceChannel, type GrpcServiceChannelOptions } from './grpc/grpc-service-channel.ts';
+export { GrpcServiceServer, type GrpcServiceServerOptions } from './grpc/grpc-service-server.ts';
 export type { GrpcLimits, GrpcServerTls, GrpcTls } from './grpc/grpc-options.ts';
+export { SHIPMENTS, WEBHOOKS, type ServiceProto } from './grpc/service-protos.ts';
 export { KafkaMessageBroker, type KafkaMessageBrokerOptions } from './kafka/kafka-message-broker.ts';
 export type { KafkaLimits, KafkaOptions, KafkaSasl } from './kafka/kafka-options.ts';
 export { GridfsObjectStore } from './mongodb/gridfs-object-store.ts';

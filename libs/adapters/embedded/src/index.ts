@@ -1,5 +1,4 @@
 export { DataFolderDamaged, DataFolderInUse, DataFolderTooNew } from './data-folder.ts';
-export { DirectCommandChannel } from './direct-command-channel.ts';
 export { EmbeddedEngine, type EmbeddedLimits, type EmbeddedOptions } from './embedded-engine.ts';
 export { FileObjectStore } from './file-object-store.ts';
 export { InProcessLeases } from './in-process-leases.ts';

@@ -2,7 +2,7 @@ import type { Identity } from '@tracking/identity';
 import type { Clock, Logger } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
 import type { EventTransfer } from '@tracking/shipments';
-import type { WebhooksApi } from '@tracking/webhooks';
+import type { WebhookOperations } from '@tracking/webhooks';
 import type { EventsService } from '../events/events-service.ts';
 
 export interface AdministrationDependencies {
@@ -13,7 +13,7 @@ export interface AdministrationDependencies {
   /** Without it there are no routes of published events. */
   readonly publishedEvents?: Pick<EventsService, 'list'>;
   /** Without it there are no routes of deliveries. */
-  readonly webhooks?: Pick<WebhooksApi, 'deliveries' | 'parked'>;
+  readonly webhooks?: Pick<WebhookOperations, 'deliveries' | 'parked'>;
   readonly logger: Logger;
   /** The system's, unless told. */
   readonly clock?: Clock;

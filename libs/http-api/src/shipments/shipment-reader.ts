@@ -26,7 +26,7 @@ export class ShipmentReader {
     const current = await this.readYourWrites.shown('shipments', expected);
     const row = await this.dependencies.readModels.queries.shipments.get(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
-    const stored = await this.dependencies.shipments.getShipment(scope, id);
+    const stored = await this.dependencies.shipments.getShipment({ ...scope, shipment_id: id });
     if (!stored) throw notFound('shipment');
     return stored.record;
   }

@@ -77,8 +77,8 @@ describe('many commands at once', () => {
     const events = await stored(id);
     expect(events.map(({ revision }) => revision)).toEqual(events.map((_, index) => index));
     expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(300);
-    const fresh = await replica(engine.store).getShipment(scope, id);
-    for (const each of replicas) expect(await each.getShipment(scope, id)).toEqual(fresh);
+    const fresh = await replica(engine.store).getShipment({ ...scope, shipment_id: id });
+    for (const each of replicas) expect(await each.getShipment({ ...scope, shipment_id: id })).toEqual(fresh);
     expect(fresh?.record.version).toBe(events.length);
   });
 

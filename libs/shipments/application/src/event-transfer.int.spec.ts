@@ -57,8 +57,8 @@ describe('events from one store to another', () => {
         const service = replica(to);
         const source = replica(from);
         for (const id of ids) {
-          const found = await service.getShipment(scope, id);
-          expect(found?.record).toEqual((await source.getShipment(scope, id))?.record);
+          const found = await service.getShipment({ ...scope, shipment_id: id });
+          expect(found?.record).toEqual((await source.getShipment({ ...scope, shipment_id: id }))?.record);
         }
       });
     });

@@ -1,8 +1,7 @@
-import { DomainError, type EventPage, type ExportedEvent, type JsonObject, type JsonValue } from '@tracking/contracts';
-import { VersionConflict, type CommandChannel, type CommandServer, type EventStore } from '@tracking/ports';
+import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
+import { VersionConflict, type EventStore } from '@tracking/ports';
 import { SHIPMENT_STREAM_PREFIX, UnknownEventType, isShipmentStream, upcast } from '@tracking/shipments-domain';
 
-const SERVICE = 'shipments';
 /** Characters of one page, so that it fits every channel; one event may exceed it. */
 const PAGE_CHARACTERS = 4_000_000;
 const STREAMS_AT_ONCE = 16;
@@ -115,27 +114,4 @@ function gap({ stream, revision }: ExportedEvent): DomainError {
 
 function otherHistory({ stream, revision }: ExportedEvent): DomainError {
   return new DomainError('validation_failed', `${stream} is there with another history, from revision ${revision} on.`);
-}
-
-/** Answers those who have no event store. */
-export function serveEventTransfer(server: CommandServer, transfer: EventTransfer): void {
-  type Imported = Parameters<EventTransfer['importEvents']>[0];
-  server.serve(SERVICE, {
-    exportEvents: async ({ after, limit }) =>
-      (await transfer.exportEvents({ after: after as string | null, limit: Number(limit) })) as unknown as JsonValue,
-    importEvents: async (request) => ({ ...(await transfer.importEvents(request as unknown as Imported)) }),
-  });
-}
-
-/** The same at the other end of a channel. */
-export function eventTransferClient(
-  channel: CommandChannel,
-  { deadlineMs }: { readonly deadlineMs: number },
-): EventTransfer {
-  const call = async <T>(method: keyof EventTransfer, request: object) =>
-    (await channel.call(SERVICE, method, request as JsonObject, deadlineMs)) as unknown as T;
-  return {
-    exportEvents: (request) => call('exportEvents', request),
-    importEvents: (request) => call('importEvents', request),
-  };
 }

@@ -1,12 +1,18 @@
 export type { Written } from './answers.ts';
-export { headClient, serveHead, serveShipments, shipmentsClient } from './command-channel.ts';
-export { type EventTransfer, eventTransfer, eventTransferClient, serveEventTransfer } from './event-transfer.ts';
-export { type EventBodiesOptions, eventBodies, eventBodiesClient, serveEventBodies } from './publisher/event-bodies.ts';
+export { type EventTransfer, eventTransfer } from './event-transfer.ts';
+export { type EventOperations, type ShipmentOperations, eventOperations } from './operations.ts';
+export { type EventBodiesOptions, eventBodies } from './publisher/event-bodies.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsReached } from './publisher/read-models-first.ts';
 export type { CacheLimits } from './shipment-cache.ts';
 export { Shipments, type ShipmentsLimits, type ShipmentsOptions } from './shipments.ts';
-export type { FoundShipment, ShipmentsService } from './shipments-service.ts';
+export type {
+  FoundShipment,
+  GetShipment,
+  ShipmentCommands,
+  ShipmentReads,
+  ShipmentsService,
+} from './shipments-service.ts';
 
 // Edges import features only: what they need of the domain.
 export {

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type JsonObject, DomainError } from '@tracking/contracts';
-import { DirectCommandChannel } from '@tracking/embedded';
 import { Busy } from '@tracking/ports';
-import { RecordedMetrics, silentLogger } from '@tracking/testing';
+import { RecordedMetrics, throughJson } from '@tracking/testing';
 import { v5 } from 'uuid';
-import { streamOf } from '@tracking/shipments-domain';
+import { publicEventId, streamOf } from '@tracking/shipments-domain';
 import { cancel, milestone, milestones, reopen, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
-import { serveShipments, shipmentsClient } from './command-channel.ts';
+import { APP_URL } from '../test/publishing-stage.ts';
+import { type EventOperations, eventOperations } from './operations.ts';
+import type { ShipmentsService } from './shipments-service.ts';
 
 let engine: TestEngine;
 beforeEach(async () => {
@@ -60,7 +61,7 @@ describe('scopes', () => {
     const { id } = mine.answer.shipment;
     const command = milestone(id, {}, foreign);
     for (const each of [shipments, replica(engine.store)]) {
-      expect(await each.getShipment(foreign, id)).toBeUndefined();
+      expect(await each.getShipment({ ...foreign, shipment_id: id })).toBeUndefined();
       await expect(each.recordMilestone(command)).rejects.toMatchObject({ code: 'not_found' });
       await expect(each.cancel({ ...cancel(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
       await expect(each.reopen({ ...reopen(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
@@ -69,7 +70,7 @@ describe('scopes', () => {
     const theirs = await shipments.upsert(upsert({ external_id: 'PO-1' }, foreign));
     expect(theirs.answer).toMatchObject({ outcome: 'created', shipment: { house_bill: null } });
     expect(theirs.answer.shipment.id).not.toBe(id);
-    expect((await shipments.getShipment(scope, id))?.record).toEqual(mine.answer.shipment);
+    expect((await shipments.getShipment({ ...scope, shipment_id: id }))?.record).toEqual(mine.answer.shipment);
   });
 
   it('refuses a foreign command also when it waits together with own ones', async () => {
@@ -90,7 +91,7 @@ describe('scopes', () => {
     const unknown = 'shp_aaaaaaaaaaaaaaaaaaaaaaaaaa';
     const hostile = ['', 'shp_', 'shp_x', unknown.replace('shp', 'mst'), 'shp_../../etc/passwd', `${unknown}b`];
     for (const id of [...hostile, unknown]) {
-      expect(await shipments.getShipment(scope, id)).toBeUndefined();
+      expect(await shipments.getShipment({ ...scope, shipment_id: id })).toBeUndefined();
       await expect(shipments.recordMilestone(milestone(id))).rejects.toMatchObject({ code: 'not_found' });
     }
     expect(await engine.store.head()).toBeUndefined();
@@ -167,17 +168,25 @@ describe('bounds', () => {
     for (const id of ids) {
       const events = await engine.store.read(streamOf(id));
       expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(9);
-      expect(await shipments.getShipment(scope, id)).toEqual(await replica(engine.store).getShipment(scope, id));
+      expect(await shipments.getShipment({ ...scope, shipment_id: id })).toEqual(
+        await replica(engine.store).getShipment({ ...scope, shipment_id: id }),
+      );
     }
     expect(metrics.value('shipment_cache_size')).toBeLessThanOrEqual(cache.bytes === 1 ? 1 : cache.shipments);
   });
 });
 
-describe('over a command channel', () => {
+describe('between processes', () => {
+  let service: ShipmentsService;
+  let client: ShipmentsService;
+  let events: EventOperations;
+  beforeEach(() => {
+    service = replica(engine.store);
+    client = throughJson(service);
+    events = throughJson(eventOperations(engine.store, APP_URL));
+  });
+
   it('is the same service', async () => {
-    const channel = new DirectCommandChannel(silentLogger);
-    serveShipments(channel, replica(engine.store));
-    const client = shipmentsClient(channel, { deadlineMs: 5_000 });
     const elsewhere = await TestEngine.open();
     const direct = replica(elsewhere.store);
 
@@ -190,8 +199,9 @@ describe('over a command channel', () => {
     const [cancellation, reopening] = [cancel(id), reopen(id)];
     expect(await client.cancel(cancellation)).toEqual(await direct.cancel(cancellation));
     expect(await client.reopen(reopening)).toEqual(await direct.reopen(reopening));
-    expect(await client.getShipment(scope, id)).toEqual(await direct.getShipment(scope, id));
-    expect(await client.getShipment({ ...scope, environment: 'test' }, id)).toBeUndefined();
+    const request = { ...scope, shipment_id: id };
+    expect(await client.getShipment(request)).toEqual(await direct.getShipment(request));
+    expect(await client.getShipment({ ...request, environment: 'test' })).toBeUndefined();
     const wrong = milestone(id, { container_number: 'MSCU6639871', reason_code: 'none such' });
     const refusals = await Promise.all(
       [client, direct].map((each) => each.recordMilestone(wrong).catch((error: unknown) => error)),
@@ -203,37 +213,31 @@ describe('over a command channel', () => {
       'reason_code',
     ]);
     await elsewhere.close();
-    await channel.close();
   });
 
   it('passes nothing that JSON would change', async () => {
-    const channel = new DirectCommandChannel(silentLogger);
-    const service = replica(engine.store);
-    serveShipments(
-      {
-        serve: (name, methods) =>
-          channel.serve(
-            name,
-            Object.fromEntries(
-              Object.entries(methods).map(([method, handler]) => [
-                method,
-                async (request) =>
-                  JSON.parse(JSON.stringify(await handler(JSON.parse(JSON.stringify(request)) as JsonObject))),
-              ]),
-            ),
-          ),
-      },
-      service,
-    );
-    const client = shipmentsClient(channel, { deadlineMs: 5_000 });
     const created = await client.upsert(upsert({ external_id: 'PO-1', legs: [] }));
     const { id } = created.answer.shipment;
-    expect(await service.getShipment(scope, id)).toStrictEqual({
+    expect(await service.getShipment({ ...scope, shipment_id: id })).toStrictEqual({
       record: created.answer.shipment,
       position: created.position,
     });
     const record = milestone(id);
     const recorded = await client.recordMilestone(record);
     expect(await service.recordMilestone(record)).toStrictEqual(recorded);
+  });
+
+  it('tells of the log, and takes events from it', async () => {
+    expect(await events.head()).toBeUndefined();
+    await client.upsert(upsert({ external_id: 'PO-1' }));
+    expect(await events.head()).toBe(await engine.store.head());
+    const here = eventOperations(engine.store, APP_URL);
+    const page = await here.exportEvents({ after: null, limit: 10 });
+    expect(await events.exportEvents({ after: null, limit: 10 })).toStrictEqual(page);
+    expect(await events.importEvents({ events: page.events })).toEqual({ stored: page.events.length });
+    const references = page.events.map(({ id, stream, revision }) => ({ id: publicEventId(id), stream, revision }));
+    const made = await here.makeEvents({ references });
+    expect(made).not.toEqual([]);
+    expect(await events.makeEvents({ references })).toStrictEqual(made);
   });
 });

@@ -1,4 +1,3 @@
-import type { Scope } from '@tracking/contracts';
 import type { EventStore, Logger, Metrics } from '@tracking/ports';
 import type {
   CancelShipment,
@@ -20,7 +19,7 @@ import { CommandMetrics } from './metrics.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { isInScope, noSuchShipment, readShipment } from './shipment-stream.ts';
 import { ShipmentWriter, type WriterLimits } from './shipment-writer.ts';
-import type { FoundShipment, ShipmentsService } from './shipments-service.ts';
+import type { FoundShipment, GetShipment, ShipmentsService } from './shipments-service.ts';
 
 export interface ShipmentsLimits extends WriterLimits {
   /** Folded shipments kept in memory. */
@@ -85,8 +84,8 @@ export class Shipments implements ShipmentsService {
     return written as unknown as Written<AnswerOf<Type>>;
   }
 
-  async getShipment(scope: Scope, id: string): Promise<FoundShipment | undefined> {
-    const shipmentId = parseShipmentId(id);
+  async getShipment({ shipment_id, ...scope }: GetShipment): Promise<FoundShipment | undefined> {
+    const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
     const current = await readShipment(this.eventStore, streamOf(shipmentId), this.cache.get(shipmentId));
     if (current === undefined || !isInScope(current.state, scope)) return undefined;

@@ -34,8 +34,8 @@ describe('an engine that does not answer', () => {
     expect(answers.every(({ answer }) => answer.outcome === 'recorded')).toBe(true);
     const stored = await types(answer.shipment.id);
     expect(stored.filter((type) => type === 'milestone.recorded.v1')).toHaveLength(30);
-    const fresh = await replica(engine.store).getShipment(scope, answer.shipment.id);
-    expect(await shipments.getShipment(scope, answer.shipment.id)).toEqual(fresh);
+    const fresh = await replica(engine.store).getShipment({ ...scope, shipment_id: answer.shipment.id });
+    expect(await shipments.getShipment({ ...scope, shipment_id: answer.shipment.id })).toEqual(fresh);
   });
 
   it('but says that it takes no writes: that is answered at once, and nothing is tried again', async () => {
@@ -181,7 +181,7 @@ describe('what a replica remembers of a shipment while another writes to it', ()
     const [one, other] = [replica(engine.store), replica(engine.store)];
     const { answer } = await one.upsert(upsert({ external_id: 'PO-1' }));
     const written = await other.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    expect(await one.getShipment(scope, answer.shipment.id)).toEqual({
+    expect(await one.getShipment({ ...scope, shipment_id: answer.shipment.id })).toEqual({
       record: written.answer.shipment,
       position: written.position,
     });

@@ -1,4 +1,3 @@
-export { serveWebhooks, webhooksClient } from './command-service.ts';
 export { secretsKeyInUse, useSecretsKey } from './endpoints/secrets-key.ts';
 export type * from './requests.ts';
 export { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';

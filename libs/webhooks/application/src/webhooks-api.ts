@@ -57,8 +57,11 @@ export interface ParkedMessages {
   retry(request: { readonly id: string }): Promise<{ readonly recorded: boolean }>;
 }
 
-/** What others ask of webhooks; the same in the process that sends and over the command channel. */
-export interface WebhooksApi {
+/**
+ * What others ask of webhooks: each operation has one request and one answer, JSON by their types, and an rpc in
+ * webhooks.proto.
+ */
+export interface WebhookOperations {
   readonly endpoints: WebhookEndpoints;
   readonly deliveries: WebhookDeliveries;
   readonly parked: ParkedMessages;

@@ -49,7 +49,7 @@ import { PARKED, type ParkedDocument, Parking } from './recording/parked.ts';
 import { Recorder } from './recording/recorder.ts';
 import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 import { CONSUMER_GROUP } from './topics.ts';
-import type { WebhooksApi } from './webhooks-api.ts';
+import type { WebhookOperations } from './webhooks-api.ts';
 
 export interface WebhooksDependencies {
   /** Where the events come from: how far its log has come when an endpoint is enabled or disabled. */
@@ -72,7 +72,7 @@ export interface WebhooksDependencies {
 }
 
 /** Records, attempts and keeps deliveries, and answers what others ask. */
-export interface Webhooks extends WebhooksApi {
+export interface Webhooks extends WebhookOperations {
   /**
    * Takes in nothing more, lets attempts under way end, stores their outcomes and hands its shards over. Bounded by
    * `drainMs`; what was not stored by then will be attempted again.

@@ -19,14 +19,14 @@ import {
   type WebhookEndpoint,
   type WebhookSettings,
   Webhooks,
-  type WebhooksApi,
+  type WebhookOperations,
 } from '../src/index.ts';
 import { FakeReceivers } from './fake-receivers.ts';
 import { MortalProcess } from './mortal-process.ts';
 
 export const SCOPE: Scope = { workspace_id: 'wsp_one', environment: 'live' };
 
-export interface Running extends WebhooksApi {
+export interface Running extends WebhookOperations {
   readonly process: MortalProcess;
   readonly metrics: RecordedMetrics;
   stop(): Promise<void>;
@@ -119,7 +119,12 @@ export class Stage {
   }
 
   /** An endpoint, verified and enabled. */
-  async endpoint(api: WebhooksApi, url: string, fields: object = {}, scope: Scope = SCOPE): Promise<EndpointOnStage> {
+  async endpoint(
+    api: WebhookOperations,
+    url: string,
+    fields: object = {},
+    scope: Scope = SCOPE,
+  ): Promise<EndpointOnStage> {
     const created = await api.endpoints.create({
       ...this.command(scope),
       fields: { url, event_types: ['*'], ...fields },
@@ -193,12 +198,16 @@ export class Stage {
     return seen;
   }
 
-  async deliveries(api: WebhooksApi, filter: object = {}, scope: Scope = SCOPE): Promise<readonly WebhookDelivery[]> {
+  async deliveries(
+    api: WebhookOperations,
+    filter: object = {},
+    scope: Scope = SCOPE,
+  ): Promise<readonly WebhookDelivery[]> {
     return (await api.deliveries.list({ scopes: [scope], filter, limit: 200 })).items;
   }
 
   /** The one delivery of this event to this endpoint. */
-  async delivery(api: WebhooksApi, endpoint_id: string, event_id: string): Promise<WebhookDeliveryDetail> {
+  async delivery(api: WebhookOperations, endpoint_id: string, event_id: string): Promise<WebhookDeliveryDetail> {
     const [found] = await this.deliveries(api, { endpoint_id, event_id });
     if (found === undefined) throw new Error(`no delivery of ${event_id}`);
     return api.deliveries.get({ scopes: [SCOPE], delivery_id: found.id });

@@ -1,43 +1,46 @@
-import type { CommandChannel } from '@tracking/ports';
-import { type CommandChannelSubject, type Services, freePort, noMetrics, silentLogger } from '@tracking/testing';
-import { GrpcCommandChannel, type GrpcCommandChannelOptions } from '../../src/grpc/grpc-command-channel.ts';
-import { GrpcCommandServer, type GrpcCommandServerOptions } from '../../src/grpc/grpc-command-server.ts';
+import { fileURLToPath } from 'node:url';
+import { noMetrics, silentLogger } from '@tracking/testing';
+import { GrpcServiceChannel, type GrpcServiceChannelOptions } from '../../src/grpc/grpc-service-channel.ts';
+import { GrpcServiceServer, type GrpcServiceServerOptions } from '../../src/grpc/grpc-service-server.ts';
+import type { ServiceProto } from '../../src/grpc/service-protos.ts';
 
 export const TOKEN = 'a token of the tests';
+export const THINGS: ServiceProto = {
+  name: 'things',
+  package: 'tracking.things.v1',
+  path: fileURLToPath(new URL('things.proto', import.meta.url)),
+};
 
-/** A replica that answers for these services. */
+type Operation = (request?: object) => Promise<unknown>;
+const OPERATIONS = ['echo', 'note', 'nothing', 'big', 'hold', 'holdFirst', 'refuse', 'fail'] as const;
+export type Things = Readonly<Record<(typeof OPERATIONS)[number], Operation>>;
+export interface ThingsOperations {
+  readonly things: Things;
+  readonly others: { readonly echo: Operation };
+}
+
+/** A replica that answers these operations; the others answer with nothing. */
 export async function startServer(
-  services: Services,
-  options: Partial<GrpcCommandServerOptions> & { readonly address: string },
-): Promise<GrpcCommandServer> {
-  const server = new GrpcCommandServer({ token: TOKEN, logger: silentLogger, metrics: noMetrics, ...options });
-  for (const [service, methods] of Object.entries(services)) server.serve(service, methods);
+  things: Partial<Things>,
+  options: Partial<GrpcServiceServerOptions> & { readonly address: string },
+): Promise<GrpcServiceServer> {
+  const server = new GrpcServiceServer({
+    proto: THINGS,
+    token: TOKEN,
+    logger: silentLogger,
+    metrics: noMetrics,
+    ...options,
+  });
+  const nothing = Object.fromEntries(OPERATIONS.map((name) => [name, () => Promise.resolve(undefined)]));
+  server.serve<ThingsOperations>({
+    things: { ...(nothing as Things), ...things },
+    others: { echo: () => Promise.resolve('another') },
+  });
   await server.listen();
   return server;
 }
 
-export function openChannel(
-  services: Readonly<Record<string, string>>,
-  options: Partial<GrpcCommandChannelOptions> = {},
-): GrpcCommandChannel {
-  return new GrpcCommandChannel({ token: TOKEN, logger: silentLogger, metrics: noMetrics, ...options, services });
-}
-
-/** Both ends in this process, over loopback. */
-export class GrpcSubject implements CommandChannelSubject {
-  private server: GrpcCommandServer | undefined;
-  private channel: GrpcCommandChannel | undefined;
-
-  async open(services: Services): Promise<CommandChannel> {
-    const address = `127.0.0.1:${await freePort()}`;
-    this.server = await startServer(services, { address });
-    const names = Object.keys(services);
-    this.channel = openChannel(Object.fromEntries(names.map((service) => [service, `dns:///${address}`])));
-    return this.channel;
-  }
-
-  async close(): Promise<void> {
-    await this.channel?.close();
-    await this.server?.close();
-  }
+export function openChannel(address: string, options: Partial<GrpcServiceChannelOptions> = {}): GrpcServiceChannel {
+  const services = { things: address };
+  return new GrpcServiceChannel({ token: TOKEN, logger: silentLogger, metrics: noMetrics, ...options, services });
 }

@@ -1,8 +1,6 @@
-import { DirectCommandChannel } from '@tracking/embedded';
 import { type EventBodies, type EventReference, publicEventId } from '@tracking/shipments-domain';
-import { silentLogger } from '@tracking/testing';
 import { APP_URL, PublishingStage } from '../../test/publishing-stage.ts';
-import { eventBodies, eventBodiesClient, serveEventBodies } from './event-bodies.ts';
+import { eventBodies } from './event-bodies.ts';
 
 describe('public events made again', () => {
   let stage: PublishingStage;
@@ -59,12 +57,5 @@ describe('public events made again', () => {
     const [first] = await references();
     const made = await bodies([{ id: publicEventId(event.id), stream, revision: 0 }, ...(first ? [first] : [])]);
     expect(made.map(({ id }) => id)).toEqual([first?.id]);
-  });
-
-  it('are the same over a channel', async () => {
-    const channel = new DirectCommandChannel(silentLogger);
-    serveEventBodies(channel, bodies);
-    const all = (await references()).slice(0, 10);
-    expect(text(await eventBodiesClient(channel, { deadlineMs: 5_000 })(all))).toEqual(text(await bodies(all)));
   });
 });

@@ -1,12 +1,11 @@
-import type { JsonObject, JsonValue, PublishedEvent } from '@tracking/contracts';
-import type { CommandChannel, CommandServer, EventStore } from '@tracking/ports';
+import type { PublishedEvent } from '@tracking/contracts';
+import type { EventStore } from '@tracking/ports';
 import { Unavailable } from '@tracking/ports';
-import { type EventBodies, type EventReference, publicEvent } from '@tracking/shipments-domain';
+import { type EventBodies, publicEvent } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import { type Folded, foldOn, weightOf } from './history.ts';
 
 const STREAMS_AT_ONCE = 4;
-const SERVICE = 'shipments';
 
 export interface EventBodiesOptions {
   readonly eventStore: EventStore;
@@ -53,24 +52,5 @@ export function eventBodies({ eventStore, appUrl, cachedShipments = 1_000 }: Eve
     };
     await Promise.all(Array.from({ length: Math.min(STREAMS_AT_ONCE, wanted.size) }, makeSome));
     return references.flatMap(({ id }) => made.get(id) ?? []);
-  };
-}
-
-/** Answers those who have no event store. */
-export function serveEventBodies(server: CommandServer, bodies: EventBodies): void {
-  server.serve(SERVICE, {
-    makeEvents: async ({ references }) =>
-      (await bodies(references as unknown as readonly EventReference[])) as unknown as JsonValue,
-  });
-}
-
-/** The same at the other end of a channel. */
-export function eventBodiesClient(
-  channel: CommandChannel,
-  { deadlineMs }: { readonly deadlineMs: number },
-): EventBodies {
-  return async (references) => {
-    const request = { references } as unknown as JsonObject;
-    return (await channel.call(SERVICE, 'makeEvents', request, deadlineMs)) as unknown as readonly PublishedEvent[];
   };
 }

@@ -1,26 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { DirectCommandChannel } from '@tracking/embedded';
-import { eventually, silentLogger } from '@tracking/testing';
+import { eventually, throughJson } from '@tracking/testing';
 import { type Running, SCOPE, Stage } from '../test/stage.ts';
-import { serveWebhooks, webhooksClient } from './command-service.ts';
-import type { WebhooksApi } from './webhooks-api.ts';
+import type { WebhookOperations } from './webhooks-api.ts';
 
 const URL_A = 'https://a.example.com/hook';
 let stage: Stage;
 let webhooks: Running;
-let client: WebhooksApi;
+let client: WebhookOperations;
 
 beforeEach(async () => {
   stage = await Stage.open();
   webhooks = await stage.start();
-  const channel = new DirectCommandChannel(silentLogger);
-  serveWebhooks(channel, webhooks);
-  client = webhooksClient(channel, 5_000);
+  client = throughJson<WebhookOperations>(webhooks);
 });
 afterEach(() => stage.close());
 
-describe('webhooks over the command channel', () => {
-  test('answer as they do in their own process', async () => {
+describe('webhooks, asked by another process,', () => {
+  test('answer as they do in their own', async () => {
     const endpoint = await stage.endpoint(client, URL_A);
     expect(await client.endpoints.get({ ...stage.command(), endpoint_id: endpoint.id })).toEqual(
       await webhooks.endpoints.get({ ...stage.command(), endpoint_id: endpoint.id }),
@@ -43,7 +39,7 @@ describe('webhooks over the command channel', () => {
     });
   });
 
-  test('refuse as they do in their own process', async () => {
+  test('refuse as they do in their own', async () => {
     const fields = { url: 'http://a.example.com', event_types: [] };
     await expect(client.endpoints.create({ ...stage.command(), fields })).rejects.toMatchObject({
       name: 'DomainError',

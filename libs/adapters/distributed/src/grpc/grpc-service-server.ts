@@ -1,15 +1,20 @@
 import 'reflect-metadata';
-import { ServerCredentials, type Server } from '@grpc/grpc-js';
+import { ServerCredentials, type ChannelOptions, type Server, type ServerOptions } from '@grpc/grpc-js';
+import type { PackageDefinition } from '@grpc/proto-loader';
 import type { INestMicroservice, LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Transport, type MicroserviceOptions } from '@nestjs/microservices';
-import type { CommandHandler, CommandServer, Logger, Metrics } from '@tracking/ports';
-import { CommandsController, SERVED_COMMANDS, TOKEN } from './commands-controller.ts';
+import type { Logger, Metrics } from '@tracking/ports';
+import { ReflectionService } from '@grpc/reflection';
+import { requiresToken } from './call-metadata.ts';
 import { DEFAULT_LIMITS, keepaliveOf, messageBytes, type GrpcLimits, type GrpcServerTls } from './grpc-options.ts';
-import { PROTOCOL } from './protocol.ts';
-import { ServedCommands } from './served-commands.ts';
+import { controllerOf } from './operations-controller.ts';
+import { ServedOperations } from './served-operations.ts';
+import { loadProto, type LoadedProto, type Parts, type ServiceProto } from './service-protos.ts';
 
-export interface GrpcCommandServerOptions {
+export interface GrpcServiceServerOptions {
+  /** What is served. */
+  readonly proto: ServiceProto;
   /** `host:port` */
   readonly address: string;
   /** Whoever does not know it is not answered. */
@@ -21,51 +26,51 @@ export interface GrpcCommandServerOptions {
   readonly limits?: Partial<GrpcLimits>;
 }
 
-/** A Nest microservice that answers for the services of this process. */
-export class GrpcCommandServer implements CommandServer {
+/** A Nest microservice that answers the operations of this process. What they are can be asked by server reflection. */
+export class GrpcServiceServer {
   private readonly limits: GrpcLimits;
-  private readonly commands: ServedCommands;
+  private readonly loaded: LoadedProto;
+  private readonly operations: ServedOperations;
   private app: INestMicroservice | undefined;
   /** Inside the microservice, which waits for its last call without end. */
   private transport: Server | undefined;
 
-  constructor(private readonly options: GrpcCommandServerOptions) {
+  constructor(private readonly options: GrpcServiceServerOptions) {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.commands = new ServedCommands(this.limits, options.logger);
+    this.loaded = loadProto(options.proto);
+    this.operations = new ServedOperations(this.loaded, this.limits, options.logger);
     const help = 'Calls of other services that this process has not answered yet';
-    options.metrics.gauge('command_server_calls', help, [], () => this.commands.depth);
+    options.metrics.gauge('command_server_calls', help, [], () => this.operations.depth);
   }
 
-  serve(service: string, methods: Readonly<Record<string, CommandHandler>>): void {
-    this.commands.add(service, methods);
+  /** To be said before it listens. @throws Error where the .proto file has what is no operation */
+  serve<T extends Parts<T>>(operations: T): void {
+    this.operations.add(operations);
   }
 
   /** @throws Error where the address cannot be had */
   async listen(): Promise<void> {
-    const { address, token, tls, logger } = this.options;
+    const { address, token, tls, logger, proto } = this.options;
     const bytes = messageBytes(this.limits);
-    const module = {
-      module: CommandsModule,
-      controllers: [CommandsController],
-      providers: [
-        { provide: SERVED_COMMANDS, useValue: this.commands },
-        { provide: TOKEN, useValue: token },
-      ],
-    };
+    const module = { module: OperationsModule, controllers: [controllerOf(this.loaded, this.operations)] };
     this.app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
       logger: nestLogger(logger),
       abortOnError: false,
       transport: Transport.GRPC,
       options: {
-        ...PROTOCOL,
+        package: proto.package,
+        packageDefinition: this.loaded.definition,
         url: address,
         credentials: tls === undefined ? ServerCredentials.createInsecure() : secured(tls),
         maxReceiveMessageLength: bytes.request,
         maxSendMessageLength: bytes.reply,
         keepalive: keepaliveOf(this.limits),
-        channelOptions: { 'grpc.max_connection_age_ms': this.limits.connectionAgeMs, 'grpc.enable_channelz': 0 },
+        channelOptions: this.serverOptions(token) as ChannelOptions,
         gracefulShutdown: true,
-        onLoadPackageDefinition: (_definition, transport: Server) => (this.transport = transport),
+        onLoadPackageDefinition: (definition: PackageDefinition, transport: Server) => {
+          this.transport = transport;
+          new ReflectionService(definition).addToServer(transport);
+        },
       },
     });
     await this.app.listen();
@@ -75,7 +80,7 @@ export class GrpcCommandServer implements CommandServer {
   async close(): Promise<void> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
     const patience = setTimeout(() => {
-      this.options.logger.warn({ calls: this.commands.depth }, 'command server: closed with calls under way');
+      this.options.logger.warn({ calls: this.operations.depth }, 'command server: closed with calls under way');
       this.transport?.forceShutdown();
       giveUp();
     }, this.limits.closeTimeoutMs);
@@ -83,14 +88,23 @@ export class GrpcCommandServer implements CommandServer {
     clearTimeout(patience);
   }
 
+  /** The framework hands all of them on to the server that it makes. */
+  private serverOptions(token: string): ServerOptions {
+    return {
+      interceptors: [requiresToken(token)],
+      'grpc.max_connection_age_ms': this.limits.connectionAgeMs,
+      'grpc.enable_channelz': 0,
+    };
+  }
+
   /** A call whose deadline passed is no longer the transport's, but may still be at work. */
   private async finish(): Promise<void> {
     await this.app?.close();
-    await this.commands.idle();
+    await this.operations.idle();
   }
 }
 
-class CommandsModule {}
+class OperationsModule {}
 
 function secured({ ca, cert, key }: GrpcServerTls): ServerCredentials {
   const own = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };

@@ -1,4 +1,0 @@
-import { commandChannelConformance } from '@tracking/testing';
-import { GrpcSubject } from '../../test/grpc/grpc-subject.ts';
-
-commandChannelConformance('gRPC', new GrpcSubject());

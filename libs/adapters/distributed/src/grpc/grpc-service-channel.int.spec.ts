@@ -1,0 +1,161 @@
+import { DomainError } from '@tracking/contracts';
+import { Busy, Unavailable } from '@tracking/ports';
+import { freePort } from '@tracking/testing';
+import { THINGS, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
+import type { GrpcServiceChannel } from './grpc-service-channel.ts';
+import type { GrpcServiceServer } from './grpc-service-server.ts';
+import { SHIPMENTS } from './service-protos.ts';
+
+const LONG_MS = 20_000;
+
+describe('the service channel', () => {
+  let server: GrpcServiceServer;
+  let address: string;
+  let channel: GrpcServiceChannel;
+  let things: ThingsOperations['things'];
+  let others: ThingsOperations['others'];
+  const calls: unknown[] = [];
+  const held = Promise.withResolvers<null>();
+  const refusal = new DomainError('validation_failed', 'Two fields are wrong. ø港', [
+    { param: 'legs[0].etd', code: 'invalid_timestamp', message: 'no offset' },
+    { param: 'house_bill', code: 'too_long', message: 'too long' },
+  ]);
+  const errors: Readonly<Record<string, Error>> = {
+    refusal,
+    bare: new DomainError('not_found', 'No such thing.'),
+    away: new Unavailable('event store', 'does not answer'),
+    busy: new Busy('storage', 'too much waits'),
+  };
+
+  beforeAll(async () => {
+    address = `127.0.0.1:${await freePort()}`;
+    server = await startServer(
+      {
+        echo: (request) => Promise.resolve(request),
+        note: (request) => Promise.resolve(calls.push(request)),
+        hold: () => held.promise,
+        refuse: (request) => Promise.reject(errors[(request as { error: string }).error]!),
+        fail: (request) => {
+          if ((request as { atOnce: boolean }).atOnce) throw new Error('hunter2');
+          return Promise.reject(new TypeError('password=hunter2 in /srv/app/secret.ts'));
+        },
+      },
+      { address },
+    );
+    channel = openChannel(`dns:///${address}`);
+    ({ things, others } = channel.client<ThingsOperations>(THINGS, LONG_MS));
+  });
+  afterAll(async () => {
+    held.resolve(null);
+    await channel.close();
+    await server.close();
+  });
+
+  async function errorOf(call: Promise<unknown>): Promise<Error> {
+    const outcome: unknown = await call.catch((error: unknown) => error);
+    expect(outcome).toBeInstanceOf(Error);
+    return outcome as Error;
+  }
+
+  it('hands over the request and brings back the answer', async () => {
+    const request = {
+      text: 'Ærø 港 🚢 "\\\n\u0000',
+      half: '\ud83d',
+      list: [1, -0.5, 1e21, 2 ** 53 - 1, null, true, []],
+      deep: { er: { empty: {} } },
+    };
+    expect(await things.echo(request)).toStrictEqual(request);
+    expect(await others.echo({})).toBe('another');
+  });
+
+  it.each([
+    ['all in fields', { id: 'c1', origin: { request_id: 'req_1', traceparent: '00-1' } }],
+    ['absent', { more: 1 }],
+    ['empty', { id: '', origin: {} }],
+    ['null', { id: null, origin: null }],
+    ['of another type', { id: 7, origin: 'text' }],
+    ['more than their message has', { id: 'c1', origin: { request_id: 'req_1', more: true } }],
+    ['named as the rest is', { id: 'c1', json: '{"id":"another"}' }],
+    ['no UTF-8', { id: '\ud83d', origin: { request_id: '\ude00' } }],
+    ['of the prototype', JSON.parse('{"__proto__":{"a":1},"constructor":"b"}') as object],
+  ])('hands over a request whose fields are %s', async (_, request) => {
+    const fields = (of: unknown) => Object.entries(of as object).sort();
+    expect(fields(await things.echo(request))).toStrictEqual(fields(request));
+  });
+
+  it('tells nothing from null', async () => {
+    expect(await things.nothing()).toBeUndefined();
+    expect(await things.echo(undefined)).toEqual({});
+    held.resolve(null);
+    expect(await things.hold()).toBeNull();
+  });
+
+  it('carries large requests', async () => {
+    const request = { text: 'x'.repeat(3_000_000) };
+    expect(await things.echo(request)).toEqual(request);
+  });
+
+  it('carries many calls at once, each to its own answer', async () => {
+    const numbers = Array.from({ length: 500 }, (_, number) => ({ number }));
+    expect(await Promise.all(numbers.map((request) => things.echo(request)))).toEqual(numbers);
+  });
+
+  it('calls an operation once when all goes well', async () => {
+    await things.note({ call: 1 });
+    await things.note({ call: 2 });
+    expect(calls).toEqual([{ call: 1 }, { call: 2 }]);
+  });
+
+  it.each(['refusal', 'bare'])('brings a refusal as it was thrown (%s)', async (name) => {
+    const error = await errorOf(things.refuse({ error: name }));
+    expect(error).toBeInstanceOf(DomainError);
+    const of = ({ code, message, details }: DomainError) => ({ code, message, details });
+    expect(of(error as DomainError)).toEqual(of(errors[name] as DomainError));
+  });
+
+  it('brings an engine’s absence as it was thrown', async () => {
+    const error = await errorOf(things.refuse({ error: 'away' }));
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).not.toBeInstanceOf(Busy);
+    expect(error).toMatchObject({ engine: 'event store', message: 'event store: does not answer' });
+  });
+
+  it('brings a full queue as it was thrown', async () => {
+    const error = await errorOf(things.refuse({ error: 'busy' }));
+    expect(error).toBeInstanceOf(Busy);
+    expect(error).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
+  });
+
+  it.each([false, true])('keeps the details of any other error to the service (at once: %s)', async (atOnce) => {
+    const error = await errorOf(things.fail({ atOnce }));
+    expect(error.name).toBe('Error');
+    expect(error).not.toBeInstanceOf(Unavailable);
+    expect(`${error.message} ${error.stack} ${String(error.cause)} ${JSON.stringify(error)}`).not.toContain('hunter2');
+  });
+
+  it('refuses what a replica does not know', async () => {
+    const older = openChannel(`dns:///${address}`);
+    const proto = { ...SHIPMENTS, name: 'things' };
+    const { events } = older.client<{ events: { head(): Promise<unknown> } }>(proto, LONG_MS);
+    expect(await errorOf(events.head())).toMatchObject({ name: 'Error', message: 'things.Events/Head: UNIMPLEMENTED' });
+    await older.close();
+  });
+
+  it('calls no service whose address it does not know', () => {
+    expect(() => channel.client(SHIPMENTS, LONG_MS)).toThrow('the address of shipments is not known');
+  });
+
+  it('serves nothing that is no operation', async () => {
+    const [one] = await Promise.allSettled([startServer({ note: undefined as never }, { address })]);
+    expect(one).toMatchObject({ status: 'rejected', reason: { message: 'Things/Note is no operation of things' } });
+  });
+
+  it('takes no calls once closed', async () => {
+    const closing = openChannel(`dns:///${address}`);
+    const { things: late } = closing.client<ThingsOperations>(THINGS, LONG_MS);
+    await late.note({ call: 3 });
+    await closing.close();
+    expect(await errorOf(late.note({ call: 4 }))).toBeInstanceOf(Unavailable);
+    expect(calls).not.toContainEqual({ call: 4 });
+  });
+});

@@ -1,0 +1,210 @@
+import { Metadata, credentials, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
+import { ClientProxyFactory, Transport, type ClientGrpcProxy } from '@nestjs/microservices';
+import { Busy, Unavailable, type Counter, type Logger, type Metrics, type RequestOrigin } from '@tracking/ports';
+import { monotonicMs, retry } from '@tracking/resilience';
+import { firstValueFrom, type Observable } from 'rxjs';
+import { setOrigin, setToken } from './call-metadata.ts';
+import { DEFAULT_LIMITS, keepaliveOf, messageBytes, type GrpcLimits, type GrpcTls } from './grpc-options.ts';
+import { answerOf, requestMessage, type AnswerMessage, type RequestMessage } from './messages.ts';
+import {
+  loadProto,
+  type LoadedPart,
+  type LoadedProto,
+  type Parts,
+  type Rpc,
+  type ServiceProto,
+} from './service-protos.ts';
+
+export interface GrpcServiceChannelOptions {
+  /** Where each service is, as `dns:///host:port`: its replicas are all the addresses of that name. */
+  readonly services: Readonly<Record<string, string>>;
+  readonly token: string;
+  /** `true` trusts the system's authorities. Plain text without. */
+  readonly tls?: true | GrpcTls;
+  /** For which request a call is made, asked at each call: its ids stand in the service's log lines too. */
+  readonly origin?: () => RequestOrigin | undefined;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly limits?: Partial<GrpcLimits>;
+}
+
+/** By method. */
+type ServiceClient = Readonly<
+  Record<
+    string,
+    /** @param options deadline: epoch milliseconds */
+    (request: RequestMessage, metadata: Metadata, options: { readonly deadline: number }) => Observable<AnswerMessage>
+  >
+>;
+
+/** One operation of a service and how it is called. */
+interface Callee {
+  /** As operators know it. */
+  readonly service: string;
+  readonly rpc: Rpc;
+  readonly client: ServiceClient;
+  readonly deadlineMs: number;
+}
+
+/** Before a call is repeated; without any replica it is not repeated but waits for one. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+
+/** How a call ends whose connection was lost, by what of it the driver noticed first: whether it was done is unknown. */
+const LOST: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
+
+/**
+ * Calls the operations of other processes, of all replicas in turn. At least once: what one has not answered when it is
+ * lost is repeated on another, so requests that write carry a command id by which the service recognises them.
+ * `DomainError`, `Unavailable` and `Busy` arrive as they were thrown; anything else arrives as a plain `Error` whose
+ * details stay in the service's log.
+ */
+export class GrpcServiceChannel {
+  private readonly limits: GrpcLimits;
+  private readonly clients: ClientGrpcProxy[] = [];
+  private readonly metadata = new Metadata({ waitForReady: true });
+  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly silent = new Set<string>();
+  private readonly repeats: Counter;
+  private isClosed = false;
+
+  constructor(private readonly options: GrpcServiceChannelOptions) {
+    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    setToken(this.metadata, options.token);
+    const { metrics } = options;
+    const help = 'Calls to other services that are not answered yet';
+    metrics.gauge('command_channel_calls', help, [], () => this.underWay.size);
+    this.repeats = metrics.counter('command_channel_repeats_total', 'Calls repeated after a lost connection', [
+      'service',
+    ]);
+  }
+
+  /**
+   * What the service at the other end is asked: the operations of each part of its .proto file. They throw what the
+   * service throws, and `Unavailable` without an answer in time: the outcome is then unknown.
+   * @param deadlineMs of each call; longer than the service's own, which answers better than a channel that gives up
+   * @throws Error where the address of the service is not known
+   */
+  client<T extends Parts<T>>(proto: ServiceProto, deadlineMs: number): T {
+    const url = this.options.services[proto.name];
+    if (url === undefined) throw new Error(`the address of ${proto.name} is not known`);
+    const loaded = loadProto(proto);
+    const client = clientOf(url, loaded, this.options.tls, this.limits);
+    this.clients.push(client);
+    const operationsOf = ({ service, rpcs }: LoadedPart) => {
+      const serviceClient = client.getService<ServiceClient>(service);
+      return Object.fromEntries(
+        rpcs.map((rpc) => {
+          const callee = { service: proto.name, rpc, client: serviceClient, deadlineMs };
+          return [rpc.operation, (request: object = {}) => this.call(callee, request)];
+        }),
+      );
+    };
+    return Object.fromEntries(loaded.parts.map((part) => [part.name, operationsOf(part)])) as unknown as T;
+  }
+
+  /** Takes no more calls, and lets those under way finish. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.allSettled(this.underWay);
+    for (const client of this.clients) client.close();
+  }
+
+  private async call(callee: Callee, request: object): Promise<unknown> {
+    const { service, rpc } = callee;
+    if (this.isClosed) throw new Unavailable(service, 'the channel is closed');
+    if (this.underWay.size >= this.limits.maxCalls) throw new Busy(service, 'too many calls are under way');
+    const message = requestMessage(request, rpc.fields);
+    if (Buffer.byteLength(message.json ?? '') > this.limits.maxRequestBytes) {
+      throw new Error(`${service}.${rpc.name}: the request is larger than ${this.limits.maxRequestBytes} bytes`);
+    }
+    const calling = this.answerTo(callee, message);
+    this.underWay.add(calling);
+    try {
+      return answerOf(await calling);
+    } finally {
+      this.underWay.delete(calling);
+    }
+  }
+
+  private async answerTo(
+    { service, rpc, client, deadlineMs }: Callee,
+    message: RequestMessage,
+  ): Promise<AnswerMessage> {
+    const metadata = this.metadataOfCall();
+    const end = monotonicMs() + deadlineMs;
+    const call = async (failures: number) => {
+      if (failures > 0) this.repeats.add(1, { service });
+      const deadline = Date.now() + end - monotonicMs();
+      const calling = client[rpc.method]?.(message, metadata, { deadline });
+      if (calling === undefined) throw new Error(`the client of ${service} has no ${rpc.name}`);
+      return firstValueFrom(calling);
+    };
+    try {
+      const isTransient = (error: unknown) => LOST.has((error as ServiceError).code);
+      const pauses = { firstPauseMs: FIRST_PAUSE_MS, longestPauseMs: LONGEST_PAUSE_MS };
+      const answer = await retry(call, { deadline: end, isTransient, ...pauses });
+      if (this.silent.delete(service)) this.options.logger.info({ service }, 'command channel: answers again');
+      return answer;
+    } catch (error) {
+      const { code, details } = error as ServiceError;
+      if (code === status.UNAUTHENTICATED) throw this.unavailable(service, 'does not know the token', details);
+      if (!LOST.has(code) && code !== status.DEADLINE_EXCEEDED)
+        throw new Error(`${service}.${rpc.name}: ${status[code]}`);
+      throw this.unavailable(service, `no answer within ${deadlineMs} ms`, details);
+    }
+  }
+
+  private metadataOfCall(): Metadata {
+    const origin = this.options.origin?.();
+    if (origin === undefined) return this.metadata;
+    const metadata = this.metadata.clone();
+    setOrigin(metadata, origin);
+    return metadata;
+  }
+
+  /** Why a service does not answer stands in the log once, not for every call. */
+  private unavailable(service: string, message: string, reason: string): Unavailable {
+    if (!this.silent.has(service)) this.options.logger.warn({ service, reason }, 'command channel: no answer');
+    this.silent.add(service);
+    return new Unavailable(service, message);
+  }
+}
+
+function clientOf(
+  url: string,
+  { proto, definition }: LoadedProto,
+  tls: true | GrpcTls | undefined,
+  limits: GrpcLimits,
+): ClientGrpcProxy {
+  const bytes = messageBytes(limits);
+  return ClientProxyFactory.create({
+    transport: Transport.GRPC,
+    options: {
+      package: proto.package,
+      packageDefinition: definition,
+      url,
+      credentials: tls === undefined ? credentials.createInsecure() : secured(tls === true ? {} : tls),
+      maxSendMessageLength: bytes.request,
+      maxReceiveMessageLength: bytes.reply,
+      keepalive: keepaliveOf(limits),
+      channelOptions: {
+        'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+        'grpc.service_config_disable_resolution': 1,
+        'grpc.dns_min_time_between_resolutions_ms': 2_000,
+        'grpc.initial_reconnect_backoff_ms': 100,
+        'grpc.max_reconnect_backoff_ms': 2_000,
+        // What is repeated, and until when, is decided in one place: here.
+        'grpc.enable_retries': 0,
+        // A proxy in the environment is for the way out.
+        'grpc.enable_http_proxy': 0,
+        'grpc.enable_channelz': 0,
+      },
+    },
+  }) as ClientGrpcProxy;
+}
+
+function secured({ ca, cert, key }: GrpcTls): ChannelCredentials {
+  const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
+  return credentials.createSsl(pem(ca), pem(key), pem(cert));
+}
