@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { EventStoreDbStandIn } from '@tracking/eventstoredb-stand-in';
 import { AppendTooLarge, Unavailable, VersionConflict, type EventStore, type NewEvent } from '@tracking/ports';
@@ -244,11 +243,16 @@ function factsOfFaults(): void {
   it('a subscription that the node ends is taken up again, for as long as the process lives', async () => {
     const store = fixture.open();
     const appended = await fill(store, a, ['x'], 8);
-    const following = follow(store, { prefixes: [a], maxBatch: 50 }, count(2_000), () => pause(1));
-    for (let round = 0; round < 3; round += 1) {
+    // Each fault finds the reader in the middle of what is stored.
+    const faults = [0, 1, 2].map(() => Promise.withResolvers<void>());
+    let batches = 0;
+    const untilFault = async () => faults[Math.floor((batches += 1) / 6) - 1]?.promise;
+    const following = follow(store, { prefixes: [a], maxBatch: 50 }, count(2_000), untilFault);
+    for (const [round, fault] of faults.entries()) {
       appended.push(...(await fill(store, `${a}${round}`, ['y'], 4)));
       if (round === 1 || !HAS_SWITCHES) await fixture.killAndRestart();
       else await fixture.standIn.fault({ dropSubscriptions: true });
+      fault.resolve();
     }
     expect(ids((await following).events)).toEqual(appended);
   });
@@ -280,18 +284,25 @@ function factsOfFaults(): void {
 
   it('a node that is told to end serves on for a while: nothing is lost', async () => {
     const store = fixture.open();
-    const following = follow(store, { prefixes: [a] }, count(150));
+    const end = newEvent();
+    const following = follow(store, { prefixes: [a] }, ({ events }) => events.at(-1)?.id === end.id);
+    let isBack = false;
+    const appended: string[] = [];
+    const append = async (event: NewEvent) => {
+      const expected = appended.length === 0 ? 'no_stream' : appended.length - 1;
+      await untilAnswered(() => store.append(a, expected, [event]));
+      appended.push(event.id);
+    };
     const appending = (async () => {
-      for (let revision = -1; revision < 149; revision += 1) {
-        const events = newEvents(1);
-        await untilAnswered(() => store.append(a, revision < 0 ? 'no_stream' : revision, events));
-        await pause(5);
-      }
+      while (!isBack) await append(newEvent());
+      await append(end);
     })();
     await fixture.node.stop();
     await fixture.node.run();
+    isBack = true;
     await appending;
-    expect(ids((await following).events)).toEqual(ids(await store.read(a)));
+    expect(ids((await following).events)).toEqual(appended);
+    expect(ids(await store.read(a))).toEqual(appended);
   });
 
   it('ended subscriptions end without an error', async () => {

@@ -111,7 +111,8 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       const jobs = await connect().collection<TestDocument>({ name: 'jobs', indexes });
       const others = await connect().collection<TestDocument>({ name: 'jobs', indexes });
       const ids = Array.from({ length: 3_000 }, (_, at) => `job-${String(at).padStart(4, '0')}`);
-      await jobs.writeMany(ids.map((id) => ({ kind: 'insert', document: { id, state: 'free' } })));
+      const free = ids.map((id) => ({ kind: 'insert', document: { id, state: 'free' } }) as const);
+      await untilAnswered(() => jobs.writeMany(free));
       const won: { readonly id: string; readonly state: string }[] = [];
       const ended = new AbortController();
 

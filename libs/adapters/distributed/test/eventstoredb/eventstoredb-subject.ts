@@ -120,6 +120,6 @@ export function eventStoreDbSubject(): Subject<EventStoreDbEventStore> & { url()
 }
 
 /** Repeats it until the node answers. */
-export function untilAnswered<T>(operation: () => Promise<T>): Promise<T> {
-  return retry(operation, { longestPauseMs: 50, isTransient: (error) => error instanceof Unavailable });
+export function untilAnswered<T>(operation: () => Promise<T>, onFailure: () => void = () => undefined): Promise<T> {
+  return retry(operation, { longestPauseMs: 50, isTransient: (error) => error instanceof Unavailable, onFailure });
 }
