@@ -10,7 +10,7 @@ describe('bounds', () => {
   afterEach(() => folder.remove());
 
   it('keep the log small while it is written to all the time, before SQLite would do so during a commit', async () => {
-    const limits = { logBytes: 2 ** 23 };
+    const limits = { walCheckpointBytes: 2 ** 23 };
     const engine = await EmbeddedEngine.open({
       dataDir: folder.path,
       logger: silentLogger,
@@ -20,14 +20,14 @@ describe('bounds', () => {
     const records = await engine.documentStore.collection({ name: 'records', indexes: [] });
     const text = 'x'.repeat(100_000);
     let [greatest, written] = [0, 0];
-    while (written < 16 * limits.logBytes) {
+    while (written < 16 * limits.walCheckpointBytes) {
       await records.insert({ id: String(written), text } as { id: string });
       written += text.length;
       greatest = Math.max(greatest, statSync(join(folder.path, 'storage.db-wal')).size);
     }
     await engine.close();
-    expect(greatest).toBeGreaterThan(limits.logBytes);
-    expect(greatest).toBeLessThan(8 * limits.logBytes);
+    expect(greatest).toBeGreaterThan(limits.walCheckpointBytes);
+    expect(greatest).toBeLessThan(8 * limits.walCheckpointBytes);
   }, 60_000);
 
   it('refuse writes when too many wait, and have then written nothing', async () => {

@@ -2,14 +2,15 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import type { Database } from './sqlite-database.ts';
 
-/** Digits of the note, so that each one is written over the one before. */
+/** Always as many, so that each number overwrites the one before. */
 const DIGITS = 16;
 
 /**
- * How many commits were acknowledged, in two places: in the file with each of them, and in a note beside it afterwards.
- * SQLite takes the first frame of its log whose checksum is wrong for the end that a power cut left, whatever stands
- * behind it; so only a number kept elsewhere tells that something acknowledged is missing. The note is not synchronised:
- * it may be older than the file after a power cut, but never promises what the disk did not have.
+ * Counts the acknowledged commits in two places: in the database with each commit, and in the file `commits` after it.
+ *
+ * SQLite takes the first frame of the write-ahead log whose checksum is wrong for the log's end, as a power cut leaves it,
+ * and drops everything behind it. Only a number kept elsewhere tells that acknowledged commits are missing. The file is not
+ * synchronised: after a power cut it may be older than the database, but is never ahead of it.
  */
 export class CommitCount {
   private readonly database: Database;
@@ -22,18 +23,18 @@ export class CommitCount {
     this.descriptor = openSync(notePath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
-  /** Call it in the transaction. */
+  /** To be called in the transaction. */
   add(): void {
     this.database.run('UPDATE commits SET number = ?', [this.count + 1]);
   }
 
-  /** Call it when that is on the disk, before anybody is told. */
+  /** To be called when the transaction is on the disk, before anybody is told. */
   note(): void {
     this.count += 1;
     try {
       writeSync(this.descriptor, `${String(this.count).padStart(DIGITS, '0')}\n`, 0);
     } catch {
-      // The older note promises less, and the next commit writes it again.
+      // The older number promises less, and the next commit writes it again.
     }
   }
 
@@ -42,12 +43,12 @@ export class CommitCount {
   }
 }
 
-/** Where the number is noted that belongs to a file. */
+/** The file with the number, beside the database file. */
 export function notePath(file: string): string {
   return join(dirname(file), 'commits');
 }
 
-/** 0 where nothing was noted, or was not written to its end. */
+/** 0 when there is no number, or only a part of one. */
 export function notedCount(file: string): number {
   try {
     const note = readFileSync(notePath(file), 'latin1');
@@ -58,7 +59,7 @@ export function notedCount(file: string): number {
   }
 }
 
-/** 0 in a file that was written before they were counted. */
+/** 0 in a database of an earlier version, which did not count. */
 export function countIn(database: Database): number {
   const isCounted = database.value("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
   return isCounted ? Number(database.value('SELECT number FROM commits') ?? 0) : 0;

@@ -1,10 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { BatchHandler, CountRetry, Logger, ReceivedMessage } from '@tracking/ports';
-import { Signal } from './signal.ts';
-import { messageOf } from './sqlite-database.ts';
+import type { BatchHandler, CountRetry, Logger, ReceivedMessage, TopicSpec } from '@tracking/ports';
+import { retry } from '@tracking/resilience';
+import { ChangeSignal } from './change-signal.ts';
+import { messageOf } from './sqlite-errors.ts';
 
 const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5_000;
 
 /** What a group reads from and commits to. */
 export interface TopicLog {
@@ -23,12 +22,12 @@ interface Member {
   readonly inHand: Set<Promise<void>>;
 }
 
-/** How far one partition was handled. Positions are committed in order, each once what was put aside up to it is done. */
-class Progress {
+/** How far a group is in one partition. An offset is committed when all deferred work up to it is done. */
+class PartitionProgress {
   handled: number;
-  /** Why something that was put aside was not done: nothing from there on is committed. */
+  /** Why deferred work failed: nothing from there on is committed. */
   failure: Error | undefined;
-  /** Resolves when nothing that was put aside is under way. */
+  /** Resolves when no deferred work is under way. */
   settled: Promise<void> = Promise.resolve();
 
   constructor(
@@ -39,9 +38,9 @@ class Progress {
     this.handled = committed;
   }
 
-  advance(position: number, aside: readonly Promise<void>[]): void {
+  advance(position: number, deferred: readonly Promise<void>[]): void {
     this.handled = position;
-    this.settled = Promise.all([Promise.allSettled(aside), this.settled]).then(([outcomes]) => {
+    this.settled = Promise.all([Promise.allSettled(deferred), this.settled]).then(([outcomes]) => {
       const rejected = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
       if (rejected !== undefined && this.failure === undefined) {
         this.failure = new Error(messageOf(rejected.reason));
@@ -63,16 +62,17 @@ export class ConsumerGroup {
   private readonly closing = new AbortController();
   private loops: Promise<void>[] = [];
   /** For each partition: there is something new, messages or members. */
-  private readonly signals: readonly Signal[];
+  private readonly signals: readonly ChangeSignal[];
+
+  readonly topic: string;
 
   constructor(
-    readonly topic: string,
-    partitions: number,
+    { name, partitions }: TopicSpec,
     private readonly log: TopicLog,
-    private readonly logger: Logger,
-    private readonly countRetry: CountRetry,
+    private readonly options: { readonly logger: Logger; readonly countRetry: CountRetry },
   ) {
-    this.signals = Array.from({ length: partitions }, () => new Signal());
+    this.topic = name;
+    this.signals = Array.from({ length: partitions }, () => new ChangeSignal());
   }
 
   /** There are new messages. */
@@ -100,59 +100,66 @@ export class ConsumerGroup {
     await Promise.all(this.loops);
   }
 
-  private async run(partition: number, signal: Signal): Promise<void> {
-    let failures = 0;
-    let failedAt = -1;
-    // What is stored follows it: nobody else handles messages of this partition for the group.
-    let progress: Progress | undefined;
+  private async run(partition: number, changes: ChangeSignal): Promise<void> {
+    let progress: PartitionProgress | undefined;
+    const onFailure = (error: unknown, tries: number) => this.failed(partition, error, tries);
+    const untilCommitted = async () => {
+      progress = await this.resumed(partition, progress);
+      await this.handleUntilCommitted(partition, progress, changes);
+    };
     while (!this.closing.signal.aborted) {
-      const { changed } = signal;
-      const member = this.members[partition % this.members.length];
-      try {
-        progress ??= this.progress(partition, this.log.committed(partition));
-        if (!(await this.handle(partition, progress, member))) await changed;
-      } catch (error) {
-        const { topic } = this;
-        this.countRetry('handling messages');
-        this.logger.warn({ topic, partition, reason: messageOf(error) }, 'a batch of messages is handled again');
-        const committed = progress?.committed ?? -1;
-        failures = committed > failedAt ? 1 : failures + 1;
-        failedAt = committed;
-        await this.rest(failures);
-        if (progress?.failure === undefined) continue;
-        await progress.settled;
-        progress = this.progress(partition, progress.committed);
-      }
+      // Each time anew: the pauses grow only while nothing is committed in between.
+      const options = { signal: this.closing.signal, firstPauseMs: FIRST_PAUSE_MS, onFailure };
+      await retry(untilCommitted, options).catch(() => undefined);
     }
     await progress?.settled;
   }
 
-  private progress(partition: number, committed: number): Progress {
+  /** From what is stored at first, then from memory: nobody else handles this partition for the group. */
+  private async resumed(partition: number, before: PartitionProgress | undefined): Promise<PartitionProgress> {
+    if (before !== undefined && before.failure === undefined) return before;
+    await before?.settled;
+    const committed = before?.committed ?? this.log.committed(partition);
     const commit = (position: number) => this.log.commit(partition, position);
-    return new Progress(committed, commit, () => this.wake([partition]));
+    return new PartitionProgress(committed, commit, () => this.wake([partition]));
+  }
+
+  private async handleUntilCommitted(
+    partition: number,
+    progress: PartitionProgress,
+    changes: ChangeSignal,
+  ): Promise<void> {
+    const before = progress.committed;
+    while (progress.committed === before && !this.closing.signal.aborted) {
+      const { changed } = changes;
+      const member = this.members[partition % this.members.length];
+      if (!(await this.handle(partition, progress, member))) await changed;
+    }
+  }
+
+  private failed(partition: number, error: unknown, tries: number): void {
+    const { topic } = this;
+    this.options.countRetry('handling messages');
+    const about = { topic, partition, tries, reason: messageOf(error) };
+    this.options.logger.warn(about, 'a batch of messages is handled again');
   }
 
   /** Handles what comes next; answers whether there was anything. */
-  private async handle(partition: number, progress: Progress, member: Member | undefined): Promise<boolean> {
+  private async handle(partition: number, progress: PartitionProgress, member: Member | undefined): Promise<boolean> {
     if (progress.failure !== undefined) throw progress.failure;
     const messages = member === undefined ? [] : this.log.read(partition, progress.handled, member.maxBatch);
     const last = messages[messages.length - 1];
     if (last === undefined || member === undefined) return false;
-    const aside: Promise<void>[] = [];
+    const deferred: Promise<void>[] = [];
     const work = member.handler(messages, member.fenced, (rest) => {
       rest.catch(() => undefined);
-      aside.push(rest);
+      deferred.push(rest);
     });
-    const handled = work.then(() => progress.advance(Number(last.offset), aside));
+    const handled = work.then(() => progress.advance(Number(last.offset), deferred));
     const inHand = handled.then(() => progress.settled).catch(() => undefined);
     member.inHand.add(inHand);
     void inHand.then(() => member.inHand.delete(inHand));
     await handled;
     return true;
-  }
-
-  private async rest(failures: number): Promise<void> {
-    const ms = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
-    await pause(ms, undefined, { signal: this.closing.signal }).catch(() => undefined);
   }
 }

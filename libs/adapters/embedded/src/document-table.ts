@@ -5,8 +5,8 @@ import type { DocumentWrite, Sql, SqlValue } from './storage-protocol.ts';
 const NO_GUARD: Sql = { text: 'TRUE', values: [] };
 
 /**
- * The documents of one collection, as the writer's thread changes them. Looks before it writes: an index costs a page of
- * log for each entry that is written, and most updates leave most of what is indexed as it was.
+ * The documents of one collection, as the writer's thread changes them. Only indexed columns that changed are written:
+ * each index entry costs a page of the write-ahead log, and most updates leave most of them as they were.
  */
 export class DocumentTable {
   readonly layout: CollectionLayout;
@@ -14,7 +14,7 @@ export class DocumentTable {
   private readonly table: string;
   private readonly columns: readonly string[];
   private readonly insertText: string;
-  /** Whether a unique index may refuse a document when a part of it was written. */
+  /** Whether a unique index may refuse a document of which a part was already written. */
   readonly mayLeaveHalf: boolean;
 
   constructor(database: Database, layout: CollectionLayout) {

@@ -14,11 +14,13 @@ import { DataFolderDamaged, DataFolderTooNew, lockDataFolder, type DataFolder } 
 import { InProcessLeases } from './in-process-leases.ts';
 import { LiveTail, type TailLimits } from './live-tail.ts';
 import { MemoryQuota } from './memory-quota.ts';
-import { NewerSchema, openForReading } from './sqlite-database.ts';
+import { openForReading } from './sqlite-database.ts';
+import { NewerSchema } from './sqlite-schema.ts';
 import { SqliteDocumentStore } from './sqlite-document-store.ts';
 import { SqliteEventStore } from './sqlite-event-store.ts';
 import { SqliteMessageBroker } from './sqlite-message-broker.ts';
-import { SqliteReaders } from './sqlite-readers.ts';
+import { SqliteReaderPool } from './sqlite-reader-pool.ts';
+import type { SqliteStorage } from './sqlite-storage.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 import { DamagedStorage } from './storage-check.ts';
 
@@ -34,12 +36,12 @@ export interface EmbeddedLimits {
   /** Of data and metadata of one append; `MAX_APPEND_BYTES` by default. */
   readonly appendBytes?: number;
   /**
-   * How much of the log is put into the file at once; 16 MiB by default, 4 times SQLite's: each time costs
-   * synchronisations with the disk, but a page that changed often meanwhile is written once. Under a load that never rests
-   * the log grows to four times that. Not more: what is written over when it begins anew is read first wherever the
-   * operating system no longer has it in memory, since SQLite writes the log in pieces that are no whole blocks.
+   * At what size of the write-ahead log a checkpoint is due; 16 MiB by default, 4 times SQLite's. A larger one costs fewer
+   * fsyncs, and a page that changed often is copied once. Under a load that never rests the log grows to four times that.
+   * Not more: the log's frames are no whole blocks, so that what is overwritten when it starts again is first read from the
+   * disk, wherever the operating system no longer has it in memory.
    */
-  readonly logBytes?: number;
+  readonly walCheckpointBytes?: number;
 }
 
 export interface EmbeddedOptions {
@@ -54,49 +56,49 @@ export interface EmbeddedOptions {
 export class EmbeddedEngine {
   private closed: Promise<void> | undefined;
 
+  readonly eventStore: EventStore;
+  readonly documentStore: DocumentStore;
+  readonly messageBroker: MessageBroker;
+  readonly leases: Leases;
+  readonly quota: Quota = new MemoryQuota();
+
   private constructor(
-    readonly eventStore: EventStore,
-    readonly documentStore: DocumentStore,
-    readonly messageBroker: MessageBroker,
-    readonly leases: Leases,
-    readonly quota: Quota,
-    private readonly writer: SqliteWriter,
-    private readonly release: () => Promise<void>,
-  ) {}
+    private readonly storage: SqliteStorage,
+    private readonly folder: DataFolder,
+    { logger, metrics, limits = {} }: EmbeddedOptions,
+  ) {
+    const { appendBytes = MAX_APPEND_BYTES } = limits;
+    const live = { items: 2_000, characters: 8_000_000, ...limits.live };
+    const { head, incarnation } = storage.writer.start;
+    const countRetry = retryCounter(metrics);
+    const events = new LiveTail<StoredEvent>(head, live);
+    this.eventStore = new SqliteEventStore(storage, events, { appendBytes, logger, countRetry });
+    this.documentStore = new SqliteDocumentStore(storage);
+    this.messageBroker = new SqliteMessageBroker(storage, { live, logger, countRetry });
+    this.leases = new InProcessLeases(incarnation);
+  }
 
   /**
    * Opens the folder; what a crash left behind is put in order by itself.
    * @throws DataFolderInUse, DataFolderTooNew, DataFolderDamaged, Unavailable
    */
-  static async open({ dataDir, logger, metrics, limits = {} }: EmbeddedOptions): Promise<EmbeddedEngine> {
+  static async open(options: EmbeddedOptions): Promise<EmbeddedEngine> {
+    const { dataDir, metrics, limits = {} } = options;
+    const { readerThreads = 2, waitingReads = 1_000 } = limits;
     const folder = lockDataFolder(dataDir);
-    const writer = await openWriter(folder, dataDir, limits, logger, metrics);
+    const writer = await openWriter(folder, options);
     const database = openForReading(folder.storage);
-    const { readerThreads = 2, waitingReads = 1_000, appendBytes = MAX_APPEND_BYTES } = limits;
-    const live = { items: 2_000, characters: 8_000_000, ...limits.live };
-    const readers = new SqliteReaders(folder.storage, { threads: readerThreads, waiting: waitingReads }, metrics);
-    const countRetry = retryCounter(metrics);
-    const events = new LiveTail<StoredEvent>(writer.start.head, live);
-    return new EmbeddedEngine(
-      new SqliteEventStore(writer, database, readers, events, logger, countRetry, appendBytes),
-      new SqliteDocumentStore(writer, database, readers),
-      new SqliteMessageBroker(writer, database, readers, live, logger, countRetry),
-      new InProcessLeases(writer.start.incarnation),
-      new MemoryQuota(),
-      writer,
-      async () => {
-        await readers.close();
-        database.close();
-        // Last: the connection that closes the file puts the log into it.
-        await writer.close();
-        folder.unlock();
-      },
+    const readers = new SqliteReaderPool(
+      folder.storage,
+      { threads: readerThreads, mostWaiting: waitingReads },
+      metrics,
     );
+    return new EmbeddedEngine({ writer, database, readers }, folder, options);
   }
 
   /** Why nothing can be written, now or soon; undefined while all is well. */
   get failure(): string | undefined {
-    return this.writer.failure;
+    return this.storage.writer.failure;
   }
 
   /** Ends catch-ups and leases, lets writes under way finish, releases the folder. */
@@ -109,22 +111,29 @@ export class EmbeddedEngine {
     // First: the handlers of its messages use the rest.
     await this.messageBroker.close();
     // Then no new work, while what is under way is finished.
-    const drained = this.writer.drain();
+    const drained = this.storage.writer.drain();
     await Promise.all([this.eventStore.close(), this.documentStore.close(), this.leases.close(), this.quota.close()]);
     await drained;
-    await this.release();
+    await this.storage.readers.close();
+    this.storage.database.close();
+    // Last: the connection that closes the file checkpoints the log and deletes it.
+    await this.storage.writer.close();
+    this.folder.unlock();
   }
 }
 
 async function openWriter(
   folder: DataFolder,
-  dataDir: string,
-  { waitingWrites = 20_000, logBytes = 16 * 2 ** 20 }: EmbeddedLimits,
-  logger: Logger,
-  metrics: Metrics,
+  {
+    dataDir,
+    logger,
+    metrics,
+    limits: { waitingWrites = 20_000, walCheckpointBytes = 16 * 2 ** 20 } = {},
+  }: EmbeddedOptions,
 ): Promise<SqliteWriter> {
   try {
-    return await SqliteWriter.open(folder.storage, { waiting: waitingWrites, logBytes }, logger, metrics);
+    const options = { mostWaiting: waitingWrites, checkpointBytes: walCheckpointBytes, logger, metrics };
+    return await SqliteWriter.open(folder.storage, options);
   } catch (error) {
     folder.unlock();
     if (error instanceof NewerSchema) throw new DataFolderTooNew(dataDir, error.message);

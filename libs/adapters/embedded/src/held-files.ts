@@ -9,8 +9,8 @@ interface Held {
 }
 
 /**
- * The files that are written, as they are open: whether they are still what their names lead to. Whoever removes or
- * replaces them under a process that has them open is not noticed by SQLite, and what it writes ends with the process.
+ * Checks whether the open files are still those that their names lead to. SQLite does not notice when somebody removes or
+ * replaces them, and what it writes to them from then on is gone when the process ends.
  */
 export class HeldFiles {
   private readonly held: readonly Held[];

@@ -1,4 +1,4 @@
-import { Signal } from './signal.ts';
+import { ChangeSignal } from './change-signal.ts';
 
 export interface TailLimits {
   /** Newest items kept, at least where they are small; up to twice as many. */
@@ -7,17 +7,17 @@ export interface TailLimits {
   readonly characters: number;
 }
 
-interface Entry<T> {
+interface TailItem<T> {
   readonly item: T;
   readonly characters: number;
 }
 
-/** The newest of what is numbered without gaps, kept in memory so that live readers read nothing back. */
+/** The newest items of a log without gaps in its positions, in memory: readers that keep up read nothing from the file. */
 export class LiveTail<T> {
-  private entries: Entry<T>[] = [];
+  private entries: TailItem<T>[] = [];
   private characters = 0;
-  /** When something was added, or whoever waits for that should look again. */
-  readonly signal = new Signal();
+  /** Something was added, or whoever waits for that should look again. */
+  readonly signal = new ChangeSignal();
 
   /** @param head position of the last item stored so far */
   constructor(
@@ -30,7 +30,7 @@ export class LiveTail<T> {
   }
 
   /** Adds the items at the positions that follow the last one. */
-  push(entries: readonly Entry<T>[]): void {
+  push(entries: readonly TailItem<T>[]): void {
     for (const entry of entries) {
       this.entries.push(entry);
       this.characters += entry.characters;
@@ -59,7 +59,7 @@ export class LiveTail<T> {
     return { items, position: at };
   }
 
-  /** What is no longer stored must not be handed out any more either. */
+  /** For when stored items were deleted: they must not be handed out any more. */
   clear(): void {
     this.entries = [];
     this.characters = 0;

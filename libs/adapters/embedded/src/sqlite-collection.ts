@@ -9,29 +9,28 @@ import {
 } from '@tracking/ports';
 import { arrayRows, columnValues, quoted, type CollectionLayout } from './collection-layout.ts';
 import { countSql, filterSql, findSql, isPointQuery } from './filter-sql.ts';
-import { messageOf, type Database } from './sqlite-database.ts';
-import type { SqliteReaders } from './sqlite-readers.ts';
-import { ENGINE, type SqliteWriter, type Urgency } from './sqlite-writer.ts';
+import { messageOf } from './sqlite-errors.ts';
+import type { SqliteStorage } from './sqlite-storage.ts';
+import { ENGINE, type CommitClass } from './sqlite-writer.ts';
 import type { DocumentWrite, Sql } from './storage-protocol.ts';
 
-/** Documents looked up by id on the calling thread; more go to a reader. */
+/** Documents looked up by id on the calling thread; more are read by a reader thread. */
 const MOST_AT_ONCE = 250;
 /** Documents in one operation of the writer: bounds its transactions. */
 const WRITES_AT_ONCE = 1_000;
 
 export class SqliteCollection<T extends Document> implements Collection<T> {
-  private readonly urgency: Urgency;
+  private readonly commitClass: CommitClass;
   private readonly getSql: string;
   private readonly getManySql: string;
 
   constructor(
     private readonly layout: CollectionLayout,
-    private readonly writer: SqliteWriter,
-    private readonly database: Database,
-    private readonly readers: SqliteReaders,
+    private readonly storage: SqliteStorage,
   ) {
     const { durability = 'durable' } = layout.spec;
-    this.urgency = durability === 'durable' ? 'durable' : 'soon';
+    // One write-ahead log keeps the order of all ports' writes: what is not flushed at once is lost together with all after it.
+    this.commitClass = durability === 'durable' ? 'durable' : 'soon';
     this.getSql = `SELECT json FROM ${quoted(layout.table)} WHERE id = ?`;
     this.getManySql = `SELECT json FROM ${quoted(layout.table)} WHERE id IN (SELECT value FROM json_each(?))`;
   }
@@ -73,7 +72,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   async writeMany(writes: readonly Write<T>[]): Promise<void> {
-    this.writer.admit();
+    this.storage.writer.admit();
     const all = writes.map((write) => this.prepared(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
     for (let from = 0; from < all.length; from += WRITES_AT_ONCE) {
@@ -83,10 +82,10 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   async claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined> {
-    this.writer.admit();
+    this.storage.writer.admit();
     const select = findSql(this.layout, { ...query, limit: 1 });
     const operation = { kind: 'claim', collection: this.layout.spec.name, select, set: JSON.stringify(set) } as const;
-    return this.writer.run(operation, 1, this.urgency, (outcome) => {
+    return this.storage.writer.run(operation, 1, this.commitClass, (outcome) => {
       this.refuseDuplicate(outcome);
       return outcome.json === null ? undefined : (JSON.parse(outcome.json) as T);
     });
@@ -125,7 +124,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   private async writeOne(write: DocumentWrite): Promise<boolean> {
-    this.writer.admit();
+    this.storage.writer.admit();
     const outcome = await this.write([write]);
     this.refuseDuplicate(outcome);
     return outcome.count === 1;
@@ -133,19 +132,19 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
 
   private write(writes: readonly DocumentWrite[]) {
     const operation = { kind: 'write', collection: this.layout.spec.name, writes } as const;
-    return this.writer.run(operation, writes.length, this.urgency, (outcome) => outcome);
+    return this.storage.writer.run(operation, writes.length, this.commitClass, (outcome) => outcome);
   }
 
   private readHere({ text, values }: Sql): T[] {
     try {
-      return this.database.rows(text, values).map(([json]) => JSON.parse(String(json)) as T);
+      return this.storage.database.rows(text, values).map(([json]) => JSON.parse(String(json)) as T);
     } catch (error) {
       throw new Unavailable(ENGINE, messageOf(error));
     }
   }
 
   private async readElsewhere<R>(sql: Sql): Promise<readonly R[]> {
-    const { json } = await this.readers.read({ kind: 'rows', sql });
+    const { json } = await this.storage.readers.read({ kind: 'rows', sql });
     return JSON.parse(json) as R[];
   }
 }

@@ -2,19 +2,14 @@ import type { Collection, CollectionSpec, Document, DocumentStore } from '@track
 import { Unavailable } from '@tracking/ports';
 import { layoutOf } from './collection-layout.ts';
 import { SqliteCollection } from './sqlite-collection.ts';
-import type { Database } from './sqlite-database.ts';
-import type { SqliteReaders } from './sqlite-readers.ts';
-import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
+import type { SqliteStorage } from './sqlite-storage.ts';
+import { ENGINE } from './sqlite-writer.ts';
 
 export class SqliteDocumentStore implements DocumentStore {
   private readonly collections = new Map<string, { readonly spec: string; readonly opened: Promise<unknown> }>();
   private closed = false;
 
-  constructor(
-    private readonly writer: SqliteWriter,
-    private readonly database: Database,
-    private readonly readers: SqliteReaders,
-  ) {}
+  constructor(private readonly storage: SqliteStorage) {}
 
   async collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
     this.refuseWhenClosed();
@@ -29,15 +24,17 @@ export class SqliteDocumentStore implements DocumentStore {
 
   async collectionNames(prefix: string): Promise<readonly string[]> {
     this.refuseWhenClosed();
-    const names = this.database.rows('SELECT name FROM collections ORDER BY name').map(([name]) => String(name));
+    const names = this.storage.database
+      .rows('SELECT name FROM collections ORDER BY name')
+      .map(([name]) => String(name));
     return Promise.resolve(names.filter((name) => name.startsWith(prefix)));
   }
 
   async dropCollection(name: string): Promise<void> {
     this.refuseWhenClosed();
-    this.writer.admit();
+    this.storage.writer.admit();
     this.collections.delete(name);
-    await this.writer.run({ kind: 'drop', collection: name }, 1, 'durable', () => undefined);
+    await this.storage.writer.run({ kind: 'drop', collection: name }, 1, 'durable', () => undefined);
   }
 
   close(): Promise<void> {
@@ -47,9 +44,9 @@ export class SqliteDocumentStore implements DocumentStore {
 
   private async open<T extends Document>(spec: CollectionSpec): Promise<SqliteCollection<T>> {
     const { name, indexes } = spec;
-    const collection = new SqliteCollection<T>(layoutOf(spec), this.writer, this.database, this.readers);
-    this.writer.admit();
-    await this.writer.run(
+    const collection = new SqliteCollection<T>(layoutOf(spec), this.storage);
+    this.storage.writer.admit();
+    await this.storage.writer.run(
       { kind: 'define', spec: JSON.stringify({ name, indexes }) },
       1,
       'durable',

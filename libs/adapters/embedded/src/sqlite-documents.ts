@@ -1,7 +1,8 @@
 import type { CollectionSpec } from '@tracking/ports';
 import { arrayRows, columnValues, definition, layoutOf, quoted, removal, violatedIndex } from './collection-layout.ts';
 import { DocumentTable } from './document-table.ts';
-import { isConstraint, messageOf, type Database } from './sqlite-database.ts';
+import type { Database } from './sqlite-database.ts';
+import { isConstraint, messageOf } from './sqlite-errors.ts';
 import type {
   ClaimOperation,
   ClaimOutcome,

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import {
   AppendTooLarge,
   Unavailable,
@@ -15,30 +15,33 @@ import {
   type StoredEvent,
 } from '@tracking/ports';
 import type { JsonObject } from '@tracking/contracts';
+import { retry } from '@tracking/resilience';
 import type { LiveTail } from './live-tail.ts';
-import { messageOf, type Database } from './sqlite-database.ts';
-import type { SqliteReaders } from './sqlite-readers.ts';
-import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
-import type { AppendOutcome } from './storage-protocol.ts';
+import { messageOf } from './sqlite-errors.ts';
+import type { SqliteStorage } from './sqlite-storage.ts';
+import { ENGINE } from './sqlite-writer.ts';
+import type { AppendOperation, AppendOutcome } from './storage-protocol.ts';
 
 /** Events of a stream parsed in one go: about a millisecond of the calling thread. */
 const READ_AT_ONCE = 200;
 const DEFAULT_BATCH = 500;
-const RETRY_MS = 100;
 const READ = `SELECT position, revision, id, type, data, metadata FROM events
   WHERE stream = ? AND revision >= ? AND revision <= ? ORDER BY revision LIMIT ${READ_AT_ONCE}`;
+
+export interface SqliteEventStoreOptions {
+  /** Most bytes of data and metadata in one append. */
+  readonly appendBytes: number;
+  readonly logger: Logger;
+  readonly countRetry: CountRetry;
+}
 
 export class SqliteEventStore implements EventStore {
   private readonly closing = new AbortController();
 
   constructor(
-    private readonly writer: SqliteWriter,
-    private readonly database: Database,
-    private readonly readers: SqliteReaders,
+    private readonly storage: SqliteStorage,
     private readonly tail: LiveTail<StoredEvent>,
-    private readonly logger: Logger,
-    private readonly countRetry: CountRetry,
-    private readonly appendBytes: number,
+    private readonly options: SqliteEventStoreOptions,
   ) {}
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
@@ -50,15 +53,12 @@ export class SqliteEventStore implements EventStore {
       JSON.stringify(data),
       JSON.stringify(metadata),
     ]);
-    if (cells.reduce((sum, cell) => sum + Buffer.byteLength(cell), 0) > this.appendBytes) throw new AppendTooLarge();
-    const characters = cells.reduce((sum, cell) => sum + cell.length, 0) / events.length;
-    this.writer.admit();
-    return this.writer.run(
-      { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells },
-      events.length,
-      'durable',
-      (outcome) => this.appended(stream, expected, events, characters, outcome),
-    );
+    if (cells.reduce((sum, cell) => sum + Buffer.byteLength(cell), 0) > this.options.appendBytes)
+      throw new AppendTooLarge();
+    const { writer } = this.storage;
+    writer.admit();
+    const operation = { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells } as const;
+    return writer.run(operation, events.length, 'durable', (outcome) => this.appended(operation, events, outcome));
   }
 
   async read(stream: string, range: { readonly from?: number; readonly to?: number } = {}): Promise<StoredEvent[]> {
@@ -93,15 +93,15 @@ export class SqliteEventStore implements EventStore {
       let isFirst = true;
       while (!stop.aborted) {
         const { changed } = this.tail.signal;
-        const batch = this.tail.covers(after)
-          ? this.liveBatch(after, options)
-          : await this.oldBatch(after, options, stop);
-        const position = fromPosition(batch?.position ?? toPosition(after));
-        if (batch !== undefined && (position > after || isFirst)) {
+        const isLive = this.tail.covers(after);
+        const batch = isLive ? this.liveBatch(after, options) : await this.storedBatch(after, options, stop);
+        if (batch === undefined) return;
+        const position = fromPosition(batch.position);
+        if (position > after || isFirst) {
           yield batch;
           after = position;
           isFirst = false;
-        } else if (batch !== undefined) {
+        } else {
           await changed;
         }
       }
@@ -120,33 +120,29 @@ export class SqliteEventStore implements EventStore {
     return Promise.resolve();
   }
 
+  /** Runs in the order of the commits, so that the tail has the events in the order of their positions. */
   private appended(
-    stream: string,
-    expected: ExpectedRevision,
+    { stream, expected, cells }: AppendOperation,
     events: readonly NewEvent[],
-    characters: number,
     outcome: AppendOutcome,
   ): AppendResult {
     if (outcome.kind === 'conflict') {
-      throw new VersionConflict(stream, expected, outcome.actual < 0 ? 'no_stream' : outcome.actual);
+      throw new VersionConflict(stream, toExpected(expected), toExpected(outcome.actual));
     }
     const { revision, position, repeated } = outcome;
     if (!repeated) {
       const back = events.length - 1;
-      this.tail.push(
-        events.map(({ id, type, data, metadata }, index) => ({
-          characters,
-          item: {
-            id,
-            type,
-            data,
-            metadata,
-            stream,
-            revision: revision - back + index,
-            position: toPosition(position - back + index),
-          },
-        })),
-      );
+      const characters = cells.reduce((sum, cell) => sum + cell.length, 0) / events.length;
+      const stored = ({ id, type, data, metadata }: NewEvent, index: number): StoredEvent => ({
+        id,
+        type,
+        data,
+        metadata,
+        stream,
+        revision: revision - back + index,
+        position: toPosition(position - back + index),
+      });
+      this.tail.push(events.map((event, index) => ({ characters, item: stored(event, index) })));
     }
     return { revision, position: toPosition(position) };
   }
@@ -154,7 +150,7 @@ export class SqliteEventStore implements EventStore {
   private rows(stream: string, from: number, to: number) {
     this.refuseWhenClosed();
     try {
-      return this.database.rows(READ, [stream, from, to]);
+      return this.storage.database.rows(READ, [stream, from, to]);
     } catch (error) {
       throw new Unavailable(ENGINE, messageOf(error));
     }
@@ -166,31 +162,36 @@ export class SqliteEventStore implements EventStore {
     return { events: items, position: toPosition(position), caughtUp: position >= this.tail.last };
   }
 
-  /** Undefined when the engine did not answer; tried again after a pause. */
-  private async oldBatch(
+  /** Tries until a reader answers; undefined when it was stopped before that. */
+  private storedBatch(after: number, options: CatchUpOptions, signal: AbortSignal): Promise<EventBatch | undefined> {
+    const onFailure = (error: unknown) => {
+      if (signal.aborted) return;
+      this.options.countRetry('catching up');
+      this.options.logger.warn({ reason: messageOf(error) }, 'storage: catching up is tried again');
+    };
+    return retry(() => this.readBatch(after, options), { signal, longestPauseMs: 1_000, onFailure }).catch(
+      () => undefined,
+    );
+  }
+
+  private async readBatch(
     after: number,
     { streamPrefixes, maxBatch = DEFAULT_BATCH }: CatchUpOptions,
-    stop: AbortSignal,
-  ): Promise<EventBatch | undefined> {
-    try {
-      const request = { kind: 'events', after, prefixes: streamPrefixes, limit: maxBatch } as const;
-      const { json, position, head } = await this.readers.read(request);
-      const events = (JSON.parse(json) as (Omit<StoredEvent, 'position'> & { readonly at: number })[]).map(
-        ({ at, ...event }) => ({ ...event, position: toPosition(at) }),
-      );
-      return { events, position: toPosition(position), caughtUp: position >= head };
-    } catch (error) {
-      if (stop.aborted) return undefined;
-      this.countRetry('catching up');
-      this.logger.warn({ reason: messageOf(error) }, 'storage: catching up is tried again');
-      await setTimeout(RETRY_MS, undefined, { signal: stop }).catch(() => undefined);
-      return undefined;
-    }
+  ): Promise<EventBatch> {
+    const request = { kind: 'events', after, prefixes: streamPrefixes, limit: maxBatch } as const;
+    const { json, position, head } = await this.storage.readers.read(request);
+    const rows = JSON.parse(json) as (Omit<StoredEvent, 'position'> & { readonly at: number })[];
+    const events = rows.map(({ at, ...event }) => ({ ...event, position: toPosition(at) }));
+    return { events, position: toPosition(position), caughtUp: position >= head };
   }
 
   private refuseWhenClosed(): void {
     if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
   }
+}
+
+function toExpected(revision: number): ExpectedRevision {
+  return revision < 0 ? 'no_stream' : revision;
 }
 
 /** 16 hexadecimal digits: as strings they sort as the numbers do. */

@@ -11,29 +11,40 @@ import {
   type ReceivedMessage,
   type TopicSpec,
 } from '@tracking/ports';
-import { ConsumerGroup } from './consumer-group.ts';
+import { ConsumerGroup, type TopicLog } from './consumer-group.ts';
 import { LiveTail, type TailLimits } from './live-tail.ts';
-import { LIMIT, messageOf, type Database } from './sqlite-database.ts';
-import type { SqliteReaders } from './sqlite-readers.ts';
-import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
+import { LIMIT } from './sqlite-database.ts';
+import { messageOf } from './sqlite-errors.ts';
+import type { SqliteStorage } from './sqlite-storage.ts';
+import { ENGINE } from './sqlite-writer.ts';
 
 const READ = `SELECT position, key, value, headers FROM messages
   WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT}`;
 const OFFSET = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
-/** Looks at what waits, not at what was handled: partition by partition, each from its offset on. */
+/** Counts what waits, partition by partition from its offset on: never what was handled. */
 const LAG = `SELECT sum((SELECT count(*) FROM messages WHERE topic = ?1 AND partition = p.value AND position > coalesce(
     (SELECT position FROM offsets WHERE consumer_group = ?2 AND topic = ?1 AND partition = p.value), 0)))
   FROM json_each(?3) AS p`;
+/** An offset may be past the last message: one that was handled before it was stored, and lost in a crash. */
 const HEAD = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
 const TOPICS = 'SELECT name, partitions, retention_ms FROM topics';
 const TRIM_EVERY_MS = 60_000;
 
+export interface SqliteMessageBrokerOptions {
+  /** Newest messages kept in memory. */
+  readonly live: TailLimits;
+  readonly logger: Logger;
+  readonly countRetry: CountRetry;
+}
+
 /**
- * Topics in the one file of the process. Nothing here is flushed by itself: whatever made a message, and whatever is made
- * of it, stands in the same log, so that a power cut which loses it also loses the checkpoint that was moved past its
- * publication, and never loses it while something made of it survives. For the same reason a message is handed over while
- * it is still on its way there: whatever a handler writes stands behind it, at best in the same commit. Should the engine
- * refuse it, whoever publishes it has to repeat that, as after any failure.
+ * Topics in the one SQLite file of the process.
+ *
+ * Nothing here needs an fsync of its own. The publisher's checkpoint, the message, and what its handler writes follow each
+ * other in one write-ahead log: a power cut that loses a message loses the checkpoint behind it, and it is published again.
+ *
+ * For the same reason a message is handed to its consumers before it is stored: what they write comes behind it, mostly in
+ * the same commit. When storing it fails, `publish` rejects, and the publisher repeats it.
  */
 export class SqliteMessageBroker implements MessageBroker {
   private readonly groups = new Map<string, ConsumerGroup>();
@@ -43,28 +54,24 @@ export class SqliteMessageBroker implements MessageBroker {
   private closed = false;
 
   constructor(
-    private readonly writer: SqliteWriter,
-    private readonly database: Database,
-    private readonly readers: SqliteReaders,
-    live: TailLimits,
-    private readonly logger: Logger,
-    private readonly countRetry: CountRetry,
+    private readonly storage: SqliteStorage,
+    private readonly options: SqliteMessageBrokerOptions,
   ) {
-    this.tail = new LiveTail(this.head(), live);
+    this.tail = new LiveTail(this.head(), options.live);
     this.trimming = setInterval(() => void this.trim(Date.now()), TRIM_EVERY_MS).unref();
   }
 
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
     this.refuseWhenClosed();
-    this.writer.admit();
-    await this.writer.run({ kind: 'topics', topics }, topics.length, 'soon', () => undefined);
+    this.storage.writer.admit();
+    await this.storage.writer.run({ kind: 'topics', topics }, topics.length, 'soon', () => undefined);
   }
 
   async publish(topic: string, messages: readonly Message[]): Promise<void> {
     this.refuseWhenClosed();
     const { partitions } = this.topic(topic);
     if (messages.length === 0) return;
-    this.writer.admit();
+    this.storage.writer.admit();
     const placed = messages.map((message) => ({ ...message, partition: partitionOf(message.key, partitions) }));
     const cells = placed.flatMap(({ partition, key, value, headers }) => [
       partition,
@@ -78,25 +85,26 @@ export class SqliteMessageBroker implements MessageBroker {
       item: { ...message, topic, offset: String(first + index) },
     }));
     const operation = { kind: 'publish', topic, at: Date.now(), first, cells } as const;
-    const stored = this.writer.run(operation, messages.length, 'soon', () => undefined);
+    const stored = this.storage.writer.run(operation, messages.length, 'soon', () => undefined);
     this.tail.push(entries);
     const touched = new Set(placed.map(({ partition }) => partition));
-    const wake = () => {
-      for (const group of this.groups.values()) if (group.topic === topic) group.wake(touched);
-    };
-    wake();
+    this.wakeGroups(topic, touched);
     await stored;
-    // For those who read what is stored, since they are further back than what is kept in memory.
-    wake();
+    // Again, for groups so far behind that they read from the file: there it is only now.
+    this.wakeGroups(topic, touched);
+  }
+
+  private wakeGroups(topic: string, partitions: ReadonlySet<number>): void {
+    for (const group of this.groups.values()) if (group.topic === topic) group.wake(partitions);
   }
 
   async consume({ topic, group: name, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
     this.refuseWhenClosed();
-    const { partitions } = this.topic(topic);
+    const spec = this.topic(topic);
     const key = JSON.stringify([topic, name]);
     let group = this.groups.get(key);
     if (group === undefined) {
-      group = new ConsumerGroup(topic, partitions, this.log(topic, name), this.logger, this.countRetry);
+      group = new ConsumerGroup(spec, this.log(topic, name), this.options);
       this.groups.set(key, group);
     }
     await group.join(handler, maxBatch, signal);
@@ -112,7 +120,8 @@ export class SqliteMessageBroker implements MessageBroker {
   async lag(topic: string, group: string): Promise<number> {
     this.refuseWhenClosed();
     const partitions = JSON.stringify([...Array(this.topic(topic).partitions).keys()]);
-    const { json } = await this.readers.read({ kind: 'rows', sql: { text: LAG, values: [topic, group, partitions] } });
+    const sql = { text: LAG, values: [topic, group, partitions] };
+    const { json } = await this.storage.readers.read({ kind: 'rows', sql });
     return (JSON.parse(json) as number[])[0] ?? 0;
   }
 
@@ -122,45 +131,52 @@ export class SqliteMessageBroker implements MessageBroker {
     await Promise.all([...this.groups.values()].map((group) => group.close()));
   }
 
-  /** Deletes what is older than its topic keeps, a piece at a time, between which others write. */
+  /** Deletes what is older than its topic keeps it. */
   async trim(now: number): Promise<void> {
     try {
-      for (const [name, count, retention] of this.database.rows(TOPICS)) {
+      for (const [name, count, retention] of this.storage.database.rows(TOPICS)) {
         for (let partition = 0; partition < Number(count); partition += 1) {
-          const before = now - Number(retention);
-          const operation = { kind: 'trim', topic: String(name), partition, before } as const;
-          const piece = () =>
-            this.writer.run(operation, 1, 'soon', ({ deleted, more }) => {
-              if (deleted > 0) this.tail.clear();
-              return more;
-            });
-          while (!this.closed && (await piece()));
+          await this.trimPartition(String(name), partition, now - Number(retention));
         }
       }
     } catch (error) {
-      this.countRetry('deleting old messages');
-      this.logger.warn({ reason: messageOf(error) }, 'storage: old messages are deleted later');
+      this.options.countRetry('deleting old messages');
+      this.options.logger.warn({ reason: messageOf(error) }, 'storage: old messages are deleted later');
     }
   }
 
-  private log(topic: string, group: string) {
+  /** A part at a time: others write in between. */
+  private async trimPartition(topic: string, partition: number, before: number): Promise<void> {
+    const operation = { kind: 'trim', topic, partition, before } as const;
+    let isMore = true;
+    while (isMore && !this.closed) {
+      isMore = await this.storage.writer.run(operation, 1, 'soon', ({ deleted, more }) => {
+        if (deleted > 0) this.tail.clear();
+        return more;
+      });
+    }
+  }
+
+  private log(topic: string, group: string): TopicLog {
+    const { writer, database } = this.storage;
     return {
-      committed: (partition: number) => Number(this.database.value(OFFSET, [group, topic, partition]) ?? 0),
-      read: (partition: number, after: number, limit: number) => {
+      committed: (partition) => Number(database.value(OFFSET, [group, topic, partition]) ?? 0),
+      read: (partition, after, limit) => {
         if (!this.tail.covers(after)) return this.readStored(topic, partition, after, limit);
-        return this.tail.after(after, limit, (message) => message.topic === topic && message.partition === partition)
-          .items;
+        const isWanted = (message: ReceivedMessage) => message.topic === topic && message.partition === partition;
+        return this.tail.after(after, limit, isWanted).items;
       },
-      commit: (partition: number, position: number) => {
+      commit: (partition, position) => {
         const operation = { kind: 'commit', group, topic, partition, position } as const;
-        // Where nothing can be written any more, the next process handles these messages again.
-        this.writer.run(operation, 1, 'later', () => undefined).catch(() => undefined);
+        // When it fails, nothing can be written any more: the next process handles these messages again.
+        writer.run(operation, 1, 'later', () => undefined).catch(() => undefined);
       },
     };
   }
 
   private readStored(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
-    return this.database.rows(READ, [topic, partition, after, limit]).map(([position, key, value, headers]) => ({
+    const rows = this.storage.database.rows(READ, [topic, partition, after, limit]);
+    return rows.map(([position, key, value, headers]) => ({
       topic,
       partition,
       offset: String(position),
@@ -170,15 +186,15 @@ export class SqliteMessageBroker implements MessageBroker {
     }));
   }
 
-  /** Position of the last message of all; one that was handled may not have been stored, and its position is not given again. */
+  /** Position of the last message of all topics; positions are never given twice. */
   private head(): number {
-    return Number(this.database.value(HEAD));
+    return Number(this.storage.database.value(HEAD));
   }
 
   private topic(name: string): TopicSpec {
     const known = this.topics.get(name);
     if (known) return known;
-    const row = this.database.row('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);
+    const row = this.storage.database.row('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);
     if (row === undefined) throw new Unavailable(ENGINE, `there is no topic ${name}`);
     const spec = { name, partitions: Number(row[0]), retentionMs: Number(row[1]) };
     this.topics.set(name, spec);

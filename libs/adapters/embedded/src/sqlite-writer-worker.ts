@@ -2,17 +2,19 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { SqliteAppends } from './sqlite-appends.ts';
 import { CommitCount } from './commit-count.ts';
 import { HeldFiles } from './held-files.ts';
-import { isFatal, isOutOfSpace, messageOf, NewerSchema, openForWriting, type Database } from './sqlite-database.ts';
+import type { Database } from './sqlite-database.ts';
+import { isFatal, isOutOfSpace, messageOf } from './sqlite-errors.ts';
+import { NewerSchema, openForWriting } from './sqlite-schema.ts';
 import { SqliteDocuments } from './sqlite-documents.ts';
-import { SqliteLog } from './sqlite-log.ts';
+import { WalCheckpointer } from './wal-checkpointer.ts';
 import { SqliteMessages } from './sqlite-messages.ts';
 import { checkStorage, DamagedStorage } from './storage-check.ts';
-import type { Batch, BatchAnswer, Operation, Outcome, WriterStart } from './storage-protocol.ts';
+import type { Batch, BatchAnswer, Operation, OperationOutcome, WriterStart } from './storage-protocol.ts';
 
-/** The one thread that writes: a message is a transaction, `null` the end. */
+/** The one thread that writes. Each message is a batch, committed as one transaction; `null` ends it. */
 class WriterThread {
   private readonly database: Database;
-  private readonly log: SqliteLog;
+  private readonly checkpointer: WalCheckpointer;
   private readonly count: CommitCount;
   private readonly files: HeldFiles;
   private readonly appends: SqliteAppends;
@@ -20,9 +22,9 @@ class WriterThread {
   private readonly messages: SqliteMessages;
   private synchronous = true;
 
-  constructor(database: Database, file: string, logBytes: number) {
+  constructor(database: Database, file: string, checkpointBytes: number) {
     this.database = database;
-    this.log = new SqliteLog(database, file, logBytes);
+    this.checkpointer = new WalCheckpointer(database, file, checkpointBytes);
     this.count = new CommitCount(database, file);
     this.files = new HeldFiles([file, `${file}-wal`]);
     this.appends = new SqliteAppends(database);
@@ -35,19 +37,22 @@ class WriterThread {
   }
 
   commit(batch: Batch): BatchAnswer {
-    if (this.log.failure !== null) return { kind: 'fatal', message: this.log.failure };
+    if (this.checkpointer.failure !== null) return { kind: 'fatal', message: this.checkpointer.failure };
     const answer = this.transaction(batch, (operation) => this.perform(operation));
     if (!batch.durable && batch.operations.length > 0) return answer;
-    // Looked at afterwards: what is acknowledged was in its place when it was written.
+    // After the commit: what is acknowledged was written to files that are still there.
     const { fault } = this.files;
     return fault === null ? answer : { kind: 'fatal', message: fault };
   }
 
   /**
-   * All at once; should an operation be at fault, again with each for itself, which costs a copy of every page that it
-   * touches (https://sqlite.org/lang_savepoint.html).
+   * Commits all operations at once. When one of them fails, all are undone and done again, each under a savepoint: not at
+   * first, since a savepoint costs a copy of every page touched under it (https://sqlite.org/lang_savepoint.html).
    */
-  private transaction({ operations, durable }: Batch, perform: (operation: Operation) => Outcome): BatchAnswer {
+  private transaction(
+    { operations, durable }: Batch,
+    perform: (operation: Operation) => OperationOutcome,
+  ): BatchAnswer {
     const start = performance.now();
     try {
       this.synchronize(durable);
@@ -62,25 +67,26 @@ class WriterThread {
       if (this.database.inTransaction) this.database.run('ROLLBACK');
       this.reload();
       const kind = kindOf(error);
-      if (kind === 'failed' && perform !== this.apart) return this.transaction({ operations, durable }, this.apart);
+      if (kind === 'failed' && perform !== this.performApart)
+        return this.transaction({ operations, durable }, this.performApart);
       return { kind, message: messageOf(error) };
     }
   }
 
-  /** Once the answer is given. */
+  /** To be called once the answer was sent. */
   committed(): void {
-    this.log.committed();
+    this.checkpointer.committed();
   }
 
   async close(): Promise<void> {
-    await this.log.close();
+    await this.checkpointer.close();
     this.count.close();
     this.files.close();
   }
 
   /**
-   * FULL: an fsync of the log at each commit, which takes everything committed before with it. NORMAL: none but at
-   * checkpoints; a power cut then loses the last commits, never one from between others.
+   * FULL: each commit ends with an fsync of the write-ahead log, and so of everything committed before. NORMAL: fsyncs only
+   * at checkpoints; a power cut then loses the last commits, never one from between others.
    */
   private synchronize(durable: boolean): void {
     if (durable === this.synchronous) return;
@@ -88,8 +94,8 @@ class WriterThread {
     this.synchronous = this.database.value('PRAGMA synchronous') === 2;
   }
 
-  /** An operation at fault undoes itself and leaves the others of its batch alone; a fault of the engine ends the batch. */
-  private readonly apart = (operation: Operation): Outcome => {
+  /** Undoes only this operation when it is at fault; a failure of the engine ends the whole batch. */
+  private readonly performApart = (operation: Operation): OperationOutcome => {
     this.database.run('SAVEPOINT operation');
     try {
       return this.perform(operation);
@@ -103,13 +109,13 @@ class WriterThread {
     }
   };
 
-  /** What was undone must be forgotten here as well. */
+  /** After a rollback: what is remembered in memory is read from the file again. */
   private reload(): void {
     this.appends.reload();
     this.documents.reload();
   }
 
-  private perform(operation: Operation): Outcome {
+  private perform(operation: Operation): OperationOutcome {
     switch (operation.kind) {
       case 'append':
         return this.appends.append(operation);
@@ -142,11 +148,11 @@ function refusalOf(error: unknown): 'newer_schema' | 'damaged' | 'failed' {
 
 const port = parentPort;
 function start(): void {
-  const { file, logBytes } = workerData as { readonly file: string; readonly logBytes: number };
+  const { file, checkpointBytes } = workerData as { readonly file: string; readonly checkpointBytes: number };
   try {
     checkStorage(file);
-    const { database, incarnation } = openForWriting(file, logBytes);
-    const thread = new WriterThread(database, file, logBytes);
+    const { database, incarnation } = openForWriting(file, checkpointBytes);
+    const thread = new WriterThread(database, file, checkpointBytes);
     port?.on('message', (batch: Batch | null) => {
       if (batch === null) return void thread.close().then(() => port.close());
       port.postMessage(thread.commit(batch));

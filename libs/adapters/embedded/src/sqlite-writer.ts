@@ -10,14 +10,14 @@ import {
   type Metrics,
   type Counter,
 } from '@tracking/ports';
-import { NewerSchema } from './sqlite-database.ts';
+import { NewerSchema } from './sqlite-schema.ts';
 import { DamagedStorage } from './storage-check.ts';
 import { StorageState } from './storage-state.ts';
 import type {
   Batch,
   BatchAnswer,
   Operation,
-  Outcome,
+  OperationOutcome,
   OutcomeOf,
   RefusedOutcome,
   WriterStart,
@@ -27,47 +27,51 @@ import { startThread } from './worker-thread.ts';
 export const ENGINE = 'storage';
 /** Most events and documents in one transaction: bounds how long the next ones wait. */
 const MOST_ITEMS_IN_BATCH = 2_000;
-/** Longest that what is in no hurry waits for something to go with. */
-const LATER_MS = 20;
-/** How often it looks, while nothing is written, whether the files are there and can be written to. */
-const LOOK_EVERY_MS = 1_000;
+/** Longest that an operation without hurry waits for a commit that others cause. */
+const LONGEST_WAIT_MS = 20;
+/** How often, while nothing is written, it checks whether the files are there and can be written to. */
+const PROBE_EVERY_MS = 1_000;
 
 /**
- * What must hold when an operation resolves: it is on disk; or it stands in the log, behind everything committed before,
- * `soon` or `later`, then in the commit of something else where that comes in time.
+ * How an operation is committed:
+ * - `durable`: now, with an fsync. It is on disk when it resolves.
+ * - `soon`: now, without. It stands in the write-ahead log behind everything committed before.
+ * - `later`: as `soon`, but within some milliseconds, with the commit of something else where there is one.
  */
-export type Urgency = 'durable' | 'soon' | 'later';
+export type CommitClass = 'durable' | 'soon' | 'later';
 
-export interface WriterLimits {
+export interface SqliteWriterOptions {
   /** Most events and documents that may wait. */
-  readonly waiting: number;
-  /** At what size the log is put into the file. */
-  readonly logBytes: number;
+  readonly mostWaiting: number;
+  /** At what size of the write-ahead log a checkpoint is due. */
+  readonly checkpointBytes: number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
-/** Whoever is told what came of an operation. */
+/** Whoever waits for the result of an operation. */
 interface Caller {
-  complete(outcome: Outcome): void;
+  complete(outcome: OperationOutcome): void;
   reject(error: Error): void;
 }
-interface Waiting extends Caller {
+interface PendingWrite extends Caller {
   readonly operation: Operation;
   readonly items: number;
-  readonly urgency: Urgency;
+  readonly commitClass: CommitClass;
 }
-/** In the place of a batch. */
-const LOOKING: readonly Caller[] = [{ complete: () => undefined, reject: () => undefined }];
+/** Stands for a batch without operations. */
+const PROBE: readonly Caller[] = [{ complete: () => undefined, reject: () => undefined }];
 
-/** The calling thread's side of the writer: what arrives while a batch is being committed makes up the next one. */
+/** Group commit, seen from the calling thread: operations that arrive during a commit form the next one. */
 export class SqliteWriter {
-  private queue: Waiting[] = [];
+  private queue: PendingWrite[] = [];
   /** Events and documents in `queue`. */
   private queued = 0;
   private committing: readonly Caller[] = [];
   private draining = false;
   private next: NodeJS.Immediate | undefined;
   private later: NodeJS.Timeout | undefined;
-  private readonly looking: NodeJS.Timeout;
+  private readonly probing: NodeJS.Timeout;
   private readonly idle = new Set<() => void>();
   private readonly exited: Promise<void>;
   private readonly refused: Counter;
@@ -77,11 +81,10 @@ export class SqliteWriter {
   private constructor(
     private readonly worker: Worker,
     readonly start: { readonly head: number; readonly incarnation: number },
-    private readonly limit: number,
     private readonly state: StorageState,
-    private readonly logger: Logger,
-    metrics: Metrics,
+    private readonly options: SqliteWriterOptions,
   ) {
+    const { metrics } = options;
     const items = 'Events and documents';
     metrics.gauge('storage_queue_items', `${items} waiting for the next commit`, [], () => this.queued);
     this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full', ['queue']);
@@ -92,7 +95,7 @@ export class SqliteWriter {
       ['sync'],
       [1, 3, 10, 30, 100, 300, 1_000, 3_000],
     );
-    this.looking = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+    this.probing = setInterval(() => this.probe(), PROBE_EVERY_MS).unref();
     worker.on('message', (answer: BatchAnswer) => this.answered(answer));
     worker.on('error', (error) => this.fail(error.message));
     this.exited = new Promise((resolve) => {
@@ -104,16 +107,16 @@ export class SqliteWriter {
   }
 
   /** @throws NewerSchema, DamagedStorage, Unavailable */
-  static async open(file: string, limits: WriterLimits, logger: Logger, metrics: Metrics): Promise<SqliteWriter> {
-    const worker = startThread('sqlite-writer-worker', { file, logBytes: limits.logBytes });
+  static async open(file: string, options: SqliteWriterOptions): Promise<SqliteWriter> {
+    const worker = startThread('sqlite-writer-worker', { file, checkpointBytes: options.checkpointBytes });
     const start = await new Promise<WriterStart>((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
     });
     if (start.kind === 'ready') {
-      const state = new StorageState(dirname(file), logger, metrics);
+      const state = new StorageState(dirname(file), options.logger, options.metrics);
       void state.measure();
-      return new SqliteWriter(worker, start, limits.waiting, state, logger, metrics);
+      return new SqliteWriter(worker, start, state, options);
     }
     await worker.terminate();
     switch (start.kind) {
@@ -126,7 +129,7 @@ export class SqliteWriter {
     }
   }
 
-  /** Why it cannot write, or soon cannot. */
+  /** Why it cannot write, or soon cannot; undefined while all is well. */
   get failure(): string | undefined {
     return this.state.failure;
   }
@@ -135,7 +138,7 @@ export class SqliteWriter {
   admit(): void {
     const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);
     if (refused !== undefined) throw new WritesRefused(ENGINE, refused);
-    if (this.queued < this.limit) return;
+    if (this.queued < this.options.mostWaiting) return;
     this.refused.add(1, { queue: 'writes' });
     throw new Busy(ENGINE, `${this.queued} writes are waiting`);
   }
@@ -143,19 +146,19 @@ export class SqliteWriter {
   /**
    * Hands an operation, once admitted, to the next batch.
    * @param items how many events or documents it writes
-   * @param complete runs in the order of the commits, before anything else learns of them
+   * @param complete makes the result; runs in the order of the commits, before anybody else learns of them
    */
   run<O extends Operation, R>(
     operation: O,
     items: number,
-    urgency: Urgency,
+    commitClass: CommitClass,
     complete: (outcome: OutcomeOf<O>) => R,
   ): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       this.queue.push({
         operation,
         items,
-        urgency,
+        commitClass,
         reject,
         complete(outcome) {
           if (outcome.kind === 'refused') return reject(new Error((outcome as RefusedOutcome).message));
@@ -168,14 +171,14 @@ export class SqliteWriter {
       });
       this.queued += items;
       if (this.state.ended !== undefined) this.rejectAll();
-      else if (this.committing.length === 0) this.schedule(urgency);
+      else if (this.committing.length === 0) this.schedule(commitClass);
     });
   }
 
   /** Admits nothing more; resolves when what was admitted is done. */
   async drain(): Promise<void> {
     this.draining = true;
-    clearInterval(this.looking);
+    clearInterval(this.probing);
     if (this.committing.length === 0) this.commitWaiting();
     while (this.committing.length > 0) await new Promise<void>((resolve) => this.idle.add(resolve));
   }
@@ -188,17 +191,17 @@ export class SqliteWriter {
     await this.exited;
   }
 
-  /** What is asked for in one turn of the loop is one commit. */
-  private schedule(urgency: Urgency): void {
-    if (urgency === 'later') this.later ??= setTimeout(() => this.commitNext(), LATER_MS);
+  /** Operations asked for in one turn of the event loop are one commit. */
+  private schedule(commitClass: CommitClass): void {
+    if (commitClass === 'later') this.later ??= setTimeout(() => this.commitNext(), LONGEST_WAIT_MS);
     else this.next ??= setImmediate(() => this.commitNext());
   }
 
-  /** A batch of nothing, written only where writing failed before. */
-  private look(): void {
+  /** A batch without operations; it is written only where writing failed before. */
+  private probe(): void {
     void this.state.measure();
     if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
-    this.committing = LOOKING;
+    this.committing = PROBE;
     this.worker.postMessage({ operations: [], durable: this.state.outOfSpace !== undefined } satisfies Batch);
   }
 
@@ -209,7 +212,7 @@ export class SqliteWriter {
   }
 
   private commitWaiting(): void {
-    if (this.queue.some(({ urgency }) => this.draining || urgency !== 'later')) return this.commitNext();
+    if (this.queue.some(({ commitClass }) => this.draining || commitClass !== 'later')) return this.commitNext();
     this.committing = [];
     if (this.queue.length > 0) this.schedule('later');
     for (const resolve of this.idle) resolve();
@@ -218,17 +221,17 @@ export class SqliteWriter {
 
   private commitNext(): void {
     this.unschedule();
-    const batch: Waiting[] = [];
+    const batch: PendingWrite[] = [];
     let items = 0;
-    for (const waiting of this.queue) {
+    for (const pending of this.queue) {
       if (items >= MOST_ITEMS_IN_BATCH) break;
-      batch.push(waiting);
-      items += waiting.items;
+      batch.push(pending);
+      items += pending.items;
     }
     this.queue = this.queue.slice(batch.length);
     this.queued -= items;
     this.committing = batch;
-    const durable = batch.some(({ urgency }) => urgency === 'durable');
+    const durable = batch.some(({ commitClass }) => commitClass === 'durable');
     this.batchItems.observe(items, { sync: durable ? 'full' : 'normal' });
     this.worker.postMessage({ operations: batch.map(({ operation }) => operation), durable } satisfies Batch);
   }
@@ -238,23 +241,23 @@ export class SqliteWriter {
     if (answer.kind === 'fatal') return this.fail(answer.message);
     if (answer.kind === 'out_of_space') this.state.refuse(answer.message);
     if (answer.kind === 'committed') this.state.goOn();
-    // The thread goes on while this one tells the callers.
+    // First: the thread commits the next batch while this one tells the callers.
     this.commitWaiting();
     if (answer.kind === 'committed') {
-      if (batch !== LOOKING) this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
+      if (batch !== PROBE) this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
       answer.outcomes.forEach((outcome, index) => batch[index]?.complete(outcome));
     } else {
       if (answer.kind === 'failed')
-        this.logger.error({ reason: answer.message }, 'storage: a commit failed and was undone');
-      const Refusal = answer.kind === 'out_of_space' ? WritesRefused : Unavailable;
-      for (const { reject } of batch) reject(new Refusal(ENGINE, answer.message));
+        this.options.logger.error({ reason: answer.message }, 'storage: a commit failed and was undone');
+      const Failure = answer.kind === 'out_of_space' ? WritesRefused : Unavailable;
+      for (const { reject } of batch) reject(new Failure(ENGINE, answer.message));
     }
   }
 
   private fail(reason: string): void {
     if (this.state.ended !== undefined) return;
     this.state.end(reason);
-    clearInterval(this.looking);
+    clearInterval(this.probing);
     this.rejectAll();
   }
 

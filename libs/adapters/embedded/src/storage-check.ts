@@ -1,15 +1,9 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { countIn, notedCount, notePath } from './commit-count.ts';
-import {
-  NewerSchema,
-  SCHEMA_VERSION,
-  isMalformed,
-  isNoDatabase,
-  messageOf,
-  openForReading,
-  type Database,
-} from './sqlite-database.ts';
+import { openForReading, type Database } from './sqlite-database.ts';
+import { isMalformed, isNoDatabase, messageOf } from './sqlite-errors.ts';
+import { NewerSchema, SCHEMA_VERSION } from './sqlite-schema.ts';
 
 /** A larger file is not read through at the start: that takes about a second for each GB, more where the disk is slow. */
 const MOST_BYTES_READ = 4 * 2 ** 30;
@@ -20,17 +14,17 @@ export class DamagedStorage extends Error {
 }
 
 /**
- * Looks whether a file can be worked with, before anything is changed: the connection cannot write, and so leaves the log
- * behind for whoever tries to save something.
+ * Checks whether the file can be worked with, before anything is changed. The connection cannot write, and so leaves the
+ * write-ahead log as it is for whoever tries to save something.
  * @throws NewerSchema, DamagedStorage
  */
 export function checkStorage(file: string): void {
   const noted = notedCount(file);
-  const logBytes = sizeOf(`${file}-wal`);
+  const walBytes = sizeOf(`${file}-wal`);
   const fileBytes = sizeOf(file);
   if (fileBytes === 0) {
     // SQLite would delete the log of an empty file.
-    if (noted === 0 && logBytes === 0) return;
+    if (noted === 0 && walBytes === 0) return;
     const ways = 'Restore a backup; or, to begin anew, move the folder away';
     throw new DamagedStorage(`${basename(file)} is missing or empty, and was not before. ${ways}`);
   }
@@ -43,9 +37,9 @@ export function checkStorage(file: string): void {
       const ways = `Restore a backup; or, to go on with what is left, keep a copy of the folder and delete ${notePath(file)}`;
       throw new DamagedStorage(`${found}. ${ways}`);
     }
-    const wasClosed = logBytes === 0;
+    const wasClosed = walBytes === 0;
     if (wasClosed || fileBytes > MOST_BYTES_READ) return;
-    // Without the number a loss was accepted, perhaps: a log that ends too early may hold older pages than the file.
+    // No number: perhaps somebody deleted it to accept a loss. Then the log may end early and hold older pages than the file.
     checkPages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
   } catch (error) {
     // Perhaps it never was ours.

@@ -132,9 +132,12 @@ export interface OutcomeByKind {
   readonly trim: TrimmedOutcome;
 }
 export type OutcomeOf<O extends Operation> = OutcomeByKind[O['kind']];
-export type Outcome = OutcomeByKind[Operation['kind']] | RefusedOutcome;
+export type OperationOutcome = OutcomeByKind[Operation['kind']] | RefusedOutcome;
 
-/** One transaction. Without operations it tells whether the files are there and, when `durable`, whether they can be written. */
+/**
+ * One transaction. Without operations it asks whether the files are there and, when `durable`, whether they can be
+ * written.
+ */
 export interface Batch {
   readonly operations: readonly Operation[];
   /** Whether it must be on disk before it is answered. */
@@ -143,7 +146,7 @@ export interface Batch {
 export type BatchAnswer =
   | {
       readonly kind: 'committed';
-      readonly outcomes: readonly Outcome[];
+      readonly outcomes: readonly OperationOutcome[];
       readonly seconds: number;
       readonly synced: boolean;
     }

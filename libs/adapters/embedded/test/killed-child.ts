@@ -6,8 +6,8 @@ import { CHILD_COLLECTIONS, quiet, type ChildDocument } from './writing-child-pr
  * Appends events one by one, then writes documents that nobody would miss, and is killed. Arguments: folder, how many
  * events, how large the log becomes before it is put into the file.
  */
-const [dataDir = '', count = '', logBytes = ''] = process.argv.slice(2);
-const limits = logBytes === '' ? {} : { logBytes: Number(logBytes) };
+const [dataDir = '', count = '', walCheckpointBytes = ''] = process.argv.slice(2);
+const limits = walCheckpointBytes === '' ? {} : { walCheckpointBytes: Number(walCheckpointBytes) };
 const engine = await EmbeddedEngine.open({ dataDir, ...quiet, limits });
 for (let number = 0; number < Number(count); number += 1) {
   const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(500) }, metadata: {} };

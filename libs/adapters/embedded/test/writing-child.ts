@@ -6,7 +6,7 @@ import { CHILD_COLLECTIONS, quiet, type ChildDocument, type Said } from './writi
 /** Writes to the folder without end, and says in a file what was acknowledged. Arguments: folder, number of the run, file. */
 const [dataDir = '', run = '', file = ''] = process.argv.slice(2);
 // So small a log that many of the deaths meet it on its way into the file.
-const engine = await EmbeddedEngine.open({ dataDir, ...quiet, limits: { logBytes: 200_000 } });
+const engine = await EmbeddedEngine.open({ dataDir, ...quiet, limits: { walCheckpointBytes: 200_000 } });
 const output = openSync(file, 'a');
 function say(said: Said): void {
   writeSync(output, `${JSON.stringify(said)}\n`);

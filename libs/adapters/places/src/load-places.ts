@@ -1,7 +1,7 @@
 import type { Place, Places } from '@tracking/contracts';
 import { COUNTRIES } from './countries.ts';
 import { KnownPlaces } from './known-places.ts';
-import { LocodeList } from './locode-list.ts';
+import { LocodeList, type Location } from './locode-list.ts';
 
 export interface PlacesOptions {
   /** Path of the operator's own UN/LOCODE list (`PLACES_FILE`). */
@@ -19,16 +19,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<Places> 
     find(code) {
       const listed = list?.find(code);
       const place = known.find(code);
-      if (!listed) return place;
-      const located = listed.latitude !== null && listed.longitude !== null;
-      return {
-        code,
-        country: code.slice(0, 2),
-        name: listed.name ?? place?.name ?? null,
-        latitude: (located ? listed.latitude : place?.latitude) ?? null,
-        longitude: (located ? listed.longitude : place?.longitude) ?? null,
-        timezone: place?.timezone ?? null,
-      } satisfies Place;
+      return listed === undefined ? place : completed(code, listed, place);
     },
     isUnknown(code) {
       // a UN/LOCODE list says nothing about the three letters of an airport
@@ -36,4 +27,12 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<Places> 
       return !COUNTRIES.has(code.slice(0, 2)) || (list !== undefined && !list.has(code));
     },
   };
+}
+
+/** What the list says of a place, with what the tables add. Coordinates come whole from one of them. */
+function completed(code: string, listed: Location, known: Place | undefined): Place {
+  const isLocated = listed.latitude !== null && listed.longitude !== null;
+  const { latitude = null, longitude = null } = (isLocated ? listed : known) ?? {};
+  const { name = null, timezone = null } = known ?? {};
+  return { code, country: code.slice(0, 2), name: listed.name ?? name, latitude, longitude, timezone };
 }

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { csvRecords } from './csv-records.ts';
+import { readFile, stat } from 'node:fs/promises';
+import { readCsv } from './csv-records.ts';
 
 /** The operator's list cannot be used. The message is one line that names the file and, where there is one, the line. */
 export class PlacesFileError extends Error {
@@ -16,6 +16,8 @@ export interface Location {
 const HEADER = 'change,country,location';
 /** Change, Country, Location, Name, NameWoDiacritics, Subdivision, Status, Function, Date, IATA, Coordinates, Remarks. */
 const COLUMNS = 12;
+/** UNECE's list has 7 MB. */
+const MOST_BYTES = 64 * 2 ** 20;
 
 /**
  * A UN/LOCODE code list as UNECE publishes it (Recommendation 16): CSV with the columns above, in one file or several
@@ -29,9 +31,8 @@ export class LocodeList {
   static async load(file: string): Promise<LocodeList> {
     const list = new LocodeList();
     try {
-      for await (const { fields, line } of csvRecords(createReadStream(file, { highWaterMark: 256 * 1024 }))) {
-        list.#add(fields, line);
-      }
+      if ((await stat(file)).size > MOST_BYTES) throw new Error('is too large for a list of places');
+      readCsv(await readFile(file), (fields, line) => list.#add(fields, line));
     } catch (error) {
       throw new PlacesFileError(`PLACES_FILE ${file}: ${reason(error)}`, { cause: error });
     }
@@ -60,7 +61,7 @@ export class LocodeList {
     }
     if (!/^[A-Z]{2}$/.test(country)) throw new Error(`line ${line} names no country in its second column`);
     if (!/^[A-Z2-9]{3}$/.test(location)) return;
-    const known = (name || plainName).replaceAll('\t', ' ').trim();
+    const known = (name || plainName).replaceAll('\t', ' ');
     // joined, not concatenated: a copy that does not keep its whole line in memory
     this.#locations.set(country + location, [known, fields[10]].join('\t'));
   }

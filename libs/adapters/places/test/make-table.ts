@@ -21,7 +21,7 @@ interface AirportRow {
   readonly longitude: number | string;
   readonly time: string;
 }
-interface Row {
+interface TableRow {
   readonly code: string;
   readonly country: string;
   readonly name: string;
@@ -72,7 +72,7 @@ function isUsable(row: AirportRow): boolean {
   return /^[A-Z]{3}$/.test(row.iata) && COUNTRIES.has(row.country_code);
 }
 
-function airportRow(row: AirportRow): Row {
+function airportRow(row: AirportRow): TableRow {
   const zone = AIRPORT_ZONES[row.iata] ?? row.time;
   const at = { latitude: Number(row.latitude), longitude: Number(row.longitude) };
   return {
@@ -84,7 +84,7 @@ function airportRow(row: AirportRow): Row {
   };
 }
 
-function portRow(code: string, port: SeaPort, airports: readonly Row[]): readonly Row[] {
+function portRow(code: string, port: SeaPort, airports: readonly TableRow[]): readonly TableRow[] {
   const country = code.slice(0, 2);
   if (!COUNTRIES.has(country)) return []; // dissolved: the Netherlands Antilles
   const around = airports.filter((airport) => airport.country === country && airport.at);
@@ -93,7 +93,7 @@ function portRow(code: string, port: SeaPort, airports: readonly Row[]): readonl
 }
 
 /** The port's own zone, where the airports around confirm it; else theirs. */
-function portZone(code: string, port: SeaPort, at: Coordinates | null, around: readonly Row[]): string | null {
+function portZone(code: string, port: SeaPort, at: Coordinates | null, around: readonly TableRow[]): string | null {
   const own = validZone(port.timezone);
   if (PORT_ZONE_IS_RIGHT.has(code)) return own;
   const nearest = at ? nearestTo(at, around) : undefined;
@@ -104,7 +104,7 @@ function portZone(code: string, port: SeaPort, at: Coordinates | null, around: r
 }
 
 /** The port's coordinates; exchanged where that alone puts them into the country; null where they are a mistake. */
-function plausible(code: string, port: SeaPort, around: readonly Row[]): Coordinates | null {
+function plausible(code: string, port: SeaPort, around: readonly TableRow[]): Coordinates | null {
   if (PORT_COORDINATES[code]) return PORT_COORDINATES[code];
   if (!port.coordinates) return null;
   const [longitude, latitude] = port.coordinates;
@@ -121,9 +121,9 @@ function plausible(code: string, port: SeaPort, around: readonly Row[]): Coordin
 
 function nearestTo(
   at: Coordinates,
-  airports: readonly Row[],
-): { readonly airport: Row; readonly km: number } | undefined {
-  let best: { airport: Row; km: number } | undefined;
+  airports: readonly TableRow[],
+): { readonly airport: TableRow; readonly km: number } | undefined {
+  let best: { airport: TableRow; km: number } | undefined;
   for (const airport of airports) {
     const km = airport.at ? distance(at, airport.at) : Infinity;
     if (!best || km < best.km) best = { airport, km };
@@ -171,7 +171,7 @@ function offset(zone: string, at: Date): string {
   return format.formatToParts(at).find((part) => part.type === 'timeZoneName')?.value ?? '';
 }
 
-function line({ code, country, name, at, zone }: Row): string {
+function line({ code, country, name, at, zone }: TableRow): string {
   const degrees = (value: number | undefined) => (value === undefined ? '' : String(Math.round(value * 1e4) / 1e4));
   const plain = name.replace(/\s+/g, ' ').trim();
   return [code, country, plain, degrees(at?.latitude), degrees(at?.longitude), zone ?? ''].join('\t');

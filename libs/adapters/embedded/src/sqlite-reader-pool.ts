@@ -4,19 +4,19 @@ import { ENGINE } from './sqlite-writer.ts';
 import type { ReadAnswerByKind, ReadRequest } from './storage-protocol.ts';
 import { startThread } from './worker-thread.ts';
 
-interface Waiting {
+interface PendingRead {
   resolve(answer: ReadAnswerByKind[ReadRequest['kind']]): void;
   reject(error: Error): void;
 }
 
-/** One thread, answering its requests in their order. */
+/** One thread, which answers its requests in their order. */
 interface Reader {
   readonly worker: Worker;
-  readonly waiting: Waiting[];
+  readonly pending: PendingRead[];
 }
 
 /** Threads for lists, scans and old events. One that dies is replaced at the next request. */
-export class SqliteReaders {
+export class SqliteReaderPool {
   private readonly readers: Reader[] = [];
   private waiting = 0;
   private closed = false;
@@ -24,7 +24,7 @@ export class SqliteReaders {
 
   constructor(
     private readonly file: string,
-    private readonly limits: { readonly threads: number; readonly waiting: number },
+    private readonly limits: { readonly threads: number; readonly mostWaiting: number },
     metrics: Metrics,
   ) {
     metrics.gauge('storage_reads_waiting', 'Lists and scans that wait for a reader thread', [], () => this.waiting);
@@ -36,13 +36,13 @@ export class SqliteReaders {
   read<R extends ReadRequest>(request: R): Promise<ReadAnswerByKind[R['kind']]> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw new Unavailable(ENGINE, 'closed');
-      if (this.waiting >= this.limits.waiting) {
+      if (this.waiting >= this.limits.mostWaiting) {
         this.refused.add(1, { queue: 'reads' });
         throw new Busy(ENGINE, `${this.waiting} reads are waiting`);
       }
       while (this.readers.length < this.limits.threads) this.startReader();
-      const reader = this.readers.reduce((best, next) => (next.waiting.length < best.waiting.length ? next : best));
-      reader.waiting.push({ resolve: resolve as Waiting['resolve'], reject });
+      const reader = this.readers.reduce((best, next) => (next.pending.length < best.pending.length ? next : best));
+      reader.pending.push({ resolve: resolve as PendingRead['resolve'], reject });
       this.waiting += 1;
       reader.worker.postMessage(request);
     });
@@ -57,12 +57,12 @@ export class SqliteReaders {
 
   private startReader(): void {
     const worker = startThread('sqlite-reader-worker', { file: this.file });
-    const reader: Reader = { worker, waiting: [] };
+    const reader: Reader = { worker, pending: [] };
     this.readers.push(reader);
-    type Answer = { readonly answer: ReadAnswerByKind[ReadRequest['kind']] } | { readonly error: string };
-    worker.on('message', (message: Answer) => {
+    type Reply = { readonly answer: ReadAnswerByKind[ReadRequest['kind']] } | { readonly error: string };
+    worker.on('message', (message: Reply) => {
       this.waiting -= 1;
-      const first = reader.waiting.shift();
+      const first = reader.pending.shift();
       if ('error' in message) first?.reject(new Unavailable(ENGINE, message.error));
       else first?.resolve(message.answer);
     });
@@ -70,8 +70,8 @@ export class SqliteReaders {
     worker.on('error', (error) => (reason = error.message));
     worker.on('exit', () => {
       this.readers.splice(this.readers.indexOf(reader), 1);
-      this.waiting -= reader.waiting.length;
-      for (const { reject } of reader.waiting) reject(new Unavailable(ENGINE, reason));
+      this.waiting -= reader.pending.length;
+      for (const { reject } of reader.pending) reject(new Unavailable(ENGINE, reason));
     });
   }
 }

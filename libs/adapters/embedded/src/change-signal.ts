@@ -1,5 +1,8 @@
-/** Tells those who look that something changed: they take `changed` before they look, and await it when there was nothing. */
-export class Signal {
+/**
+ * Wakes all who wait for a change, as a condition variable does (`WakeUp` has one waiter). Take `changed` before looking
+ * and await it when there was nothing: then a change in between is not missed.
+ */
+export class ChangeSignal {
   private resolve!: () => void;
   /** Resolves at the next `notify`. */
   changed!: Promise<void>;

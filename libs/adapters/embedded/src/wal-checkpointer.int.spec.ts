@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { eventually, tempFolder, type TempFolder } from '@tracking/testing';
-import { openForWriting } from './sqlite-database.ts';
-import { SqliteLog } from './sqlite-log.ts';
+import { openForWriting } from './sqlite-schema.ts';
+import { WalCheckpointer } from './wal-checkpointer.ts';
 
 describe('the log beside the one who writes', () => {
   let folder: TempFolder;
@@ -12,7 +12,7 @@ describe('the log beside the one who writes', () => {
   it('is closed also when its thread ended long before', async () => {
     const file = join(folder.path, 'storage.db');
     const { database } = openForWriting(file, 1_000);
-    const log = new SqliteLog(database, file, 1_000);
+    const log = new WalCheckpointer(database, file, 1_000);
     await (log as unknown as { worker: Worker }).worker.terminate();
     await eventually(() => expect(log.isAlive).toBe(false));
     await log.close();
