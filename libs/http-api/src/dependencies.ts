@@ -7,8 +7,16 @@ import type { ShipmentsService } from '@tracking/shipments';
 import type { WebhookOperations } from '@tracking/webhooks';
 import type { EventsService } from './events/events-service.ts';
 
-/** Under which {@link HttpApiDependencies} are injected. */
-export const DEPENDENCIES = Symbol('HttpApiDependencies');
+/** Under which single {@link HttpApiDependencies} are injected: each provider names those that it uses. */
+export const SHIPMENTS = Symbol('shipments');
+export const READ_MODELS = Symbol('read models');
+export const WEBHOOKS = Symbol('webhooks');
+export const EVENTS = Symbol('events');
+export const HEAD = Symbol('head of the event store');
+export const PLACES = Symbol('places');
+export const LOGGER = Symbol('logger');
+export const HEALTH = Symbol('health');
+export const SETTINGS = Symbol('settings');
 
 /** Everything the public API needs. Which engines stand behind it, it cannot know. */
 export interface HttpApiDependencies {

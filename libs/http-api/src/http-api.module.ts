@@ -1,28 +1,28 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { DEPENDENCIES } from './dependencies.ts';
+import * as tokens from './dependencies.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
 import { EventsController } from './events/events.controller.ts';
-import { EVENTS } from './events/events-service.ts';
 import { HealthController } from './health/health.controller.ts';
 import { MilestoneCodesController } from './milestones/milestone-codes.controller.ts';
 import { MilestonesController } from './milestones/milestones.controller.ts';
-import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { Cursors } from './paging/cursors.ts';
+import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { Sealer } from './server/seal.ts';
 import { CancellationController } from './shipments/cancellation.controller.ts';
 import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
 import { ShipmentReader } from './shipments/shipment-reader.ts';
+import { ShipmentWrites } from './shipments/shipment-writes.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
 import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.ts';
 import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.ts';
-import { WEBHOOKS, WebhookWrites } from './webhooks/webhooks.ts';
+import { WebhookWrites } from './webhooks/webhook-writes.ts';
 
 /** The routes of the public API. Every provider is a singleton; what belongs to a request is on the request. */
 @Module({})
 export class HttpApiModule {
   static with(dependencies: HttpApiDependencies): DynamicModule {
-    const { readModels, settings, webhooks, events } = dependencies;
+    const { readModels, settings } = dependencies;
     const sealer = new Sealer(settings.cursorSecret);
     const readYourWrites = new ReadYourWrites(sealer, readModels, {
       listMs: settings.readYourWritesWaitMs ?? 5_000,
@@ -41,12 +41,19 @@ export class HttpApiModule {
         HealthController,
       ],
       providers: [
-        { provide: DEPENDENCIES, useValue: dependencies },
-        { provide: EVENTS, useValue: events },
-        { provide: WEBHOOKS, useValue: webhooks },
+        { provide: tokens.SHIPMENTS, useValue: dependencies.shipments },
+        { provide: tokens.READ_MODELS, useValue: readModels },
+        { provide: tokens.WEBHOOKS, useValue: dependencies.webhooks },
+        { provide: tokens.EVENTS, useValue: dependencies.events },
+        { provide: tokens.HEAD, useValue: dependencies.head },
+        { provide: tokens.PLACES, useValue: dependencies.places },
+        { provide: tokens.LOGGER, useValue: dependencies.logger },
+        { provide: tokens.HEALTH, useValue: dependencies.health },
+        { provide: tokens.SETTINGS, useValue: settings },
         { provide: ReadYourWrites, useValue: readYourWrites },
         { provide: Cursors, useValue: new Cursors(sealer) },
         ShipmentReader,
+        ShipmentWrites,
         PossibleDuplicates,
         WebhookWrites,
       ],

@@ -10,7 +10,7 @@ import { Routes } from '../server/routes.ts';
 import { readParameters } from '../validation/parameters.ts';
 import { Takes } from './takes.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
-import { ADMINISTRATION } from './dependencies.ts';
+import { EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, READ_MODELS, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { EventTransferController } from './event-transfer.controller.ts';
 import { KeysController } from './keys.controller.ts';
@@ -40,7 +40,7 @@ class AdministrationModule {}
 export async function createAdministrationApi(
   dependencies: AdministrationDependencies,
 ): Promise<NestFastifyApplication> {
-  const { logger, identity, webhooks, clock = () => new Date() } = dependencies;
+  const { logger, clock = () => new Date() } = dependencies;
   const routes = new Routes();
   const errors = new ErrorFilter({
     logger,
@@ -69,11 +69,15 @@ export async function createAdministrationApi(
       ParkedController,
       ...(dependencies.events ? [EventTransferController] : []),
       ...(dependencies.publishedEvents ? [PublishedEventsController] : []),
-      ...(webhooks ? [DeliveriesController] : []),
+      ...(dependencies.webhooks ? [DeliveriesController] : []),
     ],
     providers: [
-      { provide: ADMINISTRATION, useValue: dependencies },
-      { provide: OperatedDeliveries, useValue: webhooks && new OperatedDeliveries(identity, webhooks, clock) },
+      { provide: IDENTITY, useValue: dependencies.identity },
+      { provide: READ_MODELS, useValue: dependencies.readModels },
+      { provide: EVENT_TRANSFER, useValue: dependencies.events },
+      { provide: PUBLISHED_EVENTS, useValue: dependencies.publishedEvents },
+      { provide: WEBHOOKS, useValue: dependencies.webhooks },
+      ...(dependencies.webhooks ? [OperatedDeliveries] : []),
     ],
   };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {

@@ -1,17 +1,17 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
 import type { DeadLetterAnswer, DeliveryFilter, WebhookDeliveryDetail } from '@tracking/webhooks';
-import type { FastifyRequest } from 'fastify';
+import type { CommandIdentity } from '../server/command-identity.ts';
+import { Identified } from '../server/request-decorators.ts';
 import { invalidRequest } from '../errors/request-error.ts';
 import { QueryOneOf, QueryText, QueryTime, TextList } from '../validation/fields.ts';
-import { parametersOf } from '../validation/parameters.ts';
 import { Takes } from './takes.ts';
 import { parseTimestamp } from '../validation/timestamp.ts';
 import { ListDeliveriesDto, deliveryFilter } from '../webhooks/list-deliveries.dto.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
 import type { Operated } from './operated-deliveries.ts';
-import { readInput } from './read-input.ts';
+import { InputPipe } from './input.pipe.ts';
 
 const WORKSPACE = { description: 'Name of the workspace; all of them without one.' };
 const ENVIRONMENT = { description: 'One environment; both without one.' };
@@ -49,12 +49,12 @@ export class DeliveriesController {
 
   @Get('deliveries')
   @Takes({ query: OperatedListDto })
-  async list(@Req() request: FastifyRequest): Promise<{
+  async list(@Query() query: OperatedListDto): Promise<{
     readonly data: readonly Operated[];
     readonly workspaces: readonly string[];
     readonly next_cursor: string | null;
   }> {
-    const { workspace, environment, since, until, limit, cursor, ...wanted } = parametersOf(OperatedListDto, request);
+    const { workspace, environment, since, until, limit, cursor, ...wanted } = query;
     const [from, to] = [since && parseTimestamp(since), until && parseTimestamp(until)];
     const filter: DeliveryFilter = {
       ...deliveryFilter(wanted),
@@ -73,32 +73,40 @@ export class DeliveriesController {
 
   @Get('deliveries/:id')
   @Takes({ query: WhereDto })
-  async get(@Req() request: FastifyRequest, @Param('id') id: string): Promise<Operated<WebhookDeliveryDetail>> {
-    return this.deliveries.get(parametersOf(WhereDto, request), id);
+  async get(@Query() where: WhereDto, @Param('id') id: string): Promise<Operated<WebhookDeliveryDetail>> {
+    return this.deliveries.get(where, id);
   }
 
   /** Answers before the attempt. */
   @Post('deliveries/:id/retry')
   @Takes()
   @HttpCode(202)
-  async retry(@Param('id') id: string, @Body() body: unknown): Promise<Operated> {
-    return this.deliveries.retry(readInput(WhereDto, body), id);
+  async retry(
+    @Param('id') id: string,
+    @Body(new InputPipe(WhereDto)) where: WhereDto,
+    @Identified() identity: CommandIdentity,
+  ): Promise<Operated> {
+    return this.deliveries.retry(where, id, identity);
   }
 
   @Post('dead_letters/replay')
   @Takes()
   @HttpCode(200)
-  async replay(@Body() body: unknown): Promise<DeadLetterAnswer> {
-    const { ids, ...where } = readInput(DeadLettersDto, body);
-    return this.deliveries.settleDeadLetters('replay', where, ids);
+  async replay(
+    @Body(new InputPipe(DeadLettersDto)) which: DeadLettersDto,
+    @Identified() identity: CommandIdentity,
+  ): Promise<DeadLetterAnswer> {
+    return this.deliveries.settleDeadLetters('replayDeadLetters', which, identity);
   }
 
   @Post('dead_letters/discard')
   @Takes()
   @HttpCode(200)
-  async discard(@Body() body: unknown): Promise<DeadLetterAnswer> {
-    const { ids, ...where } = readInput(DeadLettersDto, body);
-    return this.deliveries.settleDeadLetters('discard', where, ids);
+  async discard(
+    @Body(new InputPipe(DeadLettersDto)) which: DeadLettersDto,
+    @Identified() identity: CommandIdentity,
+  ): Promise<DeadLetterAnswer> {
+    return this.deliveries.settleDeadLetters('discardDeadLetters', which, identity);
   }
 }
 

@@ -19,5 +19,9 @@ export interface AdministrationDependencies {
   readonly clock?: Clock;
 }
 
-/** Injects {@link AdministrationDependencies}. */
-export const ADMINISTRATION = Symbol('administration dependencies');
+/** Under which single {@link AdministrationDependencies} are injected. */
+export const IDENTITY = Symbol('identity');
+export const READ_MODELS = Symbol('read models');
+export const EVENT_TRANSFER = Symbol('event transfer');
+export const PUBLISHED_EVENTS = Symbol('published events');
+export const WEBHOOKS = Symbol('webhooks');

@@ -1,15 +1,13 @@
-import { Body, Controller, Get, HttpCode, Inject, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
 import type { EventPage, ExportedEvent, Workspace } from '@tracking/contracts';
 import type { EventTransfer } from '@tracking/shipments';
-import type { FastifyRequest } from 'fastify';
-import { invalidRequest, notFound } from '../errors/request-error.ts';
+import { invalidRequest } from '../errors/request-error.ts';
 import { MIB } from '../server/sizes.ts';
-import { fault } from '../validation/checks.ts';
-import type { Check } from '../validation/checks.ts';
+import { fault, isObject } from '../validation/checks.ts';
+import type { FieldCheck } from '../validation/checks.ts';
 import { field } from '../validation/fields.ts';
-import { parametersOf } from '../validation/parameters.ts';
 import { Takes } from './takes.ts';
-import { ADMINISTRATION } from './dependencies.ts';
+import { EVENT_TRANSFER, IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 
 const AT_ONCE = 500;
@@ -17,7 +15,7 @@ const AT_ONCE = 500;
 const IMPORT_LIMIT = 8 * MIB;
 
 /** A position of the event store; from the beginning without one. */
-const position: Check = (value, param) =>
+const position: FieldCheck = (value, param) =>
   typeof value === 'string' && /^[0-9a-f]+$/.test(value)
     ? []
     : fault(param, 'invalid_value', 'Must be the position of a page before.');
@@ -30,12 +28,14 @@ class ExportDto {
 /** The events of all shipments, taken out of one system and put into another. */
 @Controller('administration/events')
 export class EventTransferController {
-  constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
+  constructor(
+    @Inject(EVENT_TRANSFER) private readonly transfer: EventTransfer,
+    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+  ) {}
 
   @Get()
   @Takes({ query: ExportDto })
-  export(@Req() request: FastifyRequest): Promise<EventPage> {
-    const { after } = parametersOf(ExportDto, request);
+  export(@Query() { after }: ExportDto): Promise<EventPage> {
     return this.transfer.exportEvents({ after: after ?? null, limit: AT_ONCE });
   }
 
@@ -47,7 +47,7 @@ export class EventTransferController {
     if (!Array.isArray(events) || !events.every(isObject)) {
       throw invalidRequest([{ param: 'events', code: 'invalid_type', message: 'Must be a list of events.' }]);
     }
-    return this.transfer.importEvents({ events: events as readonly ExportedEvent[] });
+    return this.transfer.importEvents({ events: events as readonly object[] as readonly ExportedEvent[] });
   }
 
   /** Under the id that it has elsewhere: events name it. */
@@ -59,16 +59,6 @@ export class EventTransferController {
     if (typeof id !== 'string' || !/^wsp_[a-z2-7]{26}$/.test(id) || typeof name !== 'string') {
       throw invalidRequest([{ param: 'id', code: 'invalid_type', message: 'Must be the id and name of a workspace.' }]);
     }
-    return this.dependencies.identity.workspaces.adopt(id, name);
+    return this.identity.workspaces.adopt(id, name);
   }
-
-  private get transfer(): EventTransfer {
-    const { events } = this.dependencies;
-    if (!events) throw notFound('path');
-    return events;
-  }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

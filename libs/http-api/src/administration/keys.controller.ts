@@ -1,15 +1,13 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { Actor, ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
-import type { FastifyRequest } from 'fastify';
 import { OneOf, Text } from '../validation/fields.ts';
-import { parametersOf } from '../validation/parameters.ts';
 import { Takes } from './takes.ts';
-import { ADMINISTRATION } from './dependencies.ts';
+import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';
 import type { ListAnswer } from './list-answer.ts';
-import { readInput } from './read-input.ts';
+import { InputPipe } from './input.pipe.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 class InWorkspaceDto {
@@ -32,33 +30,34 @@ const OPERATOR: Actor = { type: 'system', id: 'administration' };
 
 @Controller('administration/keys')
 export class KeysController {
-  constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
+  constructor(@Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity']) {}
 
   /** The one answer that holds a key. */
   @Post()
   @Takes()
-  async create(@Body() body: unknown): Promise<NewApiKey> {
-    const { workspace, name, environment, role } = readInput(CreateKeyDto, body);
+  async create(@Body(new InputPipe(CreateKeyDto)) input: CreateKeyDto): Promise<NewApiKey> {
+    const { workspace, name, environment, role } = input;
     const workspace_id = await this.workspaceId(workspace);
-    return this.dependencies.identity.keys.create({ workspace_id, name, environment, role, created_by: OPERATOR });
+    return this.identity.keys.create({ workspace_id, name, environment, role, created_by: OPERATOR });
   }
 
   @Get()
   @Takes({ query: InWorkspaceDto })
-  async list(@Req() request: FastifyRequest): Promise<ListAnswer<ApiKey>> {
-    const { workspace } = parametersOf(InWorkspaceDto, request);
-    return listAnswer(await this.dependencies.identity.keys.list(await this.workspaceId(workspace)));
+  async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<ApiKey>> {
+    return listAnswer(await this.identity.keys.list(await this.workspaceId(workspace)));
   }
 
   @Post(':id/revoke')
   @Takes()
   @HttpCode(200)
-  async revoke(@Param('id') id: string, @Body() body: unknown): Promise<ApiKey> {
-    const { workspace } = readInput(InWorkspaceDto, body);
-    return this.dependencies.identity.keys.revoke(await this.workspaceId(workspace), id);
+  async revoke(
+    @Param('id') id: string,
+    @Body(new InputPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
+  ): Promise<ApiKey> {
+    return this.identity.keys.revoke(await this.workspaceId(workspace), id);
   }
 
   private async workspaceId(name: string): Promise<string> {
-    return (await workspaceNamed(this.dependencies.identity, name)).id;
+    return (await workspaceNamed(this.identity, name)).id;
   }
 }

@@ -1,8 +1,17 @@
-import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
-import type { DeliveryFilter, Scope, WebhookCommand, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
+import type {
+  DeadLetterAnswer,
+  DeliveryFilter,
+  Scope,
+  WebhookCommand,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+} from '@tracking/webhooks';
 import { RequestError } from '../errors/request-error.ts';
+import type { CommandIdentity } from '../server/command-identity.ts';
+import { IDENTITY, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
@@ -33,11 +42,11 @@ interface NamedScope extends Scope {
 }
 
 /** The deliveries of several workspaces, for operators. */
+@Injectable()
 export class OperatedDeliveries {
   constructor(
-    private readonly identity: AdministrationDependencies['identity'],
-    private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
-    private readonly clock = () => new Date(),
+    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
   ) {}
 
   /**
@@ -70,18 +79,20 @@ export class OperatedDeliveries {
   }
 
   /** @throws RequestError `not_found`, DomainError of webhooks */
-  async retry(where: Where, delivery_id: string): Promise<Operated> {
+  async retry(where: Where, delivery_id: string, identity: CommandIdentity): Promise<Operated> {
     const { scope } = await this.find(where, delivery_id);
     const { workspace_id, environment } = scope;
-    const command: WebhookCommand = { id: randomUUID(), at: this.now(), workspace_id, environment };
+    const command: WebhookCommand = { ...identity, workspace_id, environment };
     return operated(await this.webhooks.deliveries.retry({ ...command, delivery_id }), scope);
   }
 
   /** Delivers dead letters again, or gives them up. @throws DomainError `not_found` when one is no delivery at all */
-  async settleDeadLetters(how: 'replay' | 'discard', where: Where, ids: readonly string[]) {
-    const command = { at: this.now(), scopes: await this.scopes(where), ids };
-    const { deliveries } = this.webhooks;
-    return how === 'replay' ? deliveries.replayDeadLetters(command) : deliveries.discardDeadLetters(command);
+  async settleDeadLetters(
+    how: 'replayDeadLetters' | 'discardDeadLetters',
+    { ids, ...where }: Where & { readonly ids: readonly string[] },
+    { at }: CommandIdentity,
+  ): Promise<DeadLetterAnswer> {
+    return this.webhooks.deliveries[how]({ at, scopes: await this.scopes(where), ids });
   }
 
   private async find(
@@ -107,10 +118,6 @@ export class OperatedDeliveries {
     return named.flatMap(({ id, name }) =>
       environments.map((each) => ({ workspace_id: id, workspace: name, environment: each })),
     );
-  }
-
-  private now(): string {
-    return this.clock().toISOString();
   }
 }
 

@@ -4,7 +4,7 @@ import type { ParkedRetry, ParkedShipment } from '@tracking/contracts';
 import type { Listed, ParkedMessage } from '@tracking/webhooks';
 import { notFound } from '../errors/request-error.ts';
 import { Takes } from './takes.ts';
-import { ADMINISTRATION } from './dependencies.ts';
+import { READ_MODELS, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';
 import type { ListAnswer } from './list-answer.ts';
@@ -14,7 +14,10 @@ const AT_ONCE = 200;
 /** What could not be handled and was put aside: shipments by read models, messages by webhooks. */
 @Controller('administration/parked')
 export class ParkedController {
-  constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
+  constructor(
+    @Inject(READ_MODELS) private readonly readModels: AdministrationDependencies['readModels'],
+    @Inject(WEBHOOKS) private readonly webhooks: AdministrationDependencies['webhooks'],
+  ) {}
 
   @Get()
   @Takes()
@@ -27,20 +30,20 @@ export class ParkedController {
   @Takes()
   @HttpCode(200)
   async retry(@Param('id') id: string): Promise<ParkedRetry> {
-    const outcome = await this.dependencies.readModels.retryParked(id);
+    const outcome = await this.readModels.retryParked(id);
     if (outcome !== 'not_found') return { id, outcome };
     return { id, outcome: await this.retryMessage(id) };
   }
 
   private async shipments(): Promise<readonly ParkedShipment[]> {
-    const parked = await this.dependencies.readModels.parked();
+    const parked = await this.readModels.parked();
     return parked.map(({ id, read_model, generation, stream, revision, event_type, error, parked_at, attempts }) => {
       return { id, read_model, generation, stream, revision, event_type, error, parked_at, attempts };
     });
   }
 
   private async messages(): Promise<readonly ParkedMessage[]> {
-    const { webhooks } = this.dependencies;
+    const { webhooks } = this;
     if (!webhooks) return [];
     const found: ParkedMessage[] = [];
     let after: readonly string[] | null = null;
@@ -54,7 +57,7 @@ export class ParkedController {
 
   private async retryMessage(id: string): Promise<ParkedRetry['outcome']> {
     try {
-      const retried = await this.dependencies.webhooks?.parked.retry({ id });
+      const retried = await this.webhooks?.parked.retry({ id });
       if (retried) return retried.recorded ? 'applied' : 'parked';
     } catch (error) {
       if (!(error instanceof DomainError && error.code === 'not_found')) throw error;

@@ -1,14 +1,12 @@
-import { Controller, Get, Inject, Req } from '@nestjs/common';
+import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment, EventEnvelope } from '@tracking/contracts';
-import type { FastifyRequest } from 'fastify';
 import { eventFilter } from '../events/event-filter.ts';
 import { ListEventsDto } from '../events/list-events.dto.ts';
-import { invalidRequest, notFound } from '../errors/request-error.ts';
+import { invalidRequest } from '../errors/request-error.ts';
 import { QueryOneOf, QueryText } from '../validation/fields.ts';
-import { parametersOf } from '../validation/parameters.ts';
 import { Takes } from './takes.ts';
-import { ADMINISTRATION } from './dependencies.ts';
+import { IDENTITY, PUBLISHED_EVENTS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
@@ -23,19 +21,20 @@ class OperatedEventsDto extends ListEventsDto {
 /** The public events of a workspace, as `GET /v1/events` lists them. */
 @Controller('administration/published_events')
 export class PublishedEventsController {
-  constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
+  constructor(
+    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(PUBLISHED_EVENTS) private readonly events: NonNullable<AdministrationDependencies['publishedEvents']>,
+  ) {}
 
   /** Oldest first. */
   @Get()
   @Takes({ query: OperatedEventsDto })
   async list(
-    @Req() request: FastifyRequest,
+    @Query() query: OperatedEventsDto,
   ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
-    const { identity, publishedEvents } = this.dependencies;
-    const { workspace, environment, limit, cursor, ...wanted } = parametersOf(OperatedEventsDto, request);
-    if (!publishedEvents) throw notFound('path');
-    const { id: workspace_id } = await workspaceNamed(identity, workspace);
-    const { items, next } = await publishedEvents.list(
+    const { workspace, environment, limit, cursor, ...wanted } = query;
+    const { id: workspace_id } = await workspaceNamed(this.identity, workspace);
+    const { items, next } = await this.events.list(
       { workspace_id, environment },
       {
         filter: eventFilter(wanted),

@@ -3,19 +3,19 @@ import type { ReadModelStatus } from '@tracking/contracts';
 import { UnknownReadModel } from '@tracking/read-models';
 import { RequestError } from '../errors/request-error.ts';
 import { Takes } from './takes.ts';
-import { ADMINISTRATION } from './dependencies.ts';
+import { READ_MODELS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';
 import type { ListAnswer } from './list-answer.ts';
 
 @Controller('administration/read_models')
 export class ReadModelsController {
-  constructor(@Inject(ADMINISTRATION) private readonly dependencies: AdministrationDependencies) {}
+  constructor(@Inject(READ_MODELS) private readonly readModels: AdministrationDependencies['readModels']) {}
 
   @Get()
   @Takes()
   async list(): Promise<ListAnswer<ReadModelStatus>> {
-    return listAnswer(await this.dependencies.readModels.list());
+    return listAnswer(await this.readModels.list());
   }
 
   /** Answers as soon as the rebuild is sure to happen; `GET /administration/read_models` tells how far it is. */
@@ -24,7 +24,7 @@ export class ReadModelsController {
   @HttpCode(202)
   async rebuild(@Param('name') name: string): Promise<{ readonly name: string; readonly generation: number }> {
     try {
-      return await this.dependencies.readModels.rebuild(name);
+      return await this.readModels.rebuild(name);
     } catch (error) {
       if (error instanceof UnknownReadModel) throw new RequestError('not_found', error.message);
       throw error;

@@ -46,6 +46,7 @@ const HEADERS = {
   'Retry-After': 'Seconds.',
   'WWW-Authenticate': '`Bearer`.',
 } as const;
+type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Header = keyof typeof HEADERS;
 
 /** Which headers an answer has follows from its status, from the method, and from whether a key is asked for. */
@@ -55,15 +56,19 @@ function withHeaders(document: OpenAPIObject): OpenAPIObject {
   document.components = { ...document.components, headers: Object.fromEntries(headers) };
   for (const { get, post, patch, put, delete: remove } of Object.values(document.paths)) {
     for (const operation of [get, post, patch, put, remove]) {
-      for (const [status, response] of Object.entries(operation?.responses ?? {})) {
-        if (!response || '$ref' in response) continue;
-        const names = headersOf(Number(status), operation?.security !== undefined, operation !== get);
-        const common = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-        response.headers = { ...common, ...response.headers };
-      }
+      if (operation) giveHeaders(operation, operation !== get);
     }
   }
   return document;
+}
+
+function giveHeaders({ responses, security }: OperationObject, writes: boolean): void {
+  for (const [status, response] of Object.entries(responses)) {
+    if (!response || '$ref' in response) continue;
+    const names = headersOf(Number(status), security !== undefined, writes);
+    const common = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+    response.headers = { ...common, ...response.headers };
+  }
 }
 
 function headersOf(status: number, needsKey: boolean, writes: boolean): readonly Header[] {

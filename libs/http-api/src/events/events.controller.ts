@@ -1,17 +1,16 @@
-import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Query, Req } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { EventEnvelope, Page } from '@tracking/contracts';
+import type { EventEnvelope, Page, Scope } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
+import { EVENTS } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { invalidRequest, notFound } from '../errors/request-error.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
-import { scopeOf } from '../server/request.ts';
-import { parametersOf } from '../validation/parameters.ts';
+import { CurrentScope } from '../server/request-decorators.ts';
 import { eventFilter } from './event-filter.ts';
 import { EventPageResource, EventResource } from './event.resource.ts';
-import { EVENTS } from './events-service.ts';
 import type { EventsService } from './events-service.ts';
 import { ListEventsDto } from './list-events.dto.ts';
 
@@ -31,21 +30,18 @@ export class EventsController {
     query: ListEventsDto,
   })
   @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })
-  async list(@Req() request: FastifyRequest): Promise<Page<EventEnvelope>> {
-    const query = parametersOf(ListEventsDto, request);
-    const scope = scopeOf(request);
+  async list(
+    @Query() query: ListEventsDto,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<EventEnvelope>> {
     const filter = eventFilter(query);
-    return page(
-      query,
-      { list: 'events', scope, filter: { ...filter }, sort: 'published' },
-      this.cursors,
-      async (limit, after) => {
-        await this.allOwnAreThere(request);
-        if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) throw unknownAfter();
-        return this.events.list(scope, { filter, limit, after });
-      },
-      (event) => event,
-    );
+    const listing = { list: 'events', scope, filter: { ...filter }, sort: 'published' };
+    return page(query, listing, this.cursors, async (limit, after) => {
+      await this.allOwnAreThere(request);
+      if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) throw unknownAfter();
+      return this.events.list(scope, { filter, limit, after });
+    });
   }
 
   @Get(':id')
@@ -53,9 +49,13 @@ export class EventsController {
   @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
   @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
   @refusal(404, 'No such event in this workspace and environment, or none any more.')
-  async get(@Req() request: FastifyRequest, @Param('id') id: string): Promise<EventEnvelope> {
+  async get(
+    @Param('id') id: string,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<EventEnvelope> {
     await this.allOwnAreThere(request);
-    const event = await this.events.get(scopeOf(request), id);
+    const event = await this.events.get(scope, id);
     if (!event) throw notFound('event');
     return event;
   }

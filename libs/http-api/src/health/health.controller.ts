@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { HealthReport } from '@tracking/runtime';
 import type { FastifyReply } from 'fastify';
-import { DEPENDENCIES } from '../dependencies.ts';
+import { HEALTH } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation } from '../operations/operation.ts';
 
@@ -10,7 +10,7 @@ import { Operation } from '../operations/operation.ts';
 @ApiTags('Health')
 @Controller('health')
 export class HealthController {
-  constructor(@Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies) {}
+  constructor(@Inject(HEALTH) private readonly health: HttpApiDependencies['health']) {}
 
   @Get('live')
   @Operation('live', { summary: 'Whether the process runs' })
@@ -24,7 +24,7 @@ export class HealthController {
   @ApiResponse({ status: 200, description: 'It does: `ready`, or `degraded` while an engine is lost.' })
   @ApiResponse({ status: 503, description: 'It does not: `starting`, or `draining`.' })
   ready(@Res({ passthrough: true }) reply: FastifyReply): Pick<HealthReport, 'status' | 'engines'> {
-    const { status, engines, httpStatus } = this.dependencies.health();
+    const { status, engines, httpStatus } = this.health();
     reply.code(httpStatus);
     return { status, engines };
   }

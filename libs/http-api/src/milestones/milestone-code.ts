@@ -1,6 +1,6 @@
 import { findMilestoneCode, foreignMilestoneCodes } from '@tracking/contracts';
 import { fault, text } from '../validation/checks.ts';
-import type { Check } from '../validation/checks.ts';
+import type { FieldCheck } from '../validation/checks.ts';
 import { field } from '../validation/fields.ts';
 import type { FieldOptions } from '../validation/fields.ts';
 
@@ -12,7 +12,7 @@ function inCatalogForm(value: unknown): unknown {
   return typeof value === 'string' ? (findMilestoneCode(value.trim().toLowerCase())?.code ?? value) : value;
 }
 
-const milestoneCode: Check = (value, param) => {
+const milestoneCode: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0) return faults;
   const code = String(value);

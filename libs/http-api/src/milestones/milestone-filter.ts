@@ -5,8 +5,10 @@ import { checkShipmentFields } from '@tracking/shipments';
 import { invalidRequest } from '../errors/request-error.ts';
 import type { ListMilestonesDto } from './list-milestones.dto.ts';
 
+export type MilestoneFilter = Omit<MilestoneListQuery, 'limit' | 'after'>;
+
 /** Which milestones a query asks for: the actual ones that count, unless it says otherwise. */
-export function milestoneFilter(query: ListMilestonesDto, places: Places): Omit<MilestoneListQuery, 'limit' | 'after'> {
+export function milestoneFilter(query: ListMilestonesDto, places: Places): MilestoneFilter {
   const named = query.classifier?.split(',') ?? ['actual'];
   return {
     classifiers: CLASSIFIERS.filter((classifier) => named.includes(classifier) || named.includes('all')),

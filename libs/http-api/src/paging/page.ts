@@ -4,25 +4,20 @@ import type { SortValues } from '@tracking/read-models';
 import type { Cursors, Listing } from './cursors.ts';
 
 /** What a feature found; `next` is where the page after it begins, if there is one. */
-interface Found<T> {
+export interface PageContent<T> {
   readonly items: readonly T[];
   readonly next: SortValues | null | undefined;
 }
 
 /** One page of a list, from its query to its answer. */
-export async function page<T, R>(
+export async function page<T>(
   query: { readonly limit?: string; readonly cursor?: string },
   listing: Listing,
   cursors: Cursors,
-  read: (limit: number, after: SortValues | undefined) => Promise<Found<T>>,
-  form: (item: T) => R,
-): Promise<Page<R>> {
+  read: (limit: number, after: SortValues | undefined) => Promise<PageContent<T>>,
+): Promise<Page<T>> {
   const after = query.cursor === undefined ? undefined : cursors.read(query.cursor, listing);
   const limit = query.limit === undefined ? DEFAULT_PAGE_SIZE : Number(query.limit);
   const { items, next } = await read(limit, after);
-  return {
-    data: items.map(form),
-    next_cursor: next ? cursors.issue(next, listing) : null,
-    has_more: Boolean(next),
-  };
+  return { data: items, next_cursor: next ? cursors.issue(next, listing) : null, has_more: Boolean(next) };
 }

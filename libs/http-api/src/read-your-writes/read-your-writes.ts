@@ -43,7 +43,8 @@ export class ReadYourWrites {
    * models, where a client that sends no token may ask another replica next, which remembers nothing.
    * @param position undefined for a write beside the event store, which every replica shows at once
    */
-  async wrote(request: FastifyRequest, reply: FastifyReply, position: Position | undefined): Promise<void> {
+  async wrote(reply: FastifyReply, position: Position | undefined): Promise<void> {
+    const { request } = reply;
     const before = this.lastOf(request);
     const last = latest(before, position);
     if (last !== undefined && last !== before) this.lastWrites.set(principalOf(request).credential_id, last);

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ShipmentRecord, Warning } from '@tracking/contracts';
+import type { Logger } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
-import { DEPENDENCIES } from '../dependencies.ts';
+import { LOGGER, READ_MODELS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { requestFields, scopeOf } from '../server/request.ts';
@@ -13,8 +14,9 @@ const WAIT_MS = 200;
 @Injectable()
 export class PossibleDuplicates {
   constructor(
-    @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
+    @Inject(READ_MODELS) private readonly readModels: HttpApiDependencies['readModels'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Resolves once the read model shows this key's write before, or soon; begin it beside the command. Never rejects. */
@@ -25,7 +27,7 @@ export class PossibleDuplicates {
   async warnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
     if (record.house_bill === null && record.container_numbers.length === 0) return [];
     try {
-      const others = await this.dependencies.readModels.queries.shipments.possibleDuplicates(scopeOf(request), record);
+      const others = await this.readModels.queries.shipments.possibleDuplicates(scopeOf(request), record);
       return others.flatMap((other) => [
         ...(other.house_bill ? [warning('house_bill', `${other.id} has the same house bill.`)] : []),
         ...other.container_numbers.map((number) =>
@@ -34,7 +36,7 @@ export class PossibleDuplicates {
       ]);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.dependencies.logger.warn({ ...requestFields(request), reason }, 'could not look for possible duplicates');
+      this.logger.warn({ ...requestFields(request), reason }, 'could not look for possible duplicates');
       return [];
     }
   }

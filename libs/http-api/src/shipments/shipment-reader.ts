@@ -1,19 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ShipmentRecord } from '@tracking/contracts';
-import { parseShipmentId } from '@tracking/shipments';
+import type { Milestone, Shipment, ShipmentRecord } from '@tracking/contracts';
+import type { MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
+import { parseShipmentId, shipmentResource } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
-import { DEPENDENCIES } from '../dependencies.ts';
+import { READ_MODELS, SETTINGS, SHIPMENTS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { notFound } from '../errors/request-error.ts';
+import type { PageContent } from '../paging/page.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { scopeOf } from '../server/request.ts';
 
-/** A shipment by its id, never older than what the request expects: from the read model, or else from its stream. */
+/** Shipments and their milestones, never older than what the request expects: from the read models, or else from the stream. */
 @Injectable()
 export class ShipmentReader {
   constructor(
-    @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
+    @Inject(SHIPMENTS) private readonly shipments: HttpApiDependencies['shipments'],
+    @Inject(READ_MODELS) private readonly readModels: HttpApiDependencies['readModels'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(SETTINGS) private readonly settings: HttpApiDependencies['settings'],
   ) {}
 
   /** @throws RequestError `not_found`, also for ids of another workspace or environment and for what is no id at all */
@@ -24,10 +28,33 @@ export class ShipmentReader {
     const scope = scopeOf(request);
     // Asked before the row is read: afterwards it could be true of a row that was replaced meanwhile.
     const current = await this.readYourWrites.shown('shipments', expected);
-    const row = await this.dependencies.readModels.queries.shipments.get(scope, id);
+    const row = await this.readModels.queries.shipments.get(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
-    const stored = await this.dependencies.shipments.getShipment({ ...scope, shipment_id: id });
+    const stored = await this.shipments.getShipment({ ...scope, shipment_id: id });
     if (!stored) throw notFound('shipment');
     return stored.record;
+  }
+
+  /** @throws RequestError `read_model_behind` */
+  async list(request: FastifyRequest, query: ShipmentListQuery): Promise<PageContent<Shipment>> {
+    await this.readYourWrites.waitFor('shipments', request);
+    const { items, next } = await this.readModels.queries.shipments.list(scopeOf(request), query);
+    return { items: items.map((record) => this.resource(record)), next };
+  }
+
+  /** @throws RequestError `not_found`, `read_model_behind` */
+  async milestones(
+    request: FastifyRequest,
+    shipmentId: string,
+    query: MilestoneListQuery,
+  ): Promise<PageContent<Milestone>> {
+    const { id } = await this.get(request, shipmentId);
+    await this.readYourWrites.waitFor('milestones', request);
+    return this.readModels.queries.milestones.list(scopeOf(request), id, query);
+  }
+
+  /** As it is answered. */
+  resource(record: ShipmentRecord): Shipment {
+    return shipmentResource(record, this.settings.appUrl);
   }
 }

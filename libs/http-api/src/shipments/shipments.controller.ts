@@ -1,22 +1,22 @@
-import { Controller, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
-import type { Page, Shipment, Warning } from '@tracking/contracts';
+import type { Page, Scope, Shipment } from '@tracking/contracts';
+import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DEPENDENCIES } from '../dependencies.ts';
+import { SHIPMENTS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
-import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
-import { commandContext, isStrict, scopeOf } from '../server/request.ts';
-import { parametersOf } from '../validation/parameters.ts';
+import { Command, CurrentScope, SentBody } from '../server/request-decorators.ts';
 import { ListShipmentsDto } from './list-shipments.dto.ts';
-import { PossibleDuplicates } from './possible-duplicates.ts';
-import { readShipmentFields } from './read-shipment-fields.ts';
-import { shipmentResource } from '@tracking/shipments';
-import { matches, shipmentEtag } from './shipment-answer.ts';
+import type { ReadShipmentFields } from './read-shipment-fields.ts';
+import { matches, shipmentEtag } from './shipment-etag.ts';
+import { ShipmentFieldsPipe } from './shipment-fields.pipe.ts';
 import { ShipmentReader } from './shipment-reader.ts';
+import { ShipmentWrites } from './shipment-writes.ts';
+import type { ShipmentWithWarnings } from './shipment-writes.ts';
 import { ShipmentPageResource, ShipmentResource, ShipmentWrittenResource } from './shipment.resource.ts';
 import { UpsertShipmentDto } from './upsert-shipment.dto.ts';
 
@@ -24,11 +24,10 @@ import { UpsertShipmentDto } from './upsert-shipment.dto.ts';
 @Controller('v1/shipments')
 export class ShipmentsController {
   constructor(
-    @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
-    @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(SHIPMENTS) private readonly shipments: HttpApiDependencies['shipments'],
+    @Inject(ShipmentWrites) private readonly writes: ShipmentWrites,
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
-    @Inject(PossibleDuplicates) private readonly duplicates: PossibleDuplicates,
+    @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
 
   @Post()
@@ -39,48 +38,32 @@ export class ShipmentsController {
   @ApiResponse({ status: 201, description: 'Created.', type: ShipmentWrittenResource })
   @ApiResponse({ status: 200, description: 'It existed; what was sent is in it.', type: ShipmentWrittenResource })
   async upsert(
-    @Req() request: FastifyRequest,
+    @SentBody(ShipmentFieldsPipe) { fields, warnings }: ReadShipmentFields,
+    @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Shipment & { readonly warnings: readonly Warning[] }> {
-    const { fields, warnings } = readShipmentFields(request.body, isStrict(request), this.dependencies.places);
-    const context = commandContext(request);
-    const [{ answer, position }] = await Promise.all([
-      this.dependencies.shipments.upsert({ type: 'UpsertShipment', ...context, fields }),
-      this.duplicates.prepare(request),
-    ]);
-    request.about = { shipment_id: answer.shipment.id };
-    await this.readYourWrites.wrote(request, reply, position);
-    const duplicates = await this.duplicates.warnings(request, answer.shipment);
-    reply.header('ETag', shipmentEtag(answer.shipment));
-    if (answer.outcome === 'created') {
-      reply.code(201).header('Location', `${this.dependencies.settings.baseUrl}/v1/shipments/${answer.shipment.id}`);
-    } else {
-      reply.code(200);
-    }
-    return { ...this.resource(answer.shipment), warnings: [...warnings, ...answer.warnings, ...duplicates] };
+  ): Promise<ShipmentWithWarnings> {
+    const writing = this.shipments.upsert({ type: 'UpsertShipment', ...command, fields });
+    const { outcome, shipment } = await this.writes.answerOpen(reply, writing, warnings);
+    if (outcome === 'created') reply.header('Location', this.writes.locationOf(shipment));
+    reply.code(outcome === 'created' ? 201 : 200);
+    return shipment;
   }
 
   @Get()
   @Operation('listShipments', { summary: 'List shipments, the newest first', query: ListShipmentsDto })
   @ApiResponse({ status: 200, description: 'A page of shipments.', type: ShipmentPageResource })
-  async list(@Req() request: FastifyRequest): Promise<Page<Shipment>> {
-    const query = parametersOf(ListShipmentsDto, request);
-    const scope = scopeOf(request);
+  async list(
+    @Query() query: ListShipmentsDto,
+    @CurrentScope() scope: Scope,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<Shipment>> {
     const filter = {
       // In one order and once each, so that a cursor fits however the client spells its filter.
       ...(query.status !== undefined && { status: inOrder(SHIPMENT_STATUSES, query.status.split(',')) }),
       ...(query.external_id !== undefined && { external_id: query.external_id }),
     };
-    const sort = '-created_at';
-    return page(
-      query,
-      { list: 'shipments', scope, filter, sort },
-      this.cursors,
-      async (limit, after) => {
-        await this.readYourWrites.waitFor('shipments', request);
-        return this.dependencies.readModels.queries.shipments.list(scope, { filter, limit, after });
-      },
-      (record) => this.resource(record),
+    return page(query, { list: 'shipments', scope, filter, sort: '-created_at' }, this.cursors, (limit, after) =>
+      this.reader.list(request, { filter, limit, after }),
     );
   }
 
@@ -93,20 +76,16 @@ export class ShipmentsController {
   @refusal(400, 'The Consistency-Token is not valid.')
   @refusal(404, 'No such shipment in this workspace and environment.')
   async get(
+    @Param('id') id: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-    @Param('id') id: string,
   ): Promise<Shipment | undefined> {
     const record = await this.reader.get(request, id);
     const etag = shipmentEtag(record);
     reply.header('ETag', etag);
-    if (!matches(request.headers['if-none-match'], etag)) return this.resource(record);
+    if (!matches(request.headers['if-none-match'], etag)) return this.reader.resource(record);
     reply.code(304);
     return undefined;
-  }
-
-  private resource(record: Parameters<typeof shipmentResource>[0]): Shipment {
-    return shipmentResource(record, this.dependencies.settings.appUrl);
   }
 }
 

@@ -2,8 +2,8 @@ import type { FieldError, FieldErrorCode } from '@tracking/contracts';
 import { timestampFault } from './timestamp.ts';
 import { isTimeZone } from './time-zone.ts';
 
-/** Everything wrong with one value, each fault under its own path; empty when it is fine. Pure: it may run twice. */
-export type Check = (value: unknown, param: string) => readonly FieldError[];
+/** Everything wrong with one value, each fault under its own path; empty when it is fine. */
+export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
 
 /** Most characters of any string that has no narrower limit. */
 export const MAX_TEXT = 1_000;
@@ -15,14 +15,14 @@ export function fault(param: string, code: FieldErrorCode, message: string): rea
 }
 
 /** A string that says something and that every engine can store. */
-export const text: Check = (value, param) => {
+export const text: FieldCheck = (value, param) => {
   const faults = characters(value, param);
   if (faults.length > 0) return faults;
   return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : FINE;
 };
 
 /** A string, possibly empty. */
-const characters: Check = (value, param) => {
+const characters: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   if (value.length > MAX_TEXT && (value.length > 2 * MAX_TEXT || [...value].length > MAX_TEXT)) {
     return fault(param, 'too_long', `Must have at most ${MAX_TEXT} characters.`);
@@ -46,7 +46,7 @@ export function inLowerCase(values: readonly string[]): (value: unknown) => unkn
   };
 }
 
-export function oneOf(values: readonly string[]): Check {
+export function oneOf(values: readonly string[]): FieldCheck {
   const known = new Set(values);
   return (value, param) => {
     if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
@@ -55,7 +55,7 @@ export function oneOf(values: readonly string[]): Check {
 }
 
 /** Values of an enumeration, separated by commas. */
-export function someOf(values: readonly string[]): Check {
+export function someOf(values: readonly string[]): FieldCheck {
   const one = oneOf(values);
   return (value, param) => {
     if (typeof value !== 'string')
@@ -67,13 +67,13 @@ export function someOf(values: readonly string[]): Check {
   };
 }
 
-export const timestamp: Check = (value, param) => {
+export const timestamp: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string as 2026-11-21T09:30:00Z.');
   const wrong = timestampFault(value);
   return wrong === undefined ? FINE : fault(param, 'invalid_timestamp', wrong);
 };
 
-export const timeZone: Check = (value, param) => {
+export const timeZone: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   return isTimeZone(value)
     ? FINE
@@ -81,7 +81,7 @@ export const timeZone: Check = (value, param) => {
 };
 
 /** A whole number of a query, within bounds. */
-export function count(min: number, max: number): Check {
+export function count(min: number, max: number): FieldCheck {
   return (value, param) => {
     const valid = typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max;
     return valid ? FINE : fault(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
@@ -89,7 +89,7 @@ export function count(min: number, max: number): Check {
 }
 
 /** At most `max` elements, each passing `element`. */
-export function list(element: Check, max: number): Check {
+export function list(element: FieldCheck, max: number): FieldCheck {
   return (value, param) => {
     if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
     // Not looked into: a body full of elements must cost no more than reading it.
@@ -100,7 +100,7 @@ export function list(element: Check, max: number): Check {
 }
 
 /** An object of at most `max` strings by name. */
-export function textMap(max: number): Check {
+export function textMap(max: number): FieldCheck {
   return (value, param) => {
     if (!isObject(value)) return fault(param, 'invalid_type', 'Must be an object of strings.');
     const entries = Object.entries(value);
@@ -116,7 +116,7 @@ export function textMap(max: number): Check {
 }
 
 /** The id of a resource, as far as its form can tell. */
-export function idOf(prefix: string): Check {
+export function idOf(prefix: string): FieldCheck {
   const form = new RegExp(`^${prefix}_[0-9A-Za-z_.-]{1,100}$`);
   return (value, param) => {
     if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
@@ -125,7 +125,7 @@ export function idOf(prefix: string): Check {
 }
 
 /** Anything of one level that every engine can store: what else is wrong with it, others find. */
-export const storable: Check = (value, param) => {
+export const storable: FieldCheck = (value, param) => {
   if (Array.isArray(value)) return value.flatMap((item, index) => storableItem(item, `${param}[${index}]`));
   if (!isObject(value)) return storableItem(value, param);
   return Object.entries(value).flatMap(([name, item]) => {
@@ -134,7 +134,7 @@ export const storable: Check = (value, param) => {
   });
 };
 
-const storableItem: Check = (value, param) => {
+const storableItem: FieldCheck = (value, param) => {
   if (typeof value === 'object' && value !== null) return fault(param, 'invalid_type', 'Must not be nested.');
   return typeof value !== 'string' || isSound(value) ? FINE : fault(param, 'invalid_value', UNSOUND);
 };

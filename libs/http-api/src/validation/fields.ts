@@ -17,15 +17,15 @@ import {
   timeZone,
   timestamp,
 } from './checks.ts';
-import type { Check } from './checks.ts';
-import { nested, pick } from './read-dto.ts';
+import type { FieldCheck } from './checks.ts';
+import { nested, pick, reporting } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 import { declareField } from './shape.ts';
 import type { FieldShape } from './shape.ts';
 
 /**
- * Decorators of DTO fields. Each declares, in one place, how a field is validated (one class-validator constraint, whose
- * context can explain itself per element and path) and how OpenAPI describes it. A field is optional, and null clears
+ * Decorators of DTO fields. Each declares, in one place, how a field is validated (one class-validator constraint, which
+ * reports every fault under its element and path) and how OpenAPI describes it. A field is optional, and null clears
  * it, unless `required` is set.
  */
 export interface FieldOptions {
@@ -140,7 +140,7 @@ function picked(dto: DtoClass): (value: unknown) => unknown {
 
 /** A field with a check of its own. */
 export function field(
-  check: Check,
+  check: FieldCheck,
   options: FieldOptions,
   schema: ApiPropertyOptions,
   shape: FieldShape = {},
@@ -148,11 +148,7 @@ export function field(
   const { required = false, ...documented } = options;
   return (target, property) => {
     declareField(target.constructor, String(property), shape);
-    ValidateBy(
-      { name: 'field', validator: { validate: (value: unknown) => check(value, '').length === 0 } },
-      // The message is never shown, but without one class-validator leaves the context out.
-      { message: 'invalid', context: { check } },
-    )(target, property);
+    ValidateBy({ name: 'field', validator: reporting(check) })(target, property);
     if (required) IsDefined()(target, property);
     ApiProperty({ required, ...schema, ...documented } as ApiPropertyOptions)(target, property);
   };

@@ -35,12 +35,6 @@ export function readParameters(request: FastifyRequest): void {
   request.query = value;
 }
 
-/** What {@link readParameters} read. */
-export function parametersOf<T extends object>(dto: DtoClass<T>, request: FastifyRequest): T {
-  if (request.query instanceof dto) return request.query;
-  throw new Error(`${request.routeOptions.url ?? ''} does not declare ${dto.name}`);
-}
-
 /** Most faults of names that a client chose, and characters of those names. */
 const MOST = 100;
 const MAX_NAME = 200;

@@ -1,7 +1,7 @@
+import type { PipeTransform } from '@nestjs/common';
 import type { Warning } from '@tracking/contracts';
-import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../errors/request-error.ts';
-import { isStrict } from '../server/request.ts';
+import type { Sent } from '../server/request-decorators.ts';
 import { isObject } from './checks.ts';
 import { readDto } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
@@ -13,22 +13,27 @@ export interface ReadBody<T> {
   readonly warnings: readonly Warning[];
 }
 
-/**
- * The body of a request.
- * @param answer class of what the operation answers: its fields are known, though nobody can set them
- * @throws RequestError naming every faulty field; under strict handling also those that would be ignored
- */
-export function readBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, request: FastifyRequest): ReadBody<T> {
-  const { value, faults } = readDto(dto, request.body);
-  const unknown = unknownFields(dto, answer, request.body);
-  const all = isStrict(request) ? [...faults, ...unknown] : faults;
-  if (all.length > 0) throw invalidRequest(all);
-  return { value, warnings: isStrict(request) ? [] : ignored(unknown) };
+/** Nest's ValidationPipe as this API needs it: every fault under its path, unknown fields as warnings. */
+export class BodyPipe<T extends object> implements PipeTransform<Sent, ReadBody<T>> {
+  /** @param answer class of what the operation answers: its fields are known, though nobody can set them */
+  constructor(
+    private readonly dto: DtoClass<T>,
+    private readonly answer: DtoClass,
+  ) {}
+
+  /** @throws RequestError naming every faulty field; under strict handling also those that would be ignored */
+  transform({ body, strict }: Pick<Sent, 'body' | 'strict'>): ReadBody<T> {
+    const { value, faults } = readDto(this.dto, body);
+    const unknown = unknownFields(this.dto, this.answer, body);
+    const all = strict ? [...faults, ...unknown] : faults;
+    if (all.length > 0) throw invalidRequest(all);
+    return { value, warnings: strict ? [] : ignored(unknown) };
+  }
 }
 
 class NoFields {}
 
-/** The same for an operation that takes no body: whatever is sent is ignored. */
-export function readNoBody(request: FastifyRequest): readonly Warning[] {
-  return isObject(request.body) ? readBody(NoFields, NoFields, request).warnings : [];
-}
+/** For an operation that takes no body: whatever is sent is ignored, and warned about. */
+export const NO_BODY: PipeTransform<Sent, readonly Warning[]> = {
+  transform: (sent) => (isObject(sent.body) ? new BodyPipe(NoFields, NoFields).transform(sent).warnings : []),
+};

@@ -1,14 +1,15 @@
 import type { FieldError } from '@tracking/contracts';
 import { validateSync } from 'class-validator';
+import type { ValidationArguments, ValidatorConstraintInterface } from 'class-validator';
 import { RequestError } from '../errors/request-error.ts';
 import { fault, isObject } from './checks.ts';
-import type { Check } from './checks.ts';
+import type { FieldCheck } from './checks.ts';
 import { shapeOf } from './shape.ts';
 
 export type DtoClass<T extends object = object> = new () => T;
 
 /** What a client sent, as its DTO. Where `faults` name a field, its value is as it was sent: anything. */
-export interface Read<T> {
+export interface ReadDto<T> {
   readonly value: T;
   readonly faults: readonly FieldError[];
 }
@@ -18,14 +19,14 @@ export interface Read<T> {
  * goes.
  * @throws RequestError when it is not an object at all
  */
-export function readDto<T extends object>(dto: DtoClass<T>, input: unknown): Read<T> {
+export function readDto<T extends object>(dto: DtoClass<T>, input: unknown): ReadDto<T> {
   if (!isObject(input)) throw new RequestError('validation_failed', 'The body must be a JSON object.');
   const value = pick(dto, input);
   return { value, faults: faultsOf(value, '') };
 }
 
 /** The check of a field that holds an object of its own. */
-export function nested(dto: DtoClass): Check {
+export function nested(dto: DtoClass): FieldCheck {
   return (value, param) =>
     isObject(value) ? faultsOf(pick(dto, value), param) : fault(param, 'invalid_type', 'Must be an object.');
 }
@@ -41,15 +42,29 @@ export function pick<T extends object>(dto: DtoClass<T>, input: Readonly<Record<
   return value;
 }
 
+/** What the constraints of an object found, by property: class-validator itself keeps one text for each field. */
+const reported = new WeakMap<object, Map<string, readonly FieldError[]>>();
+
+/** A constraint of class-validator that tells all faults of a field, also those of its elements. */
+export function reporting(check: FieldCheck): ValidatorConstraintInterface {
+  return {
+    validate(value: unknown, { object, property }: ValidationArguments): boolean {
+      const faults = check(value, property);
+      if (faults.length === 0) return true;
+      reported.set(object, (reported.get(object) ?? new Map<string, readonly FieldError[]>()).set(property, faults));
+      return false;
+    },
+  };
+}
+
 /** `skipMissingProperties`: what is absent or null costs nothing, unless it is required. */
 const OPTIONS = { skipMissingProperties: true, validationError: { target: false } };
 
 function faultsOf(value: object, parent: string): readonly FieldError[] {
   // A class without fields class-validator takes for a mistake.
   if (shapeOf(value.constructor).size === 0) return [];
-  return validateSync(value, OPTIONS).flatMap((error) => {
-    const param = parent === '' ? error.property : `${parent}.${error.property}`;
-    const explain: Check | undefined = error.contexts?.['field']?.check;
-    return explain ? explain(error.value, param) : fault(param, 'required', 'Is required.');
-  });
+  const faults = validateSync(value, OPTIONS).flatMap(
+    ({ property }) => reported.get(value)?.get(property) ?? fault(property, 'required', 'Is required.'),
+  );
+  return parent === '' ? faults : faults.map((each) => ({ ...each, param: `${parent}.${each.param}` }));
 }

@@ -25,33 +25,56 @@ export function timestampFault(text: string): string | undefined {
   return read(text).fault;
 }
 
-type Read =
+type ParsedTime =
   { readonly time: Timestamp; readonly fault?: undefined } | { readonly time?: undefined; readonly fault: string };
-const refused = (fault: string): Read => ({ fault });
 
-function read(text: string): Read {
-  if (text.length > MAX_LENGTH || !RFC_3339.test(text)) return refused(formFault(text));
-  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
-  const month = twoDigits(text, 5);
-  const day = twoDigits(text, 8);
-  const hour = twoDigits(text, 11);
-  const minute = twoDigits(text, 14);
-  const second = twoDigits(text, 17);
-  if (day < 1 || day > daysIn(year, month)) return refused(`There is no date ${text.slice(0, 10)}.`);
-  if (hour > 23 || minute > 59 || second > 60) return refused(`There is no time ${text.slice(11, 19)}.`);
-  const offset = offsetMinutes(text);
-  if (offset === undefined) return refused(`There is no offset ${text.slice(-6)}.`);
-  // Two-digit years mean the twentieth century to Date.UTC.
-  if (year < FIRST_YEAR - 1) return refused(OUT_OF_RANGE);
+function read(text: string): ParsedTime {
+  if (text.length > MAX_LENGTH || !RFC_3339.test(text)) return { fault: formFault(text) };
+  const fields = fieldsOf(text);
+  const fault = fieldFault(text, fields);
+  if (fault !== undefined) return { fault };
 
+  const { year, month, day, hour, minute, second, offset } = fields;
   const leap = second === 60;
   const milliseconds = leap ? 0 : fraction(text);
   const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds) - offset * 60_000);
   if (leap && time.getTime() % 86_400_000 !== 0) {
-    return refused(`There is no time ${text.slice(11, 19)}: a leap second ends a day of UTC.`);
+    return { fault: `There is no time ${text.slice(11, 19)}: a leap second ends a day of UTC.` };
   }
   const utcYear = time.getUTCFullYear();
-  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR ? { time: time.toISOString() } : refused(OUT_OF_RANGE);
+  return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR ? { time: time.toISOString() } : { fault: OUT_OF_RANGE };
+}
+
+interface TimeFields {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  /** Minutes east of UTC; NaN where there is no such offset. */
+  readonly offset: number;
+}
+
+function fieldsOf(text: string): TimeFields {
+  return {
+    year: twoDigits(text, 0) * 100 + twoDigits(text, 2),
+    month: twoDigits(text, 5),
+    day: twoDigits(text, 8),
+    hour: twoDigits(text, 11),
+    minute: twoDigits(text, 14),
+    second: twoDigits(text, 17),
+    offset: offsetMinutes(text),
+  };
+}
+
+/** What does not exist, of date, time and offset each by itself. */
+function fieldFault(text: string, { year, month, day, hour, minute, second, offset }: TimeFields): string | undefined {
+  if (day < 1 || day > daysIn(year, month)) return `There is no date ${text.slice(0, 10)}.`;
+  if (hour > 23 || minute > 59 || second > 60) return `There is no time ${text.slice(11, 19)}.`;
+  if (Number.isNaN(offset)) return `There is no offset ${text.slice(-6)}.`;
+  // Two-digit years mean the twentieth century to Date.UTC.
+  return year < FIRST_YEAR - 1 ? OUT_OF_RANGE : undefined;
 }
 
 const OUT_OF_RANGE = `Must lie in the years ${FIRST_YEAR} to ${LAST_YEAR}.`;
@@ -75,13 +98,13 @@ function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 }
 
-/** Minutes east of UTC, from the end of a timestamp. */
-function offsetMinutes(text: string): number | undefined {
+/** Minutes east of UTC, from the end of a timestamp; NaN where there is no such offset. */
+function offsetMinutes(text: string): number {
   const sign = text.at(-6);
   if (sign !== '+' && sign !== '-') return 0;
   const hours = twoDigits(text, text.length - 5);
   const minutes = twoDigits(text, text.length - 2);
-  if (hours > 23 || minutes > 59) return undefined;
+  if (hours > 23 || minutes > 59) return Number.NaN;
   return (sign === '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 

@@ -18,7 +18,7 @@ type Unknown = FieldError & { readonly code: 'unknown_field' | 'read_only_field'
  */
 export function unknownFields(dto: DtoClass, answer: DtoClass | undefined, input: unknown): readonly Unknown[] {
   const found: Unknown[] = [];
-  collect(dto, answer, input, '', found);
+  collect({ known: dto, answered: answer }, input, '', found);
   return found;
 }
 
@@ -27,9 +27,16 @@ export function ignored(unknown: readonly Unknown[]): readonly Warning[] {
   return unknown.map(({ param, code, message }) => ({ param, code, message: `${message} It was ignored.` }));
 }
 
-function collect(dto: DtoClass, answer: DtoClass | undefined, input: unknown, parent: string, found: Unknown[]): void {
+interface Classes {
+  /** Of what may be sent. */
+  readonly known: DtoClass;
+  /** Of what is answered in its place. */
+  readonly answered: DtoClass | undefined;
+}
+
+function collect(classes: Classes, input: unknown, parent: string, found: Unknown[]): void {
   if (!isObject(input)) return;
-  const [known, answered] = [shapeOf(dto), answer && shapeOf(answer)];
+  const [known, answered] = [shapeOf(classes.known), classes.answered && shapeOf(classes.answered)];
   for (const name of Object.keys(input)) {
     if (found.length >= MAX_UNKNOWN) return;
     const param = parent === '' ? name : `${parent}.${name}`;
@@ -37,9 +44,10 @@ function collect(dto: DtoClass, answer: DtoClass | undefined, input: unknown, pa
     if (!field) {
       found.push(unknown(param.slice(0, MAX_PATH), answered?.has(name) === true));
     } else if (field.nested) {
-      const [inner, shown, value] = [field.nested, answered?.get(name)?.nested, input[name]];
-      if (Array.isArray(value)) value.forEach((item, at) => collect(inner, shown, item, `${param}[${at}]`, found));
-      else collect(inner, shown, value, param, found);
+      const inner = { known: field.nested, answered: answered?.get(name)?.nested };
+      const value = input[name];
+      if (Array.isArray(value)) value.forEach((item, at) => collect(inner, item, `${param}[${at}]`, found));
+      else collect(inner, value, param, found);
     }
   }
 }

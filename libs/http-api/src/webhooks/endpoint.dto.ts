@@ -1,10 +1,11 @@
+import type { PipeTransform } from '@nestjs/common';
 import { ApiSchema, PartialType } from '@nestjs/swagger';
 import { API_VERSIONS, EVENT_TYPES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
-import type { FastifyRequest } from 'fastify';
+import type { Sent } from '../server/request-decorators.ts';
 import { MAX_TEXT, inLowerCase } from '../validation/checks.ts';
 import { Forwarded, Text } from '../validation/fields.ts';
-import { readBody } from '../validation/read-body.ts';
+import { BodyPipe } from '../validation/read-body.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { EndpointCreatedResource } from './endpoint.resource.ts';
 
@@ -56,12 +57,16 @@ export class EndpointDto {
 @ApiSchema({ name: 'WebhookEndpointChanges' })
 export class EndpointChangesDto extends PartialType(EndpointDto) {}
 
-/** The fields that a body sets, as they were sent. @throws RequestError */
-export function readEndpointFields(request: FastifyRequest): ReadBody<JsonObject> {
-  const { value, warnings } = readBody(EndpointDto, EndpointCreatedResource, request);
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return { value: Object.fromEntries(fields) as JsonObject, warnings };
-}
+const endpoint = new BodyPipe(EndpointDto, EndpointCreatedResource);
+
+/** The fields that a body sets, as they were sent. */
+export const ENDPOINT_FIELDS: PipeTransform<Sent, ReadBody<JsonObject>> = {
+  transform(sent) {
+    const { value, warnings } = endpoint.transform(sent);
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    return { value: Object.fromEntries(fields) as JsonObject, warnings };
+  },
+};
 
 @ApiSchema({ name: 'WebhookEndpointTest' })
 export class TestEndpointDto {

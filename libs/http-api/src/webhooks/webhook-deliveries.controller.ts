@@ -1,17 +1,19 @@
-import { Controller, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page } from '@tracking/contracts';
+import type { Page, Scope, Warning } from '@tracking/contracts';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
+import { WEBHOOKS } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
-import { scopeOf } from '../server/request.ts';
-import { parametersOf } from '../validation/parameters.ts';
+import { CurrentScope, SentBody } from '../server/request-decorators.ts';
+import { NO_BODY } from '../validation/read-body.ts';
 import { DeliveryDetailResource, DeliveryPageResource, DeliveryWrittenResource } from './delivery.resource.ts';
 import { ListDeliveriesDto, deliveryFilter } from './list-deliveries.dto.ts';
-import { WEBHOOKS, WebhookWrites } from './webhooks.ts';
-import type { WebhooksService, WithWarnings } from './webhooks.ts';
+import { WebhookWrites } from './webhook-writes.ts';
+import type { WithWarnings } from './webhook-writes.ts';
 
 const Unknown = () => refusal(404, 'No such delivery in this workspace and environment.');
 
@@ -19,7 +21,7 @@ const Unknown = () => refusal(404, 'No such delivery in this workspace and envir
 @Controller('v1/webhook_deliveries')
 export class WebhookDeliveriesController {
   constructor(
-    @Inject(WEBHOOKS) private readonly webhooks: WebhooksService,
+    @Inject(WEBHOOKS) private readonly webhooks: HttpApiDependencies['webhooks'],
     @Inject(WebhookWrites) private readonly writes: WebhookWrites,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
@@ -27,22 +29,11 @@ export class WebhookDeliveriesController {
   @Get()
   @Operation('listWebhookDeliveries', { summary: 'List deliveries, the newest first', query: ListDeliveriesDto })
   @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
-  async list(@Req() request: FastifyRequest): Promise<Page<WebhookDelivery>> {
-    const query = parametersOf(ListDeliveriesDto, request);
-    const scope = scopeOf(request);
+  async list(@Query() query: ListDeliveriesDto, @CurrentScope() scope: Scope): Promise<Page<WebhookDelivery>> {
     const filter = deliveryFilter(query);
-    return page(
-      query,
-      { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' },
-      this.cursors,
-      (limit, after) =>
-        this.webhooks.deliveries.list({
-          scopes: [scope],
-          filter,
-          limit,
-          ...(after && { after: after.map(String) }),
-        }),
-      (delivery) => delivery,
+    const listing = { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' };
+    return page(query, listing, this.cursors, (limit, after) =>
+      this.webhooks.deliveries.list({ scopes: [scope], filter, limit, ...(after && { after: after.map(String) }) }),
     );
   }
 
@@ -50,8 +41,8 @@ export class WebhookDeliveriesController {
   @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
   @Unknown()
-  async get(@Req() request: FastifyRequest, @Param('id') delivery_id: string): Promise<WebhookDeliveryDetail> {
-    return this.webhooks.deliveries.get({ scopes: [scopeOf(request)], delivery_id });
+  async get(@Param('id') delivery_id: string, @CurrentScope() scope: Scope): Promise<WebhookDeliveryDetail> {
+    return this.webhooks.deliveries.get({ scopes: [scope], delivery_id });
   }
 
   @Post(':id/retry')
@@ -65,11 +56,11 @@ export class WebhookDeliveriesController {
   @Unknown()
   @refusal(409, 'The endpoint is not enabled.')
   async retry(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') delivery_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookDelivery>> {
-    return this.writes.write(request, reply, (command) => this.webhooks.deliveries.retry({ ...command, delivery_id }));
+    return this.writes.write(reply, ignored, (command) => this.webhooks.deliveries.retry({ ...command, delivery_id }));
   }
 
   @Post(':id/discard')
@@ -79,11 +70,11 @@ export class WebhookDeliveriesController {
   @Unknown()
   @refusal(409, 'It succeeded already.')
   async discard(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') delivery_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookDelivery>> {
-    return this.writes.write(request, reply, (command) =>
+    return this.writes.write(reply, ignored, (command) =>
       this.webhooks.deliveries.discard({ ...command, delivery_id }),
     );
   }

@@ -1,19 +1,19 @@
-import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page } from '@tracking/contracts';
-import type { NewWebhookEndpoint, WebhookCommand, WebhookDelivery, WebhookEndpoint } from '@tracking/webhooks';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DEPENDENCIES } from '../dependencies.ts';
+import type { JsonObject, Page, Scope, Warning } from '@tracking/contracts';
+import type { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from '@tracking/webhooks';
+import type { FastifyReply } from 'fastify';
+import { SETTINGS, WEBHOOKS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { PageDto } from '../paging/page.dto.ts';
 import { page } from '../paging/page.ts';
-import { scopeOf } from '../server/request.ts';
-import { readBody } from '../validation/read-body.ts';
-import { parametersOf } from '../validation/parameters.ts';
+import { CurrentScope, SentBody } from '../server/request-decorators.ts';
+import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
+import type { ReadBody } from '../validation/read-body.ts';
 import { DeliveryWrittenResource } from './delivery.resource.ts';
-import { EndpointChangesDto, EndpointDto, TestEndpointDto, readEndpointFields } from './endpoint.dto.ts';
+import { ENDPOINT_FIELDS, EndpointChangesDto, EndpointDto, TestEndpointDto } from './endpoint.dto.ts';
 import {
   EndpointCreatedResource,
   EndpointDeletedResource,
@@ -21,8 +21,8 @@ import {
   EndpointResource,
   EndpointWrittenResource,
 } from './endpoint.resource.ts';
-import { WEBHOOKS, WebhookWrites } from './webhooks.ts';
-import type { WebhooksService, WithWarnings } from './webhooks.ts';
+import { WebhookWrites } from './webhook-writes.ts';
+import type { WithWarnings } from './webhook-writes.ts';
 
 const Unknown = () => refusal(404, 'No such endpoint in this workspace and environment.');
 const Unverified = () => refusal(409, 'The endpoint is not verified.');
@@ -31,37 +31,33 @@ const Unverified = () => refusal(409, 'The endpoint is not verified.');
 @Controller('v1/webhook_endpoints')
 export class WebhookEndpointsController {
   constructor(
-    @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
-    @Inject(WEBHOOKS) private readonly webhooks: WebhooksService,
+    @Inject(WEBHOOKS) private readonly webhooks: HttpApiDependencies['webhooks'],
     @Inject(WebhookWrites) private readonly writes: WebhookWrites,
     @Inject(Cursors) private readonly cursors: Cursors,
+    @Inject(SETTINGS) private readonly settings: HttpApiDependencies['settings'],
   ) {}
 
   @Post()
   @Operation('createWebhookEndpoint', { summary: 'Make an endpoint; nothing is sent to it yet', body: EndpointDto })
   @ApiResponse({ status: 201, description: 'Made; the secret is shown here only.', type: EndpointCreatedResource })
   async create(
-    @Req() request: FastifyRequest,
+    @SentBody(ENDPOINT_FIELDS) { value: fields, warnings }: ReadBody<JsonObject>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<NewWebhookEndpoint>> {
-    const { value: fields, warnings } = readEndpointFields(request);
-    const create = (command: WebhookCommand) => this.webhooks.endpoints.create({ ...command, fields });
-    const created = await this.writes.write(request, reply, create, warnings);
-    reply.header('Location', `${this.dependencies.settings.baseUrl}/v1/webhook_endpoints/${created.id}`);
+    const created = await this.writes.write(reply, warnings, (command) =>
+      this.webhooks.endpoints.create({ ...command, fields }),
+    );
+    reply.header('Location', `${this.settings.baseUrl}/v1/webhook_endpoints/${created.id}`);
     return created;
   }
 
   @Get()
   @Operation('listWebhookEndpoints', { summary: 'List endpoints, the oldest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
-  async list(@Req() request: FastifyRequest): Promise<Page<WebhookEndpoint>> {
-    const scope = scopeOf(request);
-    return page(
-      parametersOf(PageDto, request),
-      { list: 'webhook endpoints', scope, filter: {}, sort: 'created_at' },
-      this.cursors,
-      (limit, after) => this.webhooks.endpoints.list({ ...scope, limit, ...(after && { after: after.map(String) }) }),
-      (endpoint) => endpoint,
+  async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<WebhookEndpoint>> {
+    const listing = { list: 'webhook endpoints', scope, filter: {}, sort: 'created_at' };
+    return page(query, listing, this.cursors, (limit, after) =>
+      this.webhooks.endpoints.list({ ...scope, limit, ...(after && { after: after.map(String) }) }),
     );
   }
 
@@ -69,8 +65,8 @@ export class WebhookEndpointsController {
   @Operation('getWebhookEndpoint', { summary: 'Get an endpoint' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
   @Unknown()
-  async get(@Req() request: FastifyRequest, @Param('id') endpoint_id: string): Promise<WebhookEndpoint> {
-    return this.webhooks.endpoints.get({ ...scopeOf(request), endpoint_id });
+  async get(@Param('id') endpoint_id: string, @CurrentScope() scope: Scope): Promise<WebhookEndpoint> {
+    return this.webhooks.endpoints.get({ ...scope, endpoint_id });
   }
 
   @Patch(':id')
@@ -81,13 +77,13 @@ export class WebhookEndpointsController {
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
   async change(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') endpoint_id: string,
+    @SentBody(ENDPOINT_FIELDS) { value: fields, warnings }: ReadBody<JsonObject>,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookEndpoint>> {
-    const { value: fields, warnings } = readEndpointFields(request);
-    const change = (command: WebhookCommand) => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
-    return this.writes.write(request, reply, change, warnings);
+    return this.writes.write(reply, warnings, (command) =>
+      this.webhooks.endpoints.change({ ...command, endpoint_id, fields }),
+    );
   }
 
   @Delete(':id')
@@ -97,11 +93,11 @@ export class WebhookEndpointsController {
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
   @Unknown()
   async remove(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') endpoint_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<{ readonly id: string; readonly deleted: true }>> {
-    return this.writes.write(request, reply, (command) => this.webhooks.endpoints.remove({ ...command, endpoint_id }));
+    return this.writes.write(reply, ignored, (command) => this.webhooks.endpoints.remove({ ...command, endpoint_id }));
   }
 
   @Post(':id/verify')
@@ -114,11 +110,11 @@ export class WebhookEndpointsController {
   })
   @Unknown()
   async verify(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') endpoint_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookEndpoint>> {
-    return this.writes.write(request, reply, (command) => this.webhooks.endpoints.verify({ ...command, endpoint_id }));
+    return this.writes.write(reply, ignored, (command) => this.webhooks.endpoints.verify({ ...command, endpoint_id }));
   }
 
   @Post(':id/enable')
@@ -128,12 +124,13 @@ export class WebhookEndpointsController {
   @Unknown()
   @Unverified()
   async enable(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') endpoint_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookEndpoint>> {
-    const enable = (command: WebhookCommand) => this.webhooks.endpoints.enable({ ...command, endpoint_id });
-    return this.writes.writeInOrder(request, reply, enable);
+    return this.writes.writeInOrder(reply, ignored, (command) =>
+      this.webhooks.endpoints.enable({ ...command, endpoint_id }),
+    );
   }
 
   @Post(':id/disable')
@@ -142,12 +139,13 @@ export class WebhookEndpointsController {
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
   async disable(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') endpoint_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookEndpoint>> {
-    const disable = (command: WebhookCommand) => this.webhooks.endpoints.disable({ ...command, endpoint_id });
-    return this.writes.writeInOrder(request, reply, disable);
+    return this.writes.writeInOrder(reply, ignored, (command) =>
+      this.webhooks.endpoints.disable({ ...command, endpoint_id }),
+    );
   }
 
   @Post(':id/test')
@@ -160,13 +158,12 @@ export class WebhookEndpointsController {
   @Unknown()
   @Unverified()
   async test(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
     @Param('id') endpoint_id: string,
+    @SentBody(new BodyPipe(TestEndpointDto, DeliveryWrittenResource)) { value, warnings }: ReadBody<TestEndpointDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookDelivery>> {
-    const { value, warnings } = readBody(TestEndpointDto, DeliveryWrittenResource, request);
-    const test = (command: WebhookCommand) =>
-      this.webhooks.endpoints.test({ ...command, endpoint_id, type: value.type });
-    return this.writes.write(request, reply, test, warnings);
+    return this.writes.write(reply, warnings, (command) =>
+      this.webhooks.endpoints.test({ ...command, endpoint_id, type: value.type }),
+    );
   }
 }

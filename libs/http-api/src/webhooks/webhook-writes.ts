@@ -1,16 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Warning } from '@tracking/contracts';
 import type { WebhookCommand } from '@tracking/webhooks';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DEPENDENCIES } from '../dependencies.ts';
+import type { FastifyReply } from 'fastify';
+import { HEAD } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { commandContext } from '../server/request.ts';
-import { readNoBody } from '../validation/read-body.ts';
-
-/** Under which {@link WebhooksService} is injected. */
-export const WEBHOOKS = Symbol('WebhooksService');
-export type WebhooksService = HttpApiDependencies['webhooks'];
 
 export type WithWarnings<T> = T & { readonly warnings: readonly Warning[] };
 
@@ -18,19 +13,18 @@ export type WithWarnings<T> = T & { readonly warnings: readonly Warning[] };
 @Injectable()
 export class WebhookWrites {
   constructor(
-    @Inject(DEPENDENCIES) private readonly dependencies: HttpApiDependencies,
+    @Inject(HEAD) private readonly head: HttpApiDependencies['head'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
   ) {}
 
-  /** @param warnings of the request's body; without, the operation takes none */
+  /** @param warnings of the request's body */
   async write<T extends object>(
-    request: FastifyRequest,
     reply: FastifyReply,
+    warnings: readonly Warning[],
     run: (command: WebhookCommand) => Promise<T>,
-    warnings = readNoBody(request),
   ): Promise<WithWarnings<T>> {
-    const written = await run(this.command(request));
-    await this.readYourWrites.wrote(request, reply, undefined);
+    const written = await run(webhookCommand(reply));
+    await this.readYourWrites.wrote(reply, undefined);
     return { ...written, warnings };
   }
 
@@ -39,22 +33,20 @@ export class WebhookWrites {
    * before that place: one that is answered later stands after it.
    */
   async writeInOrder<T extends object>(
-    request: FastifyRequest,
     reply: FastifyReply,
+    warnings: readonly Warning[],
     run: (command: WebhookCommand) => Promise<T>,
   ): Promise<WithWarnings<T>> {
-    const warnings = readNoBody(request);
-    const written = await run(this.command(request));
+    const written = await run(webhookCommand(reply));
     // It is done; where the end of the log cannot be had, nothing is written that could be answered later.
-    const end = await this.dependencies.head().catch(() => undefined);
-    await this.readYourWrites.wrote(request, reply, end);
+    const end = await this.head().catch(() => undefined);
+    await this.readYourWrites.wrote(reply, end);
     return { ...written, warnings };
   }
+}
 
-  private command(request: FastifyRequest): WebhookCommand {
-    const context = commandContext(request);
-    const { id, at, workspace_id, environment, request_id, traceparent } = context;
-    const origin = { request_id, ...(traceparent !== null && { traceparent }) };
-    return { id, at, workspace_id, environment, origin };
-  }
+function webhookCommand({ request }: FastifyReply): WebhookCommand {
+  const { id, at, workspace_id, environment, request_id, traceparent } = commandContext(request);
+  const origin = { request_id, ...(traceparent !== null && { traceparent }) };
+  return { id, at, workspace_id, environment, origin };
 }

@@ -1,0 +1,16 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PipeTransform } from '@nestjs/common';
+import type { Places } from '@tracking/contracts';
+import { PLACES } from '../dependencies.ts';
+import type { Sent } from '../server/request-decorators.ts';
+import { readShipmentFields } from './read-shipment-fields.ts';
+import type { ReadShipmentFields } from './read-shipment-fields.ts';
+
+@Injectable()
+export class ShipmentFieldsPipe implements PipeTransform<Sent, ReadShipmentFields> {
+  constructor(@Inject(PLACES) private readonly places: Places) {}
+
+  transform({ body, strict }: Sent): ReadShipmentFields {
+    return readShipmentFields(body, strict, this.places);
+  }
+}

@@ -1,0 +1,53 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Shipment, Warning } from '@tracking/contracts';
+import type { FastifyReply } from 'fastify';
+import { SETTINGS } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
+import { PossibleDuplicates } from './possible-duplicates.ts';
+import { shipmentEtag } from './shipment-etag.ts';
+import { ShipmentReader } from './shipment-reader.ts';
+
+type ShipmentsService = HttpApiDependencies['shipments'];
+type ChangedShipment = Awaited<ReturnType<ShipmentsService['upsert' | 'cancel' | 'reopen']>>;
+export type ShipmentWithWarnings = Shipment & { readonly warnings: readonly Warning[] };
+
+/** Answers writes of a shipment: with a token, an ETag, and warnings. */
+@Injectable()
+export class ShipmentWrites {
+  constructor(
+    @Inject(ShipmentReader) private readonly reader: ShipmentReader,
+    @Inject(PossibleDuplicates) private readonly duplicates: PossibleDuplicates,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(SETTINGS) private readonly settings: HttpApiDependencies['settings'],
+  ) {}
+
+  locationOf({ id }: Shipment): string {
+    return `${this.settings.baseUrl}/v1/shipments/${id}`;
+  }
+
+  /** @param ignored warnings of the request's body */
+  async answer(
+    reply: FastifyReply,
+    { answer, position }: ChangedShipment,
+    ignored: readonly Warning[],
+  ): Promise<ShipmentWithWarnings> {
+    const { shipment, warnings } = answer;
+    reply.request.about = { shipment_id: shipment.id };
+    await this.readYourWrites.wrote(reply, position);
+    reply.header('ETag', shipmentEtag(shipment));
+    return { ...this.reader.resource(shipment), warnings: [...ignored, ...warnings] };
+  }
+
+  /** The same for a write that leaves the shipment open: warns of others with the same house bill or container. */
+  async answerOpen<T extends ChangedShipment>(
+    reply: FastifyReply,
+    writing: Promise<T>,
+    ignored: readonly Warning[],
+  ): Promise<{ readonly outcome: T['answer']['outcome']; readonly shipment: ShipmentWithWarnings }> {
+    const [written] = await Promise.all([writing, this.duplicates.prepare(reply.request)]);
+    const { warnings, ...shipment } = await this.answer(reply, written, ignored);
+    const duplicates = await this.duplicates.warnings(reply.request, written.answer.shipment);
+    return { outcome: written.answer.outcome, shipment: { ...shipment, warnings: [...warnings, ...duplicates] } };
+  }
+}
