@@ -23,6 +23,34 @@ export interface MilestoneCode {
   readonly rec24: string | null;
 }
 
+/** What else the rules about shipments ask of a code: docs/reference/shipments.md, docs/reference/exceptions.md. */
+export interface MilestoneRules extends Pick<MilestoneCode, 'status' | 'opens_exception'> {
+  /** Instead of `status` for shipments of these modes. */
+  readonly status_by_mode?: Readonly<Partial<Record<Mode, ShipmentStatus>>>;
+  /** Instead of `status` for part loads (`lcl`). */
+  readonly status_lcl?: ShipmentStatus | null;
+  /** The goods leave by it; a pick-up is a departure by road and courier only. */
+  readonly departure?: 'vessel' | 'flight' | 'rail' | 'transshipment' | 'pick_up';
+  /** An arrival that is never the shipment's, but may be a leg's. */
+  readonly leg_arrival?: true;
+  /** An estimate of it is one of the arrival: of shipments of any mode, or of a leg or shipment of these. */
+  readonly estimates_arrival?: 'any_mode' | readonly Mode[];
+  /** Once it is estimated, no other estimate speaks for the arrival at the destination. */
+  readonly at_destination?: true;
+  /** Goods or containers were seen to move: before they could be delivered, or with the delivery and after it. */
+  readonly movement?: 'journey' | 'delivery';
+  /** A step of customs that is done. */
+  readonly clears?: 'export' | 'import';
+  /** What holds no longer when it is dated later. */
+  readonly takes_back?: 'cancellation' | 'availability';
+  /** The time of a container that it sets. */
+  readonly container_time?: 'discharged_at' | 'gated_out_at' | 'delivered_at' | 'empty_returned_at';
+  /** No goods move after it. */
+  readonly ends?: true;
+}
+
+const ROAD = ['road', 'courier'] as const;
+
 const MODES_BY_LETTER: Readonly<Record<string, readonly Mode[]>> = {
   O: ['ocean'],
   A: ['air', 'courier'],
@@ -49,63 +77,63 @@ type Row = readonly [
   rec24: string,
   label: string,
   description: string,
-  opens_exception?: string,
+  rules?: Partial<Omit<MilestoneRules, 'status'>>,
 ];
 
 // prettier-ignore
 const ROWS: readonly Row[] = [
-  [10, 'booking_confirmed', '*', 'booked', 'BKG CONF', 'BF', '', '6', 'Booking confirmed', 'The carrier confirmed the booking. Dated later than a cancellation it takes that back.'],
+  [10, 'booking_confirmed', '*', 'booked', 'BKG CONF', 'BF', '', '6', 'Booking confirmed', 'The carrier confirmed the booking. Dated later than a cancellation it takes that back.', { takes_back: 'cancellation' }],
   [15, 'booking_cancelled', '*', 'cancelled', 'BKG CANC', 'CA', 'CA', '7', 'Booking cancelled', 'The booking was cancelled, and the shipment with it unless it is delivered.'],
-  [20, 'empty_picked_up', 'O', 'at_origin', 'GTOT EMPTY', 'EE', '', '13', 'Empty picked up', 'The empty container left the depot for stuffing.'],
-  [25, 'cargo_stuffed', 'O', 'at_origin', 'STUF', '', '', '93', 'Cargo stuffed', 'The cargo was loaded into the container.'],
-  [30, 'picked_up', '*', 'at_origin', 'PICK', 'AF', 'AF', '13', 'Picked up', 'The carrier took the goods over from the shipper. By road and courier this is the departure.'],
-  [35, 'received_at_origin', '*', 'at_origin', '', '', '', '74', 'Received at origin', 'The goods were received at the terminal, warehouse or station of origin.'],
-  [40, 'gated_in', 'O R B', 'at_origin', 'GTIN LADEN', 'I', '', '98', 'Gated in', 'The laden container passed the gate of the origin terminal.'],
-  [45, 'export_customs_cleared', '*', null, 'CUSR EXPORT', 'CT', '', '9', 'Export customs cleared', 'Customs released the goods for export.'],
-  [50, 'loaded_on_vessel', 'O B', 'at_origin', 'LOAD', 'AE', '', '48', 'Loaded on vessel', 'The container was loaded aboard at the port of loading.'],
-  [55, 'vessel_departed', 'O B', 'in_transit', 'DEPA', 'VD', '', '24', 'Vessel departed', 'The vessel left the port.'],
-  [60, 'flight_departed', 'A', 'in_transit', '', '', 'P1', '24', 'Flight departed', 'The flight left the airport.'],
-  [65, 'rail_loaded', 'R O', null, 'LOAD rail', 'AL', '', '70', 'Loaded on rail', 'The container was loaded on a rail car.'],
-  [66, 'rail_departed', 'R O', 'in_transit', 'DEPA rail', 'RL', 'RL', '24', 'Train departed', 'The train left the station or ramp.'],
-  [70, 'transshipment_arrived', 'O', 'in_transit', 'ARRI TSP', 'VA', '', '1', 'Arrived at transshipment port', 'The vessel arrived at a port where the container changes vessels.'],
-  [71, 'transshipment_discharged', 'O', 'in_transit', 'DISC TSP', 'UV', '', '29', 'Discharged at transshipment port', 'The container was unloaded at a transshipment port.'],
-  [72, 'transshipment_loaded', 'O', 'in_transit', 'LOAD TSP', 'AE', '', '79', 'Loaded at transshipment port', 'The container was loaded on the next vessel.'],
-  [73, 'transshipment_departed', 'O', 'in_transit', 'DEPA TSP', 'VD', '', '24', 'Departed transshipment port', 'The next vessel left the transshipment port.'],
-  [80, 'border_crossed', 'T R', 'in_transit', 'CROS', '', '', '16', 'Border crossed', 'The goods crossed a border.'],
-  [85, 'in_transit_checkpoint', '*', 'in_transit', '', '', 'X6', '31', 'In transit', 'The goods were seen on the way.'],
-  [90, 'vessel_arrived', 'O B', 'arrived', 'ARRI POD', 'VA', '', '1', 'Vessel arrived', 'The vessel arrived at the port of discharge.'],
-  [92, 'vessel_berthed', 'O B', 'arrived', '', '', '', '', 'Vessel berthed', 'The vessel is alongside at the port of discharge.'],
-  [95, 'flight_arrived', 'A', 'arrived', '', '', 'X4', '1', 'Flight arrived', 'The flight landed at the airport of destination.'],
-  [100, 'discharged', 'O B', 'arrived', 'DISC POD', 'UV', '', '29', 'Discharged', 'The container was unloaded from the vessel at the port of discharge.'],
-  [105, 'rail_arrived', 'R O', 'in_transit', 'ARRI rail', 'AR', 'AR', '1', 'Train arrived', 'The train arrived at the station or ramp.'],
-  [106, 'rail_unloaded', 'R O', 'arrived', 'DISC rail', 'UR', '', '26', 'Unloaded from rail', 'The container was taken off the rail car.'],
-  [110, 'arrived_at_destination', '*', 'arrived', 'ARRI', '', 'X4', '1', 'Arrived at destination', 'The goods arrived at their destination.'],
-  [115, 'customs_hold', '*', null, 'CUC HOLD', 'PA', '', '', 'Customs hold', 'Customs holds the goods.', 'customs_hold'],
-  [116, 'customs_inspection', '*', null, 'CUSI', 'PA', '', '', 'Customs inspection', 'Customs examines the goods.', 'customs_hold'],
-  [120, 'import_customs_cleared', '*', null, 'CUSR IMPORT', 'CT', '', '12', 'Import customs cleared', 'Customs released the goods for import.'],
+  [20, 'empty_picked_up', 'O', 'at_origin', 'GTOT EMPTY', 'EE', '', '13', 'Empty picked up', 'The empty container left the depot for stuffing.', { movement: 'journey' }],
+  [25, 'cargo_stuffed', 'O', 'at_origin', 'STUF', '', '', '93', 'Cargo stuffed', 'The cargo was loaded into the container.', { movement: 'journey' }],
+  [30, 'picked_up', '*', 'at_origin', 'PICK', 'AF', 'AF', '13', 'Picked up', 'The carrier took the goods over from the shipper. By road and courier this is the departure.', { movement: 'journey', departure: 'pick_up', status_by_mode: { road: 'in_transit', courier: 'in_transit' } }],
+  [35, 'received_at_origin', '*', 'at_origin', '', '', '', '74', 'Received at origin', 'The goods were received at the terminal, warehouse or station of origin.', { movement: 'journey' }],
+  [40, 'gated_in', 'O R B', 'at_origin', 'GTIN LADEN', 'I', '', '98', 'Gated in', 'The laden container passed the gate of the origin terminal.', { movement: 'journey' }],
+  [45, 'export_customs_cleared', '*', null, 'CUSR EXPORT', 'CT', '', '9', 'Export customs cleared', 'Customs released the goods for export.', { clears: 'export' }],
+  [50, 'loaded_on_vessel', 'O B', 'at_origin', 'LOAD', 'AE', '', '48', 'Loaded on vessel', 'The container was loaded aboard at the port of loading.', { movement: 'journey' }],
+  [55, 'vessel_departed', 'O B', 'in_transit', 'DEPA', 'VD', '', '24', 'Vessel departed', 'The vessel left the port.', { movement: 'journey', departure: 'vessel' }],
+  [60, 'flight_departed', 'A', 'in_transit', '', '', 'P1', '24', 'Flight departed', 'The flight left the airport.', { movement: 'journey', departure: 'flight' }],
+  [65, 'rail_loaded', 'R O', null, 'LOAD rail', 'AL', '', '70', 'Loaded on rail', 'The container was loaded on a rail car.', { movement: 'journey' }],
+  [66, 'rail_departed', 'R O', 'in_transit', 'DEPA rail', 'RL', 'RL', '24', 'Train departed', 'The train left the station or ramp.', { movement: 'journey', departure: 'rail' }],
+  [70, 'transshipment_arrived', 'O', 'in_transit', 'ARRI TSP', 'VA', '', '1', 'Arrived at transshipment port', 'The vessel arrived at a port where the container changes vessels.', { movement: 'journey', leg_arrival: true }],
+  [71, 'transshipment_discharged', 'O', 'in_transit', 'DISC TSP', 'UV', '', '29', 'Discharged at transshipment port', 'The container was unloaded at a transshipment port.', { movement: 'journey' }],
+  [72, 'transshipment_loaded', 'O', 'in_transit', 'LOAD TSP', 'AE', '', '79', 'Loaded at transshipment port', 'The container was loaded on the next vessel.', { movement: 'journey' }],
+  [73, 'transshipment_departed', 'O', 'in_transit', 'DEPA TSP', 'VD', '', '24', 'Departed transshipment port', 'The next vessel left the transshipment port.', { movement: 'journey', departure: 'transshipment' }],
+  [80, 'border_crossed', 'T R', 'in_transit', 'CROS', '', '', '16', 'Border crossed', 'The goods crossed a border.', { movement: 'journey' }],
+  [85, 'in_transit_checkpoint', '*', 'in_transit', '', '', 'X6', '31', 'In transit', 'The goods were seen on the way.', { movement: 'journey' }],
+  [90, 'vessel_arrived', 'O B', 'arrived', 'ARRI POD', 'VA', '', '1', 'Vessel arrived', 'The vessel arrived at the port of discharge.', { movement: 'journey', estimates_arrival: 'any_mode' }],
+  [92, 'vessel_berthed', 'O B', 'arrived', '', '', '', '', 'Vessel berthed', 'The vessel is alongside at the port of discharge.', { movement: 'journey' }],
+  [95, 'flight_arrived', 'A', 'arrived', '', '', 'X4', '1', 'Flight arrived', 'The flight landed at the airport of destination.', { movement: 'journey', estimates_arrival: 'any_mode' }],
+  [100, 'discharged', 'O B', 'arrived', 'DISC POD', 'UV', '', '29', 'Discharged', 'The container was unloaded from the vessel at the port of discharge.', { movement: 'journey', container_time: 'discharged_at' }],
+  [105, 'rail_arrived', 'R O', 'in_transit', 'ARRI rail', 'AR', 'AR', '1', 'Train arrived', 'The train arrived at the station or ramp.', { movement: 'journey', leg_arrival: true, estimates_arrival: ['rail'] }],
+  [106, 'rail_unloaded', 'R O', 'arrived', 'DISC rail', 'UR', '', '26', 'Unloaded from rail', 'The container was taken off the rail car.', { movement: 'journey', estimates_arrival: ['rail'] }],
+  [110, 'arrived_at_destination', '*', 'arrived', 'ARRI', '', 'X4', '1', 'Arrived at destination', 'The goods arrived at their destination.', { movement: 'journey', estimates_arrival: 'any_mode', at_destination: true }],
+  [115, 'customs_hold', '*', null, 'CUC HOLD', 'PA', '', '', 'Customs hold', 'Customs holds the goods.', { opens_exception: 'customs_hold' }],
+  [116, 'customs_inspection', '*', null, 'CUSI', 'PA', '', '', 'Customs inspection', 'Customs examines the goods.', { opens_exception: 'customs_hold' }],
+  [120, 'import_customs_cleared', '*', null, 'CUSR IMPORT', 'CT', '', '12', 'Import customs cleared', 'Customs released the goods for import.', { clears: 'import' }],
   [125, 'carrier_released', 'O', null, 'CRO RELS', 'CR', '', '78', 'Carrier released', 'The carrier released the container, its charges being settled.'],
   [128, 'arrival_notice_issued', 'O A', null, 'ARN ISSU', '', '', '45', 'Arrival notice issued', 'The carrier notified the consignee of the arrival.'],
-  [130, 'available_for_pickup', '*', 'available_for_pickup', 'AVPU', 'AV', 'AV', '64', 'Available for pickup', 'The goods can be collected.'],
-  [131, 'unavailable_for_pickup', '*', 'arrived', '', '', '', '', 'Unavailable for pickup', 'The goods can not, or no longer, be collected.'],
-  [135, 'gated_out', 'O R B', 'out_for_delivery', 'GTOT LADEN', 'OA', '', '99', 'Gated out', 'The laden container left the terminal.'],
-  [140, 'out_for_delivery', '*', 'out_for_delivery', '', '', 'X6', '31', 'Out for delivery', 'The goods are on their way to the consignee.'],
-  [145, 'delivery_attempted', '*', null, '', 'AH', 'AH', '23', 'Delivery attempted', 'A delivery was tried and failed.', 'delivery_failed'],
-  [150, 'delivered', '*', 'delivered', 'DROP LADEN', 'D', 'D1', '21', 'Delivered', 'The goods were handed over to the consignee.'],
-  [160, 'cargo_stripped', 'O', 'delivered', 'STRP', '', '', '28', 'Cargo stripped', 'The cargo was taken out of the container.'],
-  [170, 'empty_returned', 'O', 'completed', 'GTIN EMPTY', 'RD', '', '82', 'Empty returned', 'The empty container was given back to the carrier.'],
-  [180, 'returned_to_shipper', '*', 'returned', '', '3', 'A3', '80', 'Returned to shipper', 'The goods went back to the shipper.'],
+  [130, 'available_for_pickup', '*', 'available_for_pickup', 'AVPU', 'AV', 'AV', '64', 'Available for pickup', 'The goods can be collected.', { movement: 'journey' }],
+  [131, 'unavailable_for_pickup', '*', 'arrived', '', '', '', '', 'Unavailable for pickup', 'The goods can not, or no longer, be collected.', { movement: 'journey', takes_back: 'availability' }],
+  [135, 'gated_out', 'O R B', 'out_for_delivery', 'GTOT LADEN', 'OA', '', '99', 'Gated out', 'The laden container left the terminal.', { movement: 'journey', status_lcl: 'in_transit', container_time: 'gated_out_at' }],
+  [140, 'out_for_delivery', '*', 'out_for_delivery', '', '', 'X6', '31', 'Out for delivery', 'The goods are on their way to the consignee.', { movement: 'journey' }],
+  [145, 'delivery_attempted', '*', null, '', 'AH', 'AH', '23', 'Delivery attempted', 'A delivery was tried and failed.', { movement: 'delivery', opens_exception: 'delivery_failed' }],
+  [150, 'delivered', '*', 'delivered', 'DROP LADEN', 'D', 'D1', '21', 'Delivered', 'The goods were handed over to the consignee.', { movement: 'delivery', ends: true, estimates_arrival: ROAD, container_time: 'delivered_at' }],
+  [160, 'cargo_stripped', 'O', 'delivered', 'STRP', '', '', '28', 'Cargo stripped', 'The cargo was taken out of the container.', { movement: 'delivery', status_lcl: 'arrived' }],
+  [170, 'empty_returned', 'O', 'completed', 'GTIN EMPTY', 'RD', '', '82', 'Empty returned', 'The empty container was given back to the carrier.', { movement: 'delivery', ends: true, status_lcl: null, container_time: 'empty_returned_at' }],
+  [180, 'returned_to_shipper', '*', 'returned', '', '3', 'A3', '80', 'Returned to shipper', 'The goods went back to the shipper.', { movement: 'delivery', ends: true }],
 ];
 
 /** The whole catalog, by sequence. Codes are never renamed or reused. */
 export const MILESTONE_CATALOG: readonly MilestoneCode[] = ROWS.map(
-  ([sequence, code, modes, status, dcsa, x12_315, x12_214, rec24, label, description, opens_exception]) => ({
+  ([sequence, code, modes, status, dcsa, x12_315, x12_214, rec24, label, description, rules]) => ({
     code,
     label,
     description,
     sequence,
     modes: modesOf(modes),
     status,
-    opens_exception: opens_exception ?? null,
+    opens_exception: rules?.opens_exception ?? null,
     dcsa: dcsa || null,
     x12_315: x12_315 || null,
     x12_214: x12_214 || null,
@@ -117,6 +145,16 @@ const BY_CODE: ReadonlyMap<string, MilestoneCode> = new Map(MILESTONE_CATALOG.ma
 
 export function findMilestoneCode(code: string): MilestoneCode | undefined {
   return BY_CODE.get(code);
+}
+
+const RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
+  ROWS.map(([, code, , status, , , , , , , rules]) => [code, { opens_exception: null, ...rules, status }]),
+);
+const NO_RULES: MilestoneRules = { status: null, opens_exception: null };
+
+/** By a code; of one that the catalog does not know, that it means nothing. */
+export function milestoneRules(code: string): MilestoneRules {
+  return RULES_BY_CODE.get(code) ?? NO_RULES;
 }
 
 /** Codes of the catalog that a code of another standard can mean. */

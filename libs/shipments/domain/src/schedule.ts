@@ -1,4 +1,4 @@
-import type { Leg, LegFields, ShipmentRecord, Timestamp } from '@tracking/contracts';
+import { type Leg, type LegFields, type ShipmentRecord, type Timestamp, milestoneRules } from '@tracking/contracts';
 import { type Route, isPlace } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import { isDeparture } from './summary.ts';
@@ -91,7 +91,7 @@ function legActuals(
   if (ends.first && ends.last) return shipment;
   const mode = leg.mode ?? route.mode;
   const placeless = ({ milestone }: TimelineEntry) => !isPlace(route, milestone.location);
-  const departed = legDepartures.find((entry) => at(leg.origin_port)(entry) && isDeparture(entry.milestone.code, mode));
+  const departed = legDepartures.find((entry) => at(leg.origin_port)(entry) && isDeparture(milestoneRules(entry.milestone.code), mode));
   const arrived = legArrivals.find(at(leg.destination_port));
   const lastDeparture = timeOf(departures.at(-1)) ?? '';
   return {
@@ -105,20 +105,17 @@ function legActuals(
   };
 }
 
-const ARRIVALS: ReadonlySet<string> = new Set(['vessel_arrived', 'flight_arrived', 'arrived_at_destination']);
-const RAIL_ARRIVALS: ReadonlySet<string> = new Set(['rail_arrived', 'rail_unloaded']);
-
 function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
-  if (ARRIVALS.has(milestone.code)) return true;
+  const { estimates_arrival } = milestoneRules(milestone.code);
+  if (estimates_arrival === undefined || estimates_arrival === 'any_mode') return estimates_arrival !== undefined;
   const leg = route.legs.find((each) => each.destination_port === milestone.location) ?? route.legs.at(-1);
-  const modes = [route.mode, leg?.mode];
-  if (RAIL_ARRIVALS.has(milestone.code)) return modes.includes('rail');
-  return milestone.code === 'delivered' && (modes.includes('road') || modes.includes('courier'));
+  return estimates_arrival.some((mode) => mode === route.mode || mode === leg?.mode);
 }
 
 function isEstimatedDeparture({ milestone }: TimelineEntry, route: Route): boolean {
   const leg = route.legs.find((each) => each.origin_port === milestone.location) ?? route.legs[0];
-  return isDeparture(milestone.code, route.mode) || isDeparture(milestone.code, leg?.mode ?? null);
+  const rules = milestoneRules(milestone.code);
+  return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);
 }
 
 /** Located at one of the ports, or nowhere that could be told from them. */
@@ -131,7 +128,7 @@ function preferDestination(
   estimates: readonly TimelineEntry[],
   isForShipment: (entry: TimelineEntry) => boolean,
 ): readonly TimelineEntry[] {
-  const isDestination = (entry: TimelineEntry) => entry.milestone.code === 'arrived_at_destination';
+  const isDestination = (entry: TimelineEntry) => milestoneRules(entry.milestone.code).at_destination === true;
   if (!estimates.some((entry) => isDestination(entry) && isForShipment(entry))) return estimates;
   return estimates.filter((entry) => isDestination(entry) || !isForShipment(entry));
 }

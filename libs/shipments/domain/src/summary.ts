@@ -1,4 +1,4 @@
-import { SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp, findMilestoneCode } from '@tracking/contracts';
+import { type MilestoneRules, SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp, milestoneRules } from '@tracking/contracts';
 import { type Route, isOnTheWay } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { firstPlace } from './timeline.ts';
@@ -10,41 +10,22 @@ export const RANK = Object.fromEntries(SHIPMENT_STATUSES.map((status, rank) => [
   Record<ShipmentStatus, number>
 >;
 
-/** `*_departed`: what was an arrival before one was none of the shipment's. */
-const DEPARTED: ReadonlySet<string> = new Set([
-  'vessel_departed',
-  'flight_departed',
-  'rail_departed',
-  'transshipment_departed',
-]);
-
 /** What a milestone makes of the status: by the catalog, the mode and the load type. */
-export function statusOf(code: string, route: Route): ShipmentStatus | null {
-  if (code === 'picked_up') return route.mode === 'road' || route.mode === 'courier' ? 'in_transit' : 'at_origin';
-  if (route.lcl && code === 'gated_out') return 'in_transit';
-  if (route.lcl && code === 'cargo_stripped') return 'arrived';
-  if (route.lcl && code === 'empty_returned') return null;
-  return findMilestoneCode(code)?.status ?? null;
+export function statusOf({ status, status_by_mode, status_lcl }: MilestoneRules, route: Route): ShipmentStatus | null {
+  if (route.lcl && status_lcl !== undefined) return status_lcl;
+  return (route.mode === null ? undefined : status_by_mode?.[route.mode]) ?? status;
 }
 
-/** Departures are the `*_departed`, and by road and courier the pick-up. */
-export function isDeparture(code: string, mode: Route['mode']): boolean {
-  return DEPARTED.has(code) || (code === 'picked_up' && (mode === 'road' || mode === 'courier'));
+/** Whether goods that go by the mode leave by it. */
+export function isDeparture({ departure }: MilestoneRules, mode: Route['mode']): boolean {
+  if (departure === 'pick_up') return mode === 'road' || mode === 'courier';
+  return departure !== undefined;
 }
 
 /** The ship sailing on after it brought the goods: no departure of theirs. */
-export function isSailingOn({ milestone }: TimelineEntry, route: Route): boolean {
-  return (
-    milestone.code === 'vessel_departed' &&
-    milestone.location !== null &&
-    milestone.location === route.destination &&
-    route.destination !== route.origin
-  );
-}
-
-/** Codes by which goods or containers were seen to move, before and at the end of the journey. */
-export function isMovement(sequence: number): boolean {
-  return (sequence >= 20 && sequence <= 40) || (sequence >= 50 && sequence <= 110) || sequence >= 130;
+export function isSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
+  if (location === null || location !== route.destination || route.destination === route.origin) return false;
+  return milestoneRules(code).departure === 'vessel';
 }
 
 /**
@@ -68,8 +49,8 @@ export class Summary {
   exportCleared = NEVER;
   /** By import customs, or what cannot happen without them. */
   importCleared = NEVER;
-  hold: TimelineEntry | undefined;
-  attempted: TimelineEntry | undefined;
+  /** By the type of the exception that they open. */
+  readonly opening: Record<string, TimelineEntry | undefined> = {};
   movement: TimelineEntry | undefined;
   last: TimelineEntry | undefined;
   /** The earliest of their kind. */
@@ -82,70 +63,59 @@ export class Summary {
 
   /**
    * @param entry actual, counted, and no earlier on the timeline than those before it
+   * @param rules of its code
    * @param status its `statusOf`
    */
-  add(entry: TimelineEntry, status: ShipmentStatus | null, route: Route): void {
+  add(entry: TimelineEntry, rules: MilestoneRules, status: ShipmentStatus | null, route: Route): void {
     this.last = entry;
     // It is only seen: the goods stayed behind.
     if (isSailingOn(entry, route)) return;
-    const { code, occurred_at, sequence } = entry.milestone;
-    if (DEPARTED.has(code)) {
-      this.departed = occurred_at;
-      if (code === 'rail_departed') this.railDeparted = occurred_at;
-    }
-    if (isDeparture(code, route.mode)) this.firstDeparted ??= entry;
-    if (isMovement(sequence) && sequence <= 140) this.movement = entry;
-    this.addStep(entry, code, route);
-    this.addStatus(entry, status, route);
+    const { occurred_at } = entry.milestone;
+    // An arrival before a departure was none of the shipment's; a pick-up says nothing of that.
+    if (rules.departure !== undefined && rules.departure !== 'pick_up') this.departed = occurred_at;
+    if (rules.departure === 'rail') this.railDeparted = occurred_at;
+    if (isDeparture(rules, route.mode)) this.firstDeparted ??= entry;
+    if (rules.movement === 'journey') this.movement = entry;
+    this.addStep(entry, rules, route);
+    this.addStatus(entry, rules, status, route);
   }
 
-  private addStep(entry: TimelineEntry, code: string, route: Route): void {
+  private addStep(entry: TimelineEntry, rules: MilestoneRules, route: Route): void {
     const { occurred_at } = entry.milestone;
-    switch (code) {
-      case 'customs_hold':
-      case 'customs_inspection':
-        this.hold = entry;
-        break;
-      case 'export_customs_cleared':
-        this.exportCleared = occurred_at;
-        break;
-      case 'import_customs_cleared':
-        this.importCleared = occurred_at;
-        break;
-      case 'gated_out':
-        this.gatedOut.push(entry);
-        break;
-      case 'unavailable_for_pickup':
-        this.unavailable = occurred_at;
-        break;
-      case 'discharged':
+    const { opens_exception, clears, takes_back, container_time, ends } = rules;
+    if (opens_exception !== null) this.opening[opens_exception] = entry;
+    if (clears === 'export') this.exportCleared = occurred_at;
+    if (clears === 'import') this.importCleared = occurred_at;
+    if (takes_back === 'availability') this.unavailable = occurred_at;
+    if (ends) this.ended ??= entry;
+    if (container_time !== undefined) this.addTime(container_time, entry, route);
+  }
+
+  private addTime(time: NonNullable<MilestoneRules['container_time']>, entry: TimelineEntry, route: Route): void {
+    switch (time) {
+      case 'discharged_at':
         if (!isOnTheWay(route, entry.milestone.location)) this.discharged.push(entry);
         break;
-      case 'delivery_attempted':
-        this.attempted = entry;
+      case 'gated_out_at':
+        this.gatedOut.push(entry);
         break;
-      case 'delivered':
+      case 'delivered_at':
         this.delivered ??= entry;
-        this.ended ??= entry;
         break;
-      case 'empty_returned':
+      case 'empty_returned_at':
         this.emptyReturned ??= entry;
-        this.ended ??= entry;
-        break;
-      case 'returned_to_shipper':
-        this.ended ??= entry;
         break;
     }
   }
 
-  private addStatus(entry: TimelineEntry, status: ShipmentStatus | null, route: Route): void {
-    const { code, location } = entry.milestone;
+  private addStatus(entry: TimelineEntry, rules: MilestoneRules, status: ShipmentStatus | null, route: Route): void {
     if (status === null || status === 'cancelled') return;
     if (RANK[status] >= RANK.in_transit) this.underWay ??= entry;
     // Feeds skip steps: nobody hands out what customs hold.
     if (RANK[status] >= RANK.available_for_pickup) this.importCleared = entry.milestone.occurred_at;
     if (status === 'arrived') {
-      if (code !== 'unavailable_for_pickup' && isOnTheWay(route, location)) this.fix('in_transit', entry);
+      const isArrival = rules.takes_back !== 'availability';
+      if (isArrival && isOnTheWay(route, entry.milestone.location)) this.fix('in_transit', entry);
       else this.arrived.push(entry);
     } else if (status === 'available_for_pickup') this.available.push(entry);
     else if (status === 'out_for_delivery') this.out.push(entry);

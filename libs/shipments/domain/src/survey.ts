@@ -1,4 +1,4 @@
-import type { Timestamp } from '@tracking/contracts';
+import { type MilestoneRules, type Timestamp, milestoneRules } from '@tracking/contracts';
 import { type Route, isOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 import { NEVER, Summary, isDeparture, isSailingOn, statusOf } from './summary.ts';
@@ -24,60 +24,68 @@ export interface Survey {
   readonly last: TimelineEntry | undefined;
 }
 
-/** Arrivals that are never the shipment's, but may be a leg's. */
-const ON_THE_WAY: ReadonlySet<string> = new Set(['transshipment_arrived', 'rail_arrived']);
-
 /**
  * Retracted milestones count for nothing, nor do those that name a container which is not on the shipment.
  * @param timeline in its order
  */
 export function survey(timeline: readonly TimelineEntry[], route: Route, containers: readonly string[]): Survey {
   const present = new Set(containers);
-  const unnamed = new Summary();
-  const named = new Map<string, Summary>();
-  const departures: TimelineEntry[] = [];
-  const arrivals: TimelineEntry[] = [];
-  const legArrivals: TimelineEntry[] = [];
-  const legDepartures: TimelineEntry[] = [];
-  const cancelled: TimelineEntry[] = [];
-  const estimates: TimelineEntry[] = [];
-  let confirmed: Timestamp = NEVER;
-  let last: TimelineEntry | undefined;
+  const reading = new Reading(route);
   for (const entry of timeline) {
-    const { classifier, code, container_number, location, occurred_at, retracted_at, superseded_at } = entry.milestone;
+    const { classifier, container_number, retracted_at, superseded_at } = entry.milestone;
     if (retracted_at !== null || (container_number !== null && !present.has(container_number))) continue;
-    if (classifier === 'estimated' && superseded_at === null) estimates.push(entry);
-    if (classifier !== 'actual') continue;
-    last = entry;
-    let summary = unnamed;
-    if (container_number !== null) {
-      const own = named.get(container_number);
-      summary = own ?? new Summary();
-      if (own === undefined) named.set(container_number, summary);
-    }
-    const status = statusOf(code, route);
-    summary.add(entry, status, route);
-    if (code === 'booking_cancelled') cancelled.push(entry);
-    if (code === 'booking_confirmed') confirmed = occurred_at;
-    if (isDeparture(code, 'road') && !isSailingOn(entry, route)) {
-      legDepartures.push(entry);
-      if (isDeparture(code, route.mode)) departures.push(entry);
-    }
-    const isArrival = status === 'arrived' && code !== 'unavailable_for_pickup';
-    if (isArrival || ON_THE_WAY.has(code)) legArrivals.push(entry);
-    if (isArrival && !isOnTheWay(route, location)) arrivals.push(entry);
+    if (classifier === 'estimated' && superseded_at === null) reading.estimates.push(entry);
+    if (classifier === 'actual') reading.addActual(entry);
   }
-  const cancellations = cancelled.filter(({ milestone }) => milestone.occurred_at >= confirmed);
-  return {
-    route,
-    unnamed,
-    named,
-    departures,
-    arrivals,
-    legArrivals,
-    legDepartures,
-    cancellations,
-    estimates,
-    last,
-  };
+  return reading;
+}
+
+/** A survey while the timeline is gone through. */
+class Reading implements Survey {
+  readonly unnamed = new Summary();
+  readonly named = new Map<string, Summary>();
+  readonly departures: TimelineEntry[] = [];
+  readonly arrivals: TimelineEntry[] = [];
+  readonly legArrivals: TimelineEntry[] = [];
+  readonly legDepartures: TimelineEntry[] = [];
+  readonly estimates: TimelineEntry[] = [];
+  last: TimelineEntry | undefined;
+  private readonly cancelled: TimelineEntry[] = [];
+  private confirmed: Timestamp = NEVER;
+
+  constructor(readonly route: Route) {}
+
+  get cancellations(): readonly TimelineEntry[] {
+    return this.cancelled.filter(({ milestone }) => milestone.occurred_at >= this.confirmed);
+  }
+
+  addActual(entry: TimelineEntry): void {
+    const { code, container_number, occurred_at } = entry.milestone;
+    const rules = milestoneRules(code);
+    const status = statusOf(rules, this.route);
+    this.last = entry;
+    this.summaryOf(container_number).add(entry, rules, status, this.route);
+    if (status === 'cancelled') this.cancelled.push(entry);
+    if (rules.takes_back === 'cancellation') this.confirmed = occurred_at;
+    if (rules.departure !== undefined) this.addDeparture(entry, rules);
+    this.addArrival(entry, rules, status === 'arrived' && rules.takes_back !== 'availability');
+  }
+
+  private summaryOf(container: string | null): Summary {
+    if (container === null) return this.unnamed;
+    const summary = this.named.get(container) ?? new Summary();
+    this.named.set(container, summary);
+    return summary;
+  }
+
+  private addDeparture(entry: TimelineEntry, rules: MilestoneRules): void {
+    if (isSailingOn(entry, this.route)) return;
+    this.legDepartures.push(entry);
+    if (isDeparture(rules, this.route.mode)) this.departures.push(entry);
+  }
+
+  private addArrival(entry: TimelineEntry, { leg_arrival }: MilestoneRules, isArrival: boolean): void {
+    if (isArrival || leg_arrival) this.legArrivals.push(entry);
+    if (isArrival && !isOnTheWay(this.route, entry.milestone.location)) this.arrivals.push(entry);
+  }
 }

@@ -1,9 +1,9 @@
-import type { ShipmentRecord } from '@tracking/contracts';
+import { type ShipmentRecord, milestoneRules } from '@tracking/contracts';
 import type { Derived, Scope } from '../derive.ts';
 import type { ShipmentException } from '../events/event-data.ts';
 import { type Standing, latest } from '../standing.ts';
 import type { TimelineEntry } from '../state.ts';
-import { RANK, earlier, isMovement, isSailingOn, later } from '../summary.ts';
+import { RANK, earlier, isSailingOn, later } from '../summary.ts';
 
 /** Something that is wrong now. */
 export interface Finding {
@@ -28,12 +28,12 @@ const DAY_MS = 24 * 3_600_000;
 
 /** Rules that need neither a clock nor documents. */
 export const RULES: readonly Rule[] = [
-  { type: 'customs_hold', severity: 'high', title: 'Customs hold', find: forEachNamed('hold', customsHold) },
+  { type: 'customs_hold', severity: 'high', title: 'Customs hold', find: forEachNamed('customs_hold', customsHold) },
   {
     type: 'delivery_failed',
     severity: 'medium',
     title: 'Delivery failed',
-    find: forEachNamed('attempted', deliveryFailed),
+    find: forEachNamed('delivery_failed', deliveryFailed),
   },
   { type: 'milestone_conflict', severity: 'low', title: 'Milestones contradict each other', find: milestoneConflict },
   {
@@ -63,10 +63,10 @@ function forEachScope(rule: ScopeRule): Rule['find'] {
 }
 
 /**
- * For each container that milestones of a kind name; those that name none are the shipment's, and count as long as they do
+ * For each container that milestones which open exceptions of the type name; those that name none are the shipment's, and count as long as they do
  * for any container.
  */
-function forEachNamed(kind: 'hold' | 'attempted', rule: NamedRule): Rule['find'] {
+function forEachNamed(type: string, rule: NamedRule): Rule['find'] {
   return ({ scopes, seen }) => {
     const find = (milestone: TimelineEntry | undefined, among: readonly Scope[]): readonly Finding[] => {
       if (milestone === undefined) return [];
@@ -75,8 +75,8 @@ function forEachNamed(kind: 'hold' | 'attempted', rule: NamedRule): Rule['find']
         ? []
         : [{ container_number: milestone.milestone.container_number, milestone, detail }];
     };
-    const named = scopes.flatMap((scope) => find(seen.named.get(scope.container_number ?? '')?.[kind], [scope]));
-    return [...find(seen.unnamed[kind], scopes), ...named];
+    const named = scopes.flatMap((scope) => find(seen.named.get(scope.container_number ?? '')?.opening[type], [scope]));
+    return [...find(seen.unnamed.opening[type], scopes), ...named];
   };
 }
 
@@ -134,9 +134,9 @@ function movementAfterCancel(
   const found = new Map<string | null, TimelineEntry>();
   const present = new Set<string | null>([null, ...record.container_numbers]);
   for (const entry of timeline) {
-    const { classifier, container_number, retracted_at, sequence } = entry.milestone;
+    const { classifier, code, container_number, retracted_at } = entry.milestone;
     if (entry.recorded < cancellation.since || classifier !== 'actual' || retracted_at !== null) continue;
-    if (!isMovement(sequence) || isSailingOn(entry, seen.route) || !present.has(container_number)) continue;
+    if (milestoneRules(code).movement === undefined || isSailingOn(entry, seen.route) || !present.has(container_number)) continue;
     const other = found.get(container_number);
     if (other === undefined || entry.recorded < other.recorded) found.set(container_number, entry);
   }
