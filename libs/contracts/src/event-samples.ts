@@ -1,5 +1,11 @@
 import type { Milestone } from './milestone.ts';
-import type { Shipment, Timestamp } from './shipment.ts';
+import {
+  EMPTY_SHIPMENT_FIELDS,
+  SHIPMENT_FIELDS,
+  type Shipment,
+  type ShipmentFields,
+  type Timestamp,
+} from './shipment.ts';
 
 /** The moment that many hours from the sample's now. */
 type SampleTimes = (hours: number) => Timestamp;
@@ -39,7 +45,7 @@ function sampleShipment(time: SampleTimes, appUrl: string) {
     ata: null,
   } as const;
   const last_milestone = { ...LEFT_PORT, occurred_at: time(-94) };
-  return {
+  const shipment = {
     ...voyage,
     id: SHIPMENT_ID,
     external_id: 'PO-SANDBOX-1',
@@ -81,7 +87,12 @@ function sampleShipment(time: SampleTimes, appUrl: string) {
     updated_at: time(0),
     version: 7,
     url: `${appUrl}/shipments/${SHIPMENT_ID}`,
-  } satisfies Shipment;
+  } satisfies Omit<Shipment, keyof ShipmentFields> & Partial<ShipmentFields>;
+  const others = SHIPMENT_FIELDS.filter((field) => !(field in shipment));
+  return {
+    ...shipment,
+    ...Object.fromEntries(others.map((field) => [field, EMPTY_SHIPMENT_FIELDS[field]])),
+  } as typeof shipment;
 }
 
 function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {

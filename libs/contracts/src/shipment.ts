@@ -103,6 +103,28 @@ export interface ShipmentFields {
   readonly legs: readonly LegFields[];
 }
 
+/** Of a shipment that says nothing. What lists these fields goes by it, in its order: it is that of stored events. */
+export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
+  external_id: null,
+  mode: null,
+  load_type: null,
+  house_bill: null,
+  master_bill: null,
+  booking_number: null,
+  container_numbers: [],
+  carrier_scac: null,
+  origin_port: null,
+  destination_port: null,
+  etd: null,
+  eta: null,
+  shipper: null,
+  consignee: null,
+  references: [],
+  metadata: null,
+  legs: [],
+};
+export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ShipmentFields)[];
+
 /** A shipment as it is answered everywhere, but for `url`, which only an edge knows. */
 export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   readonly id: string;

@@ -1,32 +1,26 @@
-import type { Container, LastMilestone, ShipmentRecord } from '@tracking/contracts';
+import {
+  type Container,
+  type LastMilestone,
+  SHIPMENT_FIELDS,
+  type ShipmentFields,
+  type ShipmentRecord,
+} from '@tracking/contracts';
 import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestones } from './events/event-data.ts';
 
-/** Every field that is announced when it moves; the compiler checks that none is forgotten. */
-const ANNOUNCED: Readonly<Record<keyof AnnouncedFields, true>> = {
-  external_id: true,
-  status: true,
-  status_milestone_id: true,
-  mode: true,
-  load_type: true,
-  house_bill: true,
-  master_bill: true,
-  booking_number: true,
-  container_numbers: true,
-  carrier_scac: true,
-  origin_port: true,
-  destination_port: true,
-  etd: true,
-  eta: true,
-  atd: true,
-  ata: true,
-  original_eta: true,
-  shipper: true,
-  consignee: true,
-  references: true,
-  metadata: true,
-  legs: true,
+type DerivedField = Exclude<keyof AnnouncedFields, keyof ShipmentFields>;
+/** Derived fields that are announced when they move; the compiler checks that none is forgotten. */
+const DERIVED: Readonly<Record<DerivedField, { readonly after: keyof ShipmentFields }>> = {
+  status: { after: 'external_id' },
+  status_milestone_id: { after: 'external_id' },
+  atd: { after: 'eta' },
+  ata: { after: 'eta' },
+  original_eta: { after: 'eta' },
 };
-const FIELDS = Object.keys(ANNOUNCED) as readonly (keyof AnnouncedFields)[];
+/** In the order in which changes are stored: the fields that clients set, each with the derived ones that follow it. */
+const FIELDS: readonly (keyof AnnouncedFields)[] = SHIPMENT_FIELDS.flatMap((field) => [
+  field,
+  ...(Object.keys(DERIVED) as DerivedField[]).filter((derived) => DERIVED[derived].after === field),
+]);
 
 /** Equal as JSON, whatever the order of names. */
 export function same(a: unknown, b: unknown): boolean {

@@ -48,24 +48,36 @@ export function checkMilestone(
   at: Timestamp,
   ports: readonly (string | null)[] = [],
 ): CheckedMilestone {
-  const errors: FieldError[] = [];
-  if (findMilestoneCode(input.code) === undefined) {
-    errors.push({ param: 'code', code: 'unknown_code', message: 'Must be a code of GET /v1/milestone_codes.' });
-  }
-  if (input.reason_code !== null && !REASONS.has(input.reason_code)) {
-    const message = `Must be one of ${REASON_CODES.join(', ')}.`;
-    errors.push({ param: 'reason_code', code: 'invalid_value', message });
-  }
-  if (input.classifier === 'actual' && Date.parse(input.occurred_at) > Date.parse(at) + MAX_AHEAD_MS) {
-    const message = 'An actual milestone cannot lie in the future; send the classifier estimated or planned.';
-    errors.push({ param: 'occurred_at', code: 'timestamp_in_future', message });
-  }
   const container_number = input.container_number === null ? null : normaliseCode(input.container_number);
-  if (container_number !== null && !isContainerNumber(container_number, undefined)) {
-    const message = 'Must be the number of a container of this shipment.';
-    errors.push({ param: 'container_number', code: 'invalid_container_number', message });
-  }
   const location = input.location === null ? null : normaliseLocation(input.location, places, ports) || null;
   const timezone = input.timezone ?? (location === null ? null : (places.find(location)?.timezone ?? null));
-  return { milestone: { ...input, container_number, location, timezone }, errors };
+  const milestone = { ...input, container_number, location, timezone };
+  return { milestone, errors: CHECKS.flatMap((check) => check(milestone, at) ?? []) };
+}
+
+/** What is wrong with a normalised milestone; undefined when nothing is. */
+type MilestoneCheck = (milestone: MilestoneInput, at: Timestamp) => FieldError | undefined;
+
+const CHECKS: readonly MilestoneCheck[] = [unknownCode, unknownReason, inTheFuture, invalidContainer];
+
+function unknownCode({ code }: MilestoneInput): FieldError | undefined {
+  if (findMilestoneCode(code) !== undefined) return undefined;
+  return { param: 'code', code: 'unknown_code', message: 'Must be a code of GET /v1/milestone_codes.' };
+}
+
+function unknownReason({ reason_code }: MilestoneInput): FieldError | undefined {
+  if (reason_code === null || REASONS.has(reason_code)) return undefined;
+  return { param: 'reason_code', code: 'invalid_value', message: `Must be one of ${REASON_CODES.join(', ')}.` };
+}
+
+function inTheFuture({ classifier, occurred_at }: MilestoneInput, at: Timestamp): FieldError | undefined {
+  if (classifier !== 'actual' || Date.parse(occurred_at) <= Date.parse(at) + MAX_AHEAD_MS) return undefined;
+  const message = 'An actual milestone cannot lie in the future; send the classifier estimated or planned.';
+  return { param: 'occurred_at', code: 'timestamp_in_future', message };
+}
+
+function invalidContainer({ container_number }: MilestoneInput): FieldError | undefined {
+  if (container_number === null || isContainerNumber(container_number, undefined)) return undefined;
+  const message = 'Must be the number of a container of this shipment.';
+  return { param: 'container_number', code: 'invalid_container_number', message };
 }

@@ -1,4 +1,13 @@
-import type { FieldError, LegFields, Party, Places, ShipmentFields, Warning } from '@tracking/contracts';
+import {
+  EMPTY_SHIPMENT_FIELDS,
+  type FieldError,
+  type LegFields,
+  type Party,
+  type Places,
+  SHIPMENT_FIELDS,
+  type ShipmentFields,
+  type Warning,
+} from '@tracking/contracts';
 import {
   type KnownMode,
   hasValidCheckDigit,
@@ -44,40 +53,52 @@ export function checkShipmentFields(
   places: Places,
   strict = false,
 ): CheckedShipment {
-  const check = new Check(places, strict);
-  const fields: { -readonly [Key in keyof ShipmentFields]?: ShipmentFields[Key] } = {};
-  for (const name of ['external_id', 'house_bill', 'master_bill', 'booking_number'] as const) {
-    if (input[name] !== undefined) fields[name] = check.reference(name, input[name]);
+  const check = new ShipmentCheck(places, strict, mode);
+  const fields: Record<string, unknown> = {};
+  for (const name of SHIPMENT_FIELDS) {
+    const value = input[name];
+    if (value === undefined) continue;
+    const checkField = FIELD_CHECKS[name];
+    fields[name] =
+      checkField === undefined ? (value ?? EMPTY_SHIPMENT_FIELDS[name]) : checkField(check, value as never, name);
   }
-  for (const name of ['mode', 'load_type', 'etd', 'eta'] as const) {
-    if (input[name] !== undefined) Object.assign(fields, { [name]: input[name] });
-  }
-  for (const name of ['shipper', 'consignee'] as const) {
-    if (input[name] !== undefined) fields[name] = party(input[name]);
-  }
-  if (input.container_numbers !== undefined) {
-    fields.container_numbers = check.containers(input.container_numbers ?? [], mode);
-  }
-  if (input.carrier_scac !== undefined) fields.carrier_scac = check.carrier('carrier_scac', input.carrier_scac, mode);
-  for (const name of ['origin_port', 'destination_port'] as const) {
-    if (input[name] !== undefined) fields[name] = check.port(name, input[name], mode);
-  }
-  if (input.references !== undefined) {
-    fields.references = (input.references ?? []).map(({ type, value }) => ({ type, value }));
-    check.limit('references', fields.references.length, SHIPMENT_LIMITS.references);
-  }
-  if (input.metadata !== undefined) {
-    const names = Object.keys(input.metadata ?? {});
-    check.limit('metadata', names.length, SHIPMENT_LIMITS.metadata);
-    fields.metadata = names.length === 0 ? null : input.metadata;
-  }
-  if (input.legs !== undefined) {
-    check.limit('legs', input.legs?.length ?? 0, SHIPMENT_LIMITS.legs);
-    fields.legs = (input.legs ?? []).map((leg, index) => check.leg(`legs[${index}]`, leg, mode));
-  }
-  check.order('eta', fields.etd, fields.eta);
-  return { fields, errors: check.errors, warnings: check.warnings };
+  const checked: Partial<ShipmentFields> = fields;
+  check.order('eta', checked.etd, checked.eta);
+  return { fields: checked, errors: check.errors, warnings: check.warnings };
 }
+
+/** How fields are checked and normalised whose content is more than a type; others are taken as they are. */
+const FIELD_CHECKS: {
+  readonly [Name in keyof ShipmentFields]?: (
+    check: ShipmentCheck,
+    value: NonNullable<ShipmentInput[Name]> | null,
+    param: string,
+  ) => ShipmentFields[Name];
+} = {
+  external_id: (check, value, param) => check.reference(param, value),
+  house_bill: (check, value, param) => check.reference(param, value),
+  master_bill: (check, value, param) => check.reference(param, value),
+  booking_number: (check, value, param) => check.reference(param, value),
+  shipper: (_check, value) => party(value),
+  consignee: (_check, value) => party(value),
+  container_numbers: (check, value) => check.containers(value ?? []),
+  carrier_scac: (check, value, param) => check.carrier(param, value),
+  origin_port: (check, value, param) => check.port(param, value),
+  destination_port: (check, value, param) => check.port(param, value),
+  references: (check, value, param) => {
+    check.limit(param, value?.length ?? 0, SHIPMENT_LIMITS.references);
+    return (value ?? []).map(({ type, value: text }) => ({ type, value: text }));
+  },
+  metadata: (check, value, param) => {
+    const count = Object.keys(value ?? {}).length;
+    check.limit(param, count, SHIPMENT_LIMITS.metadata);
+    return count === 0 ? null : value;
+  },
+  legs: (check, value, param) => {
+    check.limit(param, value?.length ?? 0, SHIPMENT_LIMITS.legs);
+    return (value ?? []).map((leg, index) => check.leg(`${param}[${index}]`, leg));
+  },
+};
 
 /** The warning of `eta` before `etd`, when both are there. */
 export function etaBeforeEtd(
@@ -94,13 +115,14 @@ function party(input: Nullable<Party> | null): Party | null {
   return { name: input.name ?? null, external_id: input.external_id ?? null };
 }
 
-class Check {
+class ShipmentCheck {
   readonly errors: FieldError[] = [];
   readonly warnings: Warning[] = [];
 
   constructor(
     private readonly places: Places,
     private readonly strict: boolean,
+    private readonly mode: KnownMode,
   ) {}
 
   limit(param: string, count: number, most: number): void {
@@ -115,14 +137,14 @@ class Check {
     return value;
   }
 
-  containers(numbers: readonly string[], mode: KnownMode): readonly string[] {
+  containers(numbers: readonly string[]): readonly string[] {
     const kept = new Set<string>();
     numbers.forEach((text, index) => {
       const number = normaliseCode(text);
       if (kept.has(number)) return;
       kept.add(number);
       const param = `container_numbers[${index}]`;
-      if (!isContainerNumber(number, mode)) {
+      if (!isContainerNumber(number, this.mode)) {
         const message = 'Must be a container number of ISO 6346 as MSCU1234566, or for air a ULD number as AKE12345LH.';
         this.errors.push({ param, code: 'invalid_container_number', message });
       } else if (hasValidCheckDigit(number) === false) {
@@ -139,7 +161,7 @@ class Check {
     return [...kept];
   }
 
-  carrier(param: string, text: string | null, mode: KnownMode): string | null {
+  carrier(param: string, text: string | null, mode = this.mode): string | null {
     if (text === null) return null;
     const code = normaliseCode(text);
     if (!isCarrierCode(code, mode)) {
@@ -149,7 +171,7 @@ class Check {
     return code;
   }
 
-  port(param: string, text: string | null, mode: KnownMode): string | null {
+  port(param: string, text: string | null, mode = this.mode): string | null {
     if (text === null) return null;
     const code = normaliseCode(text);
     if (!isPortCode(code, mode)) {
@@ -161,8 +183,8 @@ class Check {
     return code;
   }
 
-  leg(param: string, leg: Nullable<LegFields>, shipmentMode: KnownMode): LegFields {
-    const mode = leg.mode ?? shipmentMode;
+  leg(param: string, leg: Nullable<LegFields>): LegFields {
+    const mode = leg.mode ?? this.mode;
     this.order(`${param}.eta`, leg.etd, leg.eta);
     return {
       mode: leg.mode ?? null,

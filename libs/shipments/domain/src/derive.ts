@@ -104,23 +104,39 @@ export function isCancelledByMilestone({ status, status_milestone_id }: Shipment
 
 function containersOf(before: ShipmentRecord, scopes: readonly Scope[]): readonly Container[] {
   const present = new Map(before.containers.map((container) => [container.number, container]));
-  return scopes.flatMap(({ container_number: number, summaries, standing }) => {
+  return scopes.flatMap((scope) => {
+    const { container_number: number } = scope;
     if (number === null) return [];
     const old = present.get(number);
-    const container: Container = {
-      number,
-      valid_check_digit: old === undefined ? hasValidCheckDigit(number) : old.valid_check_digit,
-      size_type: old?.size_type ?? null,
-      seal_number: old?.seal_number ?? null,
-      status: standing.status,
-      status_milestone_id: standing.milestone?.milestone.id ?? null,
-      last_milestone: lastMilestone(summaries.map(({ last }) => last).reduce(later, undefined)),
-      ...standing.times,
-      last_free_day: old?.last_free_day ?? null,
-      empty_return_by: old?.empty_return_by ?? null,
-    };
+    const container = containerOf(old ?? newContainer(number), scope);
     return [old !== undefined && same(old, container) ? old : container];
   });
+}
+
+/** What no milestone tells of a container. */
+type GivenOfContainer = Pick<
+  Container,
+  'number' | 'valid_check_digit' | 'size_type' | 'seal_number' | 'last_free_day' | 'empty_return_by'
+>;
+
+function newContainer(number: string): GivenOfContainer {
+  const valid_check_digit = hasValidCheckDigit(number);
+  return { number, valid_check_digit, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null };
+}
+
+function containerOf(given: GivenOfContainer, { summaries, standing }: Scope): Container {
+  return {
+    number: given.number,
+    valid_check_digit: given.valid_check_digit,
+    size_type: given.size_type,
+    seal_number: given.seal_number,
+    status: standing.status,
+    status_milestone_id: standing.milestone?.milestone.id ?? null,
+    last_milestone: lastMilestone(summaries.map(({ last }) => last).reduce(later, undefined)),
+    ...standing.times,
+    last_free_day: given.last_free_day,
+    empty_return_by: given.empty_return_by,
+  };
 }
 
 function lastMilestone(entry: TimelineEntry | undefined): LastMilestone | null {

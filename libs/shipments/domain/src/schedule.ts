@@ -91,7 +91,9 @@ function legActuals(
   if (ends.first && ends.last) return shipment;
   const mode = leg.mode ?? route.mode;
   const placeless = ({ milestone }: TimelineEntry) => !isPlace(route, milestone.location);
-  const departed = legDepartures.find((entry) => at(leg.origin_port)(entry) && isDeparture(milestoneRules(entry.milestone.code), mode));
+  const departed = legDepartures.find(
+    (entry) => at(leg.origin_port)(entry) && isDeparture(milestoneRules(entry.milestone.code), mode),
+  );
   const arrived = legArrivals.find(at(leg.destination_port));
   const lastDeparture = timeOf(departures.at(-1)) ?? '';
   return {

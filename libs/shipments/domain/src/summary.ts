@@ -1,4 +1,10 @@
-import { type MilestoneRules, SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp, milestoneRules } from '@tracking/contracts';
+import {
+  type MilestoneRules,
+  SHIPMENT_STATUSES,
+  type ShipmentStatus,
+  type Timestamp,
+  milestoneRules,
+} from '@tracking/contracts';
 import { type Route, isOnTheWay } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { firstPlace } from './timeline.ts';

@@ -114,12 +114,14 @@ export function restoredBy(
   if (stays || previous.classifier !== 'estimated' || previous.superseded_at !== null) return [];
   let newest: TimelineEntry | undefined;
   for (const entry of timeline) {
-    const { id, classifier, retracted_at } = entry.milestone;
-    if (id === previous.id || classifier !== 'estimated' || retracted_at !== null) continue;
-    if (isSameSeries(entry.milestone, previous) && (newest === undefined || entry.written > newest.written))
-      newest = entry;
+    if (entry.milestone.id === previous.id || !isEstimateOfSeries(entry, previous)) continue;
+    if (newest === undefined || entry.written > newest.written) newest = entry;
   }
   return newest === undefined ? [] : [newest.milestone.id];
+}
+
+function isEstimateOfSeries({ milestone }: TimelineEntry, series: Series): boolean {
+  return milestone.classifier === 'estimated' && milestone.retracted_at === null && isSameSeries(milestone, series);
 }
 
 function isCurrentEstimate({ milestone }: TimelineEntry): boolean {

@@ -39,7 +39,7 @@ export function decideCancellation(
   const changes = changesBetween(record, derived.record);
   const events: ShipmentEventBody[] = [event];
   if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
-  events.push(...reconcile(after, derived, timeline, at, context.newId));
+  events.push(...reconcile(after, derived, timeline, { ...context, at }));
   const outcome = event.type === 'shipment.cancelled.v1' ? 'cancelled' : 'reopened';
   return { outcome, events, warnings: [], nextCheckAt: null };
 }

@@ -96,7 +96,7 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   ];
   const changes = changesOf(before, derived, previous, milestone);
   if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
-  events.push(...reconcile(state, derived, timeline, command.at, context.newId));
+  events.push(...reconcile(state, derived, timeline, { ...context, at: command.at }));
   return {
     outcome: previous === undefined ? 'recorded' : 'corrected',
     milestoneId: milestone.id,

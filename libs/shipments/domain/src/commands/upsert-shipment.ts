@@ -1,4 +1,11 @@
-import type { FieldError, Places, ShipmentFields, ShipmentRecord, Warning } from '@tracking/contracts';
+import {
+  EMPTY_SHIPMENT_FIELDS,
+  type FieldError,
+  type Places,
+  type ShipmentFields,
+  type ShipmentRecord,
+  type Warning,
+} from '@tracking/contracts';
 import { changesBetween, lastBetween, movesNothing, same } from '../changes.ts';
 import { type CheckedShipment, checkShipmentFields, etaBeforeEtd } from '../check-shipment.ts';
 import { refuseIfAny, whileCancelled } from '../decision.ts';
@@ -36,30 +43,10 @@ export const upsertShipment: CommandHandler<UpsertShipment, UpsertResult, Omit<U
   answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
 
-const NO_FIELDS: ShipmentFields = {
-  external_id: null,
-  mode: null,
-  load_type: null,
-  house_bill: null,
-  master_bill: null,
-  booking_number: null,
-  container_numbers: [],
-  carrier_scac: null,
-  origin_port: null,
-  destination_port: null,
-  etd: null,
-  eta: null,
-  shipper: null,
-  consignee: null,
-  references: [],
-  metadata: null,
-  legs: [],
-};
-
 /** Everything visible stands in the first event; exceptions that open with the shipment follow it. */
 function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
   const checked = checkFields(command, command.fields.mode ?? null, context.places);
-  const fields = { ...NO_FIELDS, ...checked.fields };
+  const fields = { ...EMPTY_SHIPMENT_FIELDS, ...checked.fields };
   refuseIfAny([...checked.errors, ...missingReference(fields)]);
   const { etd, eta, legs } = fields;
   const sent: LastSent = { etd, eta, legs };
@@ -87,7 +74,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
   const events: ShipmentEventBody[] = [
     { type: 'shipment.created.v1', data: { workspace_id, environment, shipment: derived.record, sent } },
     ...portsGiven(null, fields, derived.record),
-    ...reconcile(undefined, derived, [], command.at, context.newId),
+    ...reconcile(undefined, derived, [], { ...context, at: command.at }),
   ];
   const warnings = warningsOf(checked, derived.record);
   return { outcome: 'created', events, warnings, nextCheckAt: null };
@@ -123,7 +110,7 @@ function updateShipment(command: UpsertShipment, state: ShipmentState, context: 
   }
   events.push(...portsGiven(state.ports, given, derived.record));
   if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
-  events.push(...reconcile(state, derived, timeline, command.at, context.newId));
+  events.push(...reconcile(state, derived, timeline, { ...context, at: command.at }));
   const warnings = [...warningsOf(checked, derived.record), ...whileCancelled(before, derived.record)];
   return { outcome: events.length === 0 ? 'unchanged' : 'updated', events, warnings, nextCheckAt: null };
 }

@@ -11,51 +11,64 @@ import { type Finding, RULES, type Rule } from './rules.ts';
 /** Who opens and resolves by rule. */
 const SYSTEM: Actor = { type: 'system', id: 'system' };
 
+/** A command of whose shipment exceptions open or resolve. */
+export interface Occasion {
+  /** The command's time. */
+  readonly at: Timestamp;
+  readonly newId: DecideContext['newId'];
+}
+
 /**
  * The exceptions that open and resolve by themselves with the shipment as it is after a command. At most one that is not
  * resolved per type and container. Cancelling resolves whatever is open.
  * @param before undefined when the shipment is new
- * @param at the command's time
  */
 export function reconcile(
   before: Pick<ShipmentState, 'record' | 'exceptions'> | undefined,
   derived: Derived,
   timeline: readonly TimelineEntry[],
-  at: Timestamp,
-  newId: DecideContext['newId'],
+  occasion: Occasion,
 ): readonly (ExceptionOpened | ExceptionResolved)[] {
   const present = before?.exceptions ?? [];
+  const findings = findingsOf(derived, timeline);
+  const isCancelling = derived.record.status === 'cancelled' && before?.record.status !== 'cancelled';
+  const onShipment = new Set<string | null>([null, ...derived.record.container_numbers]);
+  const events: (ExceptionOpened | ExceptionResolved)[] = [];
+  let open = derived.record.open_exceptions_count;
+  for (const exception of present) {
+    if (exception.status === 'resolved') continue;
+    const key = keyOf(exception.type, exception.container_number);
+    const code = isCancelling ? 'shipment_cancelled' : whyResolved(exception, findings.has(key), onShipment);
+    findings.delete(key);
+    if (code === undefined) continue;
+    const resolution = { code, note: null, by: SYSTEM };
+    const resolved: ShipmentException = { ...exception, status: 'resolved', resolution, resolved_at: occasion.at };
+    events.push({ type: 'exception.resolved.v1', data: { exception: resolved, open_exceptions_count: --open } });
+  }
+  const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
+  for (const [index, found] of [...findings.values()].slice(0, room).entries()) {
+    const exception = openedBy(found, derived.record.id, occasion.newId('exc', index), occasion.at);
+    events.push({ type: 'exception.opened.v1', data: { exception, open_exceptions_count: ++open } });
+  }
+  return events;
+}
+
+/** By exception type and container. */
+function findingsOf(derived: Derived, timeline: readonly TimelineEntry[]): Map<string, Found> {
   const isCancelled = derived.record.status === 'cancelled';
-  const findings = new Map<string, { readonly rule: Rule; readonly finding: Finding }>();
+  const findings = new Map<string, Found>();
   for (const rule of RULES) {
     if (isCancelled !== (rule.afterCancel ?? false)) continue;
     for (const finding of rule.find(derived, timeline)) {
       findings.set(keyOf(rule.type, finding.container_number), { rule, finding });
     }
   }
-  const events: (ExceptionOpened | ExceptionResolved)[] = [];
-  let open = derived.record.open_exceptions_count;
-  const onShipment = new Set<string | null>([null, ...derived.record.container_numbers]);
-  for (const exception of present) {
-    if (exception.status === 'resolved') continue;
-    const key = keyOf(exception.type, exception.container_number);
-    const code =
-      isCancelled && before?.record.status !== 'cancelled'
-        ? 'shipment_cancelled'
-        : whyResolved(exception, findings.has(key), onShipment);
-    findings.delete(key);
-    if (code === undefined) continue;
-    const resolution = { code, note: null, by: SYSTEM };
-    const resolved: ShipmentException = { ...exception, status: 'resolved', resolution, resolved_at: at };
-    events.push({ type: 'exception.resolved.v1', data: { exception: resolved, open_exceptions_count: --open } });
-  }
-  let opened = 0;
-  for (const { rule, finding } of findings.values()) {
-    if (present.length + opened >= SHIPMENT_LIMITS.exceptions) break;
-    const exception = openedBy(rule, finding, derived.record.id, newId('exc', opened++), at);
-    events.push({ type: 'exception.opened.v1', data: { exception, open_exceptions_count: ++open } });
-  }
-  return events;
+  return findings;
+}
+
+interface Found {
+  readonly rule: Rule;
+  readonly finding: Finding;
 }
 
 function keyOf(type: string, container: string | null): string {
@@ -72,7 +85,7 @@ function whyResolved(
   return isByRule && !isFound ? 'auto_cleared' : undefined;
 }
 
-function openedBy(rule: Rule, finding: Finding, shipment_id: string, id: string, at: Timestamp): ShipmentException {
+function openedBy({ rule, finding }: Found, shipment_id: string, id: string, at: Timestamp): ShipmentException {
   return {
     id,
     shipment_id,

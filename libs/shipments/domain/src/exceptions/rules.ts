@@ -136,7 +136,8 @@ function movementAfterCancel(
   for (const entry of timeline) {
     const { classifier, code, container_number, retracted_at } = entry.milestone;
     if (entry.recorded < cancellation.since || classifier !== 'actual' || retracted_at !== null) continue;
-    if (milestoneRules(code).movement === undefined || isSailingOn(entry, seen.route) || !present.has(container_number)) continue;
+    if (milestoneRules(code).movement === undefined || isSailingOn(entry, seen.route) || !present.has(container_number))
+      continue;
     const other = found.get(container_number);
     if (other === undefined || entry.recorded < other.recorded) found.set(container_number, entry);
   }
