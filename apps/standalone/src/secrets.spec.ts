@@ -16,7 +16,12 @@ describe('the key of the data folder', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'secrets-'));
     file = join(folder, 'secrets.key');
-    engine = await EmbeddedEngine.open({ dataDir: folder, logger: silentLogger, metrics: noMetrics });
+    engine = await EmbeddedEngine.open({
+      dataDir: folder,
+      logger: silentLogger,
+      metrics: noMetrics,
+      limits: { readerThreads: 1 },
+    });
   });
   afterEach(async () => {
     await engine.close();

@@ -52,7 +52,7 @@ export async function startApi(options: StartOptions = {}) {
   const counts = new Map<string, number>();
   const metrics = countingMetrics(counts);
   const clock = () => new Date();
-  const engine = await EmbeddedEngine.open({ dataDir, logger, metrics });
+  const engine = await EmbeddedEngine.open({ dataDir, logger, metrics, limits: { readerThreads: 1 } });
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const identity = await Identity.open({ documentStore, clock, logger });
   const places = await loadPlaces();

@@ -14,7 +14,12 @@ export interface Storage {
 
 export async function openStorage(): Promise<Storage> {
   const folder = await tempFolder();
-  const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+  const engine = await EmbeddedEngine.open({
+    dataDir: folder.path,
+    logger: silentLogger,
+    metrics: noMetrics,
+    limits: { readerThreads: 1 },
+  });
   return {
     documentStore: engine.documentStore,
     async content() {

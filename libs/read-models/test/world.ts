@@ -18,7 +18,12 @@ export class World {
 
   static async open(): Promise<World> {
     const folder = await tempFolder();
-    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    const engine = await EmbeddedEngine.open({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics: noMetrics,
+      limits: { readerThreads: 1 },
+    });
     return new World(folder, engine, new Writer(engine.eventStore));
   }
 

@@ -13,7 +13,12 @@ describe('the lag of a subscriber', () => {
   let started: CatchUpSubscription[];
   beforeEach(async () => {
     folder = await tempFolder();
-    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    engine = await EmbeddedEngine.open({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics: noMetrics,
+      limits: { readerThreads: 1 },
+    });
     started = [];
   });
   afterEach(async () => {

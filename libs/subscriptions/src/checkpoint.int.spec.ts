@@ -14,7 +14,12 @@ describe('a checkpoint', () => {
   let failures: number;
   beforeEach(async () => {
     folder = await tempFolder();
-    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    engine = await EmbeddedEngine.open({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics: noMetrics,
+      limits: { readerThreads: 1 },
+    });
     documents = await engine.documentStore.collection(CHECKPOINTS);
     ending = new AbortController();
     failures = 0;

@@ -158,7 +158,7 @@ export function objectStoreConformance(name: string, subject: Subject<ObjectStor
         for (let at = 0; at < 25 * 16; at += 1) {
           const bytes = Buffer.alloc(MIB / 16, at);
           sent.update(bytes);
-          if (at % 50 === 0) memory.look();
+          if (at % 160 === 0) memory.look();
           yield bytes;
         }
       }
@@ -168,7 +168,7 @@ export function objectStoreConformance(name: string, subject: Subject<ObjectStor
       let size = 0;
       for await (const bytes of (await store.get(id))?.bytes ?? []) {
         received.update(bytes);
-        if (Math.floor(size / (3 * MIB)) !== Math.floor((size += bytes.length) / (3 * MIB))) memory.look();
+        if (Math.floor(size / (8 * MIB)) !== Math.floor((size += bytes.length) / (8 * MIB))) memory.look();
       }
       expect([size, received.digest('hex')]).toEqual([sizeBytes, sha256]);
       expect(memory.most).toBeLessThan(12 * MIB);

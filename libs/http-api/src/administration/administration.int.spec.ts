@@ -33,7 +33,7 @@ describe('administration API', () => {
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'administration-'));
-    engine = await EmbeddedEngine.open({ dataDir, logger, metrics });
+    engine = await EmbeddedEngine.open({ dataDir, logger, metrics, limits: { readerThreads: 1 } });
     const { eventStore, documentStore, leases } = engine;
     const clock = () => new Date();
     identity = await Identity.open({ documentStore, clock, logger });

@@ -34,7 +34,7 @@ export class TestEngine {
 }
 
 function openIn({ path }: TempFolder): Promise<EmbeddedEngine> {
-  return EmbeddedEngine.open({ dataDir: path, logger: silentLogger, metrics: noMetrics });
+  return EmbeddedEngine.open({ dataDir: path, logger: silentLogger, metrics: noMetrics, limits: { readerThreads: 1 } });
 }
 
 /** One replica: a service with a cache and queues of its own. */

@@ -156,7 +156,12 @@ export class PublishingStage {
 }
 
 function openIn(folder: TempFolder, partitions: number): Promise<EmbeddedEngine> {
-  const options = { dataDir: folder.path, logger: silentLogger, metrics: new RecordedMetrics() };
+  const options = {
+    dataDir: folder.path,
+    logger: silentLogger,
+    metrics: new RecordedMetrics(),
+    limits: { readerThreads: 1 },
+  };
   return EmbeddedEngine.open(options).then(async (engine) => {
     await engine.messageBroker.ensureTopics([{ ...SHIPMENT_EVENTS_TOPIC, partitions }]);
     return engine;

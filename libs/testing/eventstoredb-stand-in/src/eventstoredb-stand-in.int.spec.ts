@@ -498,12 +498,7 @@ describe('a node that is lost', () => {
 it('is not started in production', () => {
   const { status, stderr } = spawnSync(
     process.execPath,
-    [
-      '--experimental-transform-types',
-      '--conditions=@tracking/source',
-      fileURLToPath(new URL('main.ts', import.meta.url)),
-      '--folder=/nowhere',
-    ],
+    [fileURLToPath(new URL('../dist/main.js', import.meta.url)), '--folder=/nowhere'],
     { encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
   );
   expect(status).not.toBe(0);

@@ -22,11 +22,8 @@ export interface StandInPlace extends StandInOptions {
   readonly controlPort?: number;
 }
 
-/** How to start it: built, or from its source where this file is. */
+/** How to start it, as it was built. */
 export function standInCommand({ batchAppend = true, ...place }: StandInPlace) {
-  const fromSource = import.meta.url.endsWith('.ts');
-  const script = fileURLToPath(new URL(`./main.${fromSource ? 'ts' : 'js'}`, import.meta.url));
-  const source = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
   const settings = {
     folder: place.folder,
     port: place.port,
@@ -39,8 +36,7 @@ export function standInCommand({ batchAppend = true, ...place }: StandInPlace) {
   return {
     command: process.execPath,
     args: [
-      ...(fromSource ? source : []),
-      script,
+      fileURLToPath(new URL('../dist/main.js', import.meta.url)),
       ...given.map(([name, value]) => `--${name}=${value}`),
       ...(batchAppend ? [] : ['--no-batch-append']),
     ],

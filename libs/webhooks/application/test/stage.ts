@@ -68,6 +68,7 @@ export class Stage {
       dataDir: folder.path,
       logger: silentLogger,
       metrics: new RecordedMetrics(),
+      limits: { readerThreads: 1 },
     });
     await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
     return new Stage(folder, engine);
