@@ -19,3 +19,20 @@ export async function eventually<T>(
     await setTimeout(pause);
   }
 }
+
+/**
+ * What the promise settles with.
+ * @throws Error where it has not settled after `deadlineMs`, times the patience of this run
+ */
+export async function beforeDeadline<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = globalThis.setTimeout(
+    () => late.reject(new Error(`not settled within ${deadlineMs} ms`)),
+    patient(deadlineMs),
+  );
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   ANY,
@@ -19,9 +18,6 @@ import {
 } from '@eventstore/db-client';
 import { eventually } from '@tracking/testing';
 import { EventStoreDbStandIn, type StandInOptions } from './index.ts';
-
-/** Long enough to see that nothing comes. */
-const NOTHING_MS = 200;
 
 let node: EventStoreDbStandIn;
 let client: EventStoreDBClient;
@@ -384,6 +380,7 @@ describe('subscriptions', () => {
 
   it('are dropped when live and their consumer is too slow', async () => {
     const pause = new AbortController();
+    const open = await node.subscriptions();
     const consumed = (async () => {
       const events = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['slow-a-'] }) });
       for await (const { event: stored } of events)
@@ -395,7 +392,7 @@ describe('subscriptions', () => {
       const events = Array.from({ length: 50 }, () => jsonEvent({ id: randomUUID(), type: 'long.v1', data: { text } }));
       await client.appendToStream('slow-a-2', events, { expectedRevision: n === 0 ? NO_STREAM : BigInt(n - 1) });
     }
-    await setTimeout(NOTHING_MS);
+    await eventually(async () => expect(await node.subscriptions()).toBe(open));
     pause.abort();
     expect(await consumed).toMatchObject({ type: 'timeout', code: 10 });
   });
@@ -420,6 +417,10 @@ describe('subscriptions', () => {
 describe('a node that is lost', () => {
   beforeEach(() => start({ linger: 1_000 }));
   afterEach(remove);
+
+  /** Of a call that has a deadline. */
+  const expectNoAnswer = () =>
+    expect(client.deleteStream('other', { deadline: 200 })).rejects.toMatchObject({ type: 'deadline-exceeded' });
 
   it('leaves appends without a type of error, reads with one', async () => {
     await node.kill();
@@ -462,7 +463,7 @@ describe('a node that is lost', () => {
     node.pause();
     let answered = false;
     const pending = client.appendToStream('a', event(1), { expectedRevision: 0n }).finally(() => (answered = true));
-    await setTimeout(NOTHING_MS);
+    await expectNoAnswer();
     expect(answered).toBe(false);
     node.resume();
     expect((await pending).nextExpectedRevision).toBe(1n);
@@ -477,7 +478,7 @@ describe('a node that is lost', () => {
       .readStream('a')
       .toArray()
       .finally(() => (answered += 1));
-    await setTimeout(NOTHING_MS);
+    await expectNoAnswer();
     expect(answered).toBe(0);
     await node.fault({ hang: false });
     expect((await append).nextExpectedRevision).toBe(1n);

@@ -44,6 +44,11 @@ export class EventStoreDbStandIn extends NodeProcess {
     if (!response.ok) throw new Error(`the stand-in answered ${response.status}`);
   }
 
+  /** How many subscriptions are open. */
+  async subscriptions(): Promise<number> {
+    return Number(await (await fetch(this.control)).text());
+  }
+
   override async remove(): Promise<void> {
     await super.remove();
     await this.folder.remove();

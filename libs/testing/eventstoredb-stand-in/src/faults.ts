@@ -54,6 +54,11 @@ export class FaultSwitches {
     this.cutConnections();
   }
 
+  /** How many are open. */
+  get subscriptionCount(): number {
+    return this.subscriptions.size;
+  }
+
   endSubscriptions(reason: RequestRefused): void {
     for (const end of this.subscriptions) end(reason);
   }

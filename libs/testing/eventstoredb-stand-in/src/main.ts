@@ -33,8 +33,9 @@ const node = await StandInNode.start({
   liveBuffer: Number(values['live-buffer']),
 });
 
-/** POST with `Faults` as JSON. */
+/** POST with `Faults` as JSON; GET answers how many subscriptions are open. */
 const control = createServer((request, response) => {
+  if (request.method === 'GET') return void response.end(String(node.faults.subscriptionCount));
   json(request).then(
     (faults) => {
       node.faults.set(faults as Faults);

@@ -7,6 +7,7 @@ import {
   type NewEvent,
   type StoredEvent,
 } from '@tracking/ports';
+import { LRUCache } from 'lru-cache';
 import { eventsUntil } from './log.ts';
 import { bytesOf, newEvent, sizeOf } from './records.ts';
 import { RequestRefused, type AppendExpectedRevision } from './request-refused.ts';
@@ -38,7 +39,7 @@ const UNTOUCHED: StreamState = { visibleFrom: 0, tombstoned: false };
 /** What a node adds to the store: appends at any revision, deleted streams, the limit of an append. */
 export class StreamStore {
   private readonly states = new Map<string, StreamState>();
-  private readonly recent = new Map<string, AppendResult & { readonly stream: string }>();
+  private readonly recent = new LRUCache<string, AppendResult & { readonly stream: string }>({ max: REMEMBERED_IDS });
   readonly store: EventStore;
 
   private constructor(store: EventStore) {
@@ -67,7 +68,6 @@ export class StreamStore {
       this.learn(stream, event);
       this.recent.set(event.id, { ...result, stream });
     }
-    while (this.recent.size > REMEMBERED_IDS) this.recent.delete(this.recent.keys().next().value ?? '');
     return result;
   }
 

@@ -1,22 +1,21 @@
 import type { logCreator } from 'kafkajs';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '@tracking/ports';
 import { DESTROYED } from './kafka-client.ts';
 
-const SILENCE_MS = 30_000;
+const ONCE_IN_MS = 30_000;
 const MOST_REMEMBERED = 100;
 
 /**
- * What kafkajs complains of, without what it adds (stacks, requests, members), and each complaint once in half a minute:
- * it repeats them at every attempt. All of that is tried again: what comes of it is told by who waits for it.
+ * What kafkajs logs, without what it adds (stacks, requests, members), and each message once in half a minute: it repeats
+ * them at every attempt. All of that is retried: `RetryReporter` tells what comes of it.
  */
 export function kafkaLogs(logger: Logger): logCreator {
-  const last = new Map<string, number>();
+  const logged = new LRUCache<string, true>({ max: MOST_REMEMBERED, ttl: ONCE_IN_MS });
   return () =>
     ({ namespace, log }) => {
-      const now = performance.now();
-      if (now - (last.get(log.message) ?? -Infinity) < SILENCE_MS || log.message.endsWith(DESTROYED)) return;
-      if (last.size >= MOST_REMEMBERED) last.clear();
-      last.set(log.message, now);
+      if (logged.has(log.message) || log.message.endsWith(DESTROYED)) return;
+      logged.set(log.message, true);
       const error = typeof log['error'] === 'string' ? { error: log['error'] } : {};
       logger.debug({ part: namespace, reason: log.message, ...error }, 'message broker: the client complains');
     };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Unavailable, type Collection } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { eventually, noMetrics, RecordedMetrics } from '@tracking/testing';
+import { beforeDeadline, eventually, noMetrics, RecordedMetrics } from '@tracking/testing';
 import type { LeaseRecord } from './lease-records.ts';
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
@@ -164,10 +164,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
         things.writeMany([{ kind: 'upsert', document: { id: 'c' } }]),
         things.claim({ filter: { version: 1 } }, { state: 'mine' }),
       ];
-      let outcomes: readonly PromiseSettledResult<unknown>[] = [];
-      void Promise.allSettled(operations).then((settled) => (outcomes = settled));
-      await eventually(() => expect(outcomes).toHaveLength(operations.length), { deadlineMs: 3 * DEADLINE_MS });
-      for (const outcome of outcomes) {
+      for (const outcome of await beforeDeadline(Promise.allSettled(operations), 3 * DEADLINE_MS)) {
         expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'Unavailable' } });
       }
       engine.goOn();

@@ -1,16 +1,26 @@
 import { Unavailable, type Message, type MessageBroker, type ReceivedMessage } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 
+/** Batches with keys of their own. */
+interface Load {
+  readonly name: string;
+  readonly batches: number;
+  readonly perBatch: number;
+}
+
 /** What was acknowledged, and what came of it. */
 export class Ledger {
   readonly acknowledged = new Set<string>();
   readonly deliveries: string[] = [];
 
+  /** @param ended no batch is published any more */
+  constructor(private readonly ended?: AbortSignal) {}
+
   /** As a publisher does it: batch after batch, one that was not acknowledged again until it is. */
-  async publish(broker: MessageBroker, topic: string, name: string, batches: number, perBatch: number): Promise<void> {
+  async publish(broker: MessageBroker, topic: string, { name, batches, perBatch }: Load): Promise<void> {
     for (let batch = 0; batch < batches; batch += 1) {
       const messages = Array.from({ length: perBatch }, (_, n) => messageOf(`${name}-${n % 5}`, batch * perBatch + n));
-      await untilAcknowledged(() => broker.publish(topic, messages));
+      await this.untilAcknowledged(() => broker.publish(topic, messages));
       for (const message of messages) this.acknowledged.add(idOf(message));
     }
   }
@@ -38,6 +48,11 @@ export class Ledger {
       return Number(n) < before;
     });
   }
+
+  private untilAcknowledged(publish: () => Promise<void>): Promise<void> {
+    const isTransient = (error: unknown) => error instanceof Unavailable;
+    return retry(publish, { longestPauseMs: 50, isTransient, ...(this.ended && { signal: this.ended }) });
+  }
 }
 
 export function messageOf(key: string, n: number, value = JSON.stringify({ n })): Message {
@@ -46,8 +61,4 @@ export function messageOf(key: string, n: number, value = JSON.stringify({ n }))
 
 function idOf({ headers }: Message): string {
   return headers['event-id'] ?? '';
-}
-
-function untilAcknowledged(attempt: () => Promise<void>): Promise<void> {
-  return retry(attempt, { longestPauseMs: 50, isTransient: (error) => error instanceof Unavailable });
 }
