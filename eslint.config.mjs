@@ -123,6 +123,21 @@ const boundaries = [
   { sourceTag: 'layer:bench', onlyDependOnLibsWithTags: ['*'] },
 ];
 
+/** Each of these folders imports only from those before it. What lies beside them binds them together. */
+function oneWay(source, folders) {
+  const zones = folders.map((folder, index) => ({
+    target: `${source}/${folder}/!(*.spec).ts`,
+    from: folders.slice(index + 1).map((later) => `${source}/${later}/**`),
+    message: `One way: ${folders.join(' → ')}; each imports only from those on its left.`,
+  }));
+  return [
+    {
+      files: [`${source}/**/*.ts`],
+      rules: { 'import-x/no-restricted-paths': ['error', { zones: zones.slice(0, -1) }] },
+    },
+  ];
+}
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '.nx/**', 'coverage/**', 'data/**', '**/*.mjs'] },
   ...tseslint.configs.recommended,
@@ -171,6 +186,8 @@ export default tseslint.config(
       'no-restricted-globals': ['error', 'process', 'crypto', 'setTimeout', 'setInterval'],
     },
   },
+  // The folders of webhooks import each other one way only.
+  ...oneWay('libs/webhooks/application/src', ['store', 'endpoints', 'attempts', 'recording', 'api']),
   { files: ['**/*.spec.ts', '**/test/**/*.ts'], rules: { 'max-lines': 'off' } },
   {
     files: ['apps/*/src/config.ts', '**/*.spec.ts', '**/test/**/*.ts', 'bench/src/**/*.ts'],

@@ -48,12 +48,6 @@ const EXCEPTIONS: readonly Exception[] = [
     beside: 'status',
     why: 'the index has them: what is left out costs a quarter of a second for a million, on a thread of its own',
   },
-  {
-    collection: 'webhook_bundles',
-    fields: ['event_type', 'second', 'first_created_at'],
-    beside: 'last_created_at',
-    why: 'the index has them, and a bundle holds many deliveries; those after the page were taken apart for the one before',
-  },
 ];
 
 /** Of the page that is asked for; what it costs grows with it in proportion. */

@@ -11,41 +11,42 @@ import type {
   OutboundHttp,
 } from '@tracking/ports';
 import type { Random } from '@tracking/webhooks-domain';
-import { AttemptRun } from './attempts/attempt-run.ts';
-import { Attempts } from './attempts/attempts.ts';
-import { Dispatcher } from './attempts/dispatcher.ts';
-import { FailureLines } from './attempts/failure-lines.ts';
-import { Lanes } from './attempts/lanes.ts';
-import { NUDGES, type NudgeDocument, Nudges } from './attempts/nudges.ts';
-import { Outcomes } from './attempts/outcomes.ts';
-import { Owner } from './attempts/owner.ts';
-import { Persistence } from './attempts/persistence.ts';
-import { CONDITIONS, type EndpointCondition } from './attempts/pace.ts';
-import { Queues } from './attempts/queues.ts';
-import { BUNDLES, type BundleDocument, Bundles } from './deliveries/bundles.ts';
-import { DeadLetterAnnouncer } from './deliveries/dead-letter-announcer.ts';
-import { Deliveries } from './deliveries/deliveries.ts';
+import { DeliveryWorker } from './delivery-worker.ts';
+import { AttemptSender } from './attempts/attempt-sender.ts';
+import { AttemptPreparation } from './attempts/attempt-preparation.ts';
+import { Dispatcher, type MakeAttempt } from './attempts/dispatcher.ts';
+import { FailureLog } from './attempts/failure-log.ts';
+import { OwnedEndpoints } from './attempts/owned-endpoints.ts';
+import { WAKE_UPS, type WakeUpDocument, OwnerWakeUps } from './store/owner-wake-ups.ts';
+import { OutcomeStore } from './attempts/outcome-store.ts';
+import { ShardOwner } from './attempts/shard-owner.ts';
+import { EngineRetry } from './attempts/engine-retry.ts';
+import { ENDPOINT_HEALTH, type EndpointHealth } from './attempts/adaptive-concurrency.ts';
+import { unpackBundles } from './store/bundle-migration.ts';
+import { DeliveryQueues } from './store/delivery-queues.ts';
+import { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
+import { Deliveries } from './api/deliveries.ts';
 import {
   ATTEMPTS,
   type AttemptDocument,
   DELIVERIES,
   type DeliveryDocument,
   REPEATABLE_DELIVERIES,
-} from './deliveries/delivery-document.ts';
-import { DeliveryQueries } from './deliveries/delivery-queries.ts';
-import { FORGOTTEN, Forgotten, type ForgottenDocument } from './deliveries/forgotten.ts';
-import { LogSweeper } from './deliveries/log-sweeper.ts';
-import { PAYLOADS, type PayloadDocument, Payloads } from './deliveries/payloads.ts';
-import { disableGone } from './endpoints/disable-gone.ts';
+} from './store/delivery-document.ts';
+import { DeliveryQueries } from './api/delivery-queries.ts';
+import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from './store/retention-watermark.ts';
+import { LogSweeper } from './store/log-sweeper.ts';
+import { PAYLOADS, type PayloadDocument, Payloads } from './store/payloads.ts';
+import { disableGone } from './endpoints/disabling.ts';
 import { ENDPOINTS, type EndpointDocument } from './endpoints/endpoint-document.ts';
 import { EndpointStore } from './endpoints/endpoint-store.ts';
-import { Endpoints } from './endpoints/endpoints.ts';
-import { Receivers } from './endpoints/receivers.ts';
-import { SandboxTests } from './endpoints/sandbox-tests.ts';
+import { Endpoints } from './api/endpoints.ts';
+import { EndpointClients } from './endpoints/endpoint-clients.ts';
+import { SandboxTests } from './recording/sandbox-tests.ts';
 import { SecretBox } from './endpoints/secret-box.ts';
-import { EventsWaiting } from './events-waiting.ts';
-import { ParkedMessageCases } from './recording/parked-messages.ts';
-import { PARKED, type ParkedDocument, Parking } from './recording/parked.ts';
+import { ConsumerLag } from './recording/consumer-lag.ts';
+import { ParkedMessageCases } from './api/parked-messages.ts';
+import { PARKED, type ParkedDocument, Parking } from './recording/parking.ts';
 import { Recorder } from './recording/recorder.ts';
 import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 import { CONSUMER_GROUP } from './topics.ts';
@@ -81,125 +82,106 @@ export interface Webhooks extends WebhookOperations {
 }
 
 async function openCollections(store: DocumentStore) {
-  const [endpoints, deliveries, repeatable, bundles, attempts, payloads] = await Promise.all([
+  const [endpoints, deliveries, repeatable, attempts, payloads] = await Promise.all([
     store.collection<EndpointDocument>(ENDPOINTS),
     store.collection<DeliveryDocument>(DELIVERIES),
     store.collection<DeliveryDocument>(REPEATABLE_DELIVERIES),
-    store.collection<BundleDocument>(BUNDLES),
     store.collection<AttemptDocument>(ATTEMPTS),
     store.collection<PayloadDocument>(PAYLOADS),
   ]);
-  const [forgotten, conditions, nudges, parked] = await Promise.all([
-    store.collection<ForgottenDocument>(FORGOTTEN),
-    store.collection<EndpointCondition>(CONDITIONS),
-    store.collection<NudgeDocument>(NUDGES),
+  const [watermark, health, wakeUps, parked] = await Promise.all([
+    store.collection<WatermarkDocument>(RETENTION_WATERMARK),
+    store.collection<EndpointHealth>(ENDPOINT_HEALTH),
+    store.collection<WakeUpDocument>(WAKE_UPS),
     store.collection<ParkedDocument>(PARKED),
   ]);
-  return { endpoints, deliveries, repeatable, bundles, attempts, payloads, forgotten, conditions, nudges, parked };
+  return { endpoints, deliveries, repeatable, attempts, payloads, watermark, health, wakeUps, parked };
 }
 
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { eventStore, broker, leases, outbound, clock, random, logger, metrics, passive = false } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
+  const { timeoutMs, freshnessMs, maxInFlight, pollMs, policy, retention } = settings;
   const box = new SecretBox(dependencies.secretsKey);
-  const stored = await openCollections(dependencies.documentStore);
+  const { wakeUps, ...stored } = await openCollections(dependencies.documentStore);
+  const { deliveries, repeatable, attempts } = stored;
+  const countRetry = retryCounter(metrics);
+  const ended = new AbortController();
+  const engines = new EngineRetry(logger, ended.signal, countRetry);
 
   const store = new EndpointStore(stored.endpoints);
-  const receivers = new Receivers(store, box, settings.freshnessMs);
+  const clients = new EndpointClients(store, box, freshnessMs);
   const payloads = new Payloads(stored.payloads, settings.payloadCacheBytes);
-  const bundles = new Bundles(stored.bundles, stored.repeatable);
-  const queries = new DeliveryQueries(stored.deliveries, bundles, stored.attempts, stored.payloads);
-  const announcer = new DeadLetterAnnouncer(stored.deliveries, broker, leases, clock, logger, metrics);
-  const forgotten = new Forgotten(stored.forgotten);
-  const { retention, sweepMs } = settings;
-  const sweeper = new LogSweeper(stored, bundles, forgotten, retention, sweepMs, clock, leases, logger, metrics);
+  const queues = new DeliveryQueues(deliveries);
+  const watermark = new RetentionWatermark(stored.watermark);
+  const around = { clock, leases, logger, metrics };
+  const sweeper = new LogSweeper({ ...around, ...stored, watermark, retention, everyMs: settings.sweepMs });
+  const announcer = new DeadLetterAnnouncer({ ...around, deliveries, broker });
 
-  const ended = new AbortController();
-  const countRetry = retryCounter(metrics);
-  const persistence = new Persistence(logger, ended.signal, countRetry);
-  const queues = new Queues(stored.deliveries, bundles);
-  const lanes = new Lanes(queues, stored.conditions, settings, random);
+  const endpoints = new OwnedEndpoints(queues, stored.health, settings, random);
+  const attempt: MakeAttempt = (...given) => worker.attempt(...given);
+  const dispatcher = new Dispatcher({ endpoints, queues, attempt, maxInFlight, engines, clock, logger });
+  const owned = { leases, endpoints, queues, clients, dispatcher, logger, countRetry, pollMs };
+  const owner = new ShardOwner({ ...owned, wakeUps: new OwnerWakeUps(wakeUps), now: clock });
+  const parking = new Parking({ ...around, documents: stored.parked, broker });
   const disabling = { store, eventStore, clock, logger };
-  const run = new AttemptRun({
-    deliveries: stored.deliveries,
-    receivers,
-    payloads,
-    attempts: new Attempts(outbound, settings.timeoutMs, clock, logger, metrics),
-    outcomes: new Outcomes(stored.repeatable, stored.attempts, settings.policy, random, persistence),
-    lanes,
-    failures: new FailureLines(logger),
-    clock,
-    persistence,
-    freshnessMs: settings.freshnessMs,
-    gone: async (endpoint) => receivers.note(await disableGone(disabling, endpoint)).endpoint,
-    settled: ({ status }) => (status === 'dead_lettered' ? announcer.duty.nudge() : undefined),
-  });
-  const dispatcher = new Dispatcher(lanes, queues, run, settings.maxInFlight, persistence, clock, logger);
-  const nudges = new Nudges(stored.nudges);
-  const { pollMs } = settings;
-  const owner = new Owner({
-    leases,
-    lanes,
-    queues,
-    nudges,
-    receivers,
-    dispatcher,
-    logger,
-    countRetry,
-    now: clock,
-    pollMs,
-  });
-
-  const parking = new Parking(stored.parked, broker, clock, logger, metrics);
-  const consuming = new AbortController();
-  const recorder = new Recorder({
-    endpoints: store,
-    payloads,
-    deliveries: stored.repeatable,
-    bundles,
+  const worker = new DeliveryWorker({
+    recorder: new Recorder({
+      ...around,
+      endpoints: store,
+      payloads,
+      deliveries: repeatable,
+      owner,
+      parking,
+      watermark,
+    }),
     owner,
-    parking,
-    forgotten,
+    preparation: new AttemptPreparation({ deliveries, clients, payloads, engines, clock, freshnessMs }),
+    sender: new AttemptSender({ ...around, outbound, timeoutMs }),
+    outcomes: new OutcomeStore({ deliveries: repeatable, attempts, policy, random, engines }),
+    endpoints,
+    failures: new FailureLog(logger),
+    announcer,
+    engines,
     clock,
-    persistence: new Persistence(logger, consuming.signal, countRetry),
-    logger,
-    metrics,
+    disable: async (endpoint) => clients.note(await disableGone(disabling, endpoint)).endpoint,
   });
-  const sandbox = new SandboxTests(payloads, stored.deliveries, owner, settings.appUrl);
-  const { timeoutMs } = settings;
+  const sandbox = new SandboxTests(payloads, deliveries, owner, settings.appUrl);
+  const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
+  const lag = new ConsumerLag(broker, metrics, countRetry);
 
   metrics.gauge('webhook_attempts_in_flight', 'Requests under way', [], () => dispatcher.inFlight);
   metrics.gauge('webhook_outcomes_unstored', 'Outcomes that wait to be stored', [], () => dispatcher.unstored);
   metrics.gauge('webhook_payload_bytes_in_memory', 'Bodies held in memory', [], () => payloads.bytes);
-  metrics.gauge('webhook_waiting_in_memory', 'Deliveries held for their attempt', [], () => lanes.waitingInMemory);
+  metrics.gauge('webhook_waiting_in_memory', 'Deliveries held for their attempt', [], () => endpoints.waitingInMemory);
   metrics.gauge('webhook_shards_owned', 'Shards of endpoints attempted here', [], () => owner.shardCount);
 
-  const waiting = new EventsWaiting(broker, metrics, countRetry);
-
+  const consuming = new AbortController();
   const { maxBatch } = settings;
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   let consumed: Promise<void> | undefined;
   if (!passive) {
+    await unpackBundles(dependencies.documentStore, repeatable);
     owner.start();
-    announcer.duty.start();
-    sweeper.duty.start();
-    waiting.start();
-    consumed = broker.consume(consumption, recorder.handle);
+    announcer.job.start();
+    sweeper.job.start();
+    lag.start();
+    consumed = broker.consume(consumption, worker.consume);
   }
 
   return {
-    endpoints: new Endpoints({ store, box, receivers, owner, sandbox, outbound, eventStore, clock, timeoutMs }),
-    deliveries: new Deliveries({ documents: stored.deliveries, queries, endpoints: store, owner }),
-    parked: new ParkedMessageCases(parking, recorder),
+    endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, eventStore, clock, timeoutMs }),
+    deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner }),
+    parked: new ParkedMessageCases(parking, worker.consume),
     async stop() {
       consuming.abort();
-      waiting.stop();
+      lag.stop();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
       await Promise.race([owner.stop(), aborted(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
-      await Promise.all([announcer.duty.stop(), sweeper.duty.stop()]);
+      await Promise.all([announcer.job.stop(), sweeper.job.stop()]);
       await owner.release();
     },
   };

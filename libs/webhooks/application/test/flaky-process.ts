@@ -1,4 +1,4 @@
-import { type Collection, type Document, type DocumentStore, Unavailable } from '@tracking/ports';
+import { type Collection, type Document, type DocumentStore, Unavailable, type Write } from '@tracking/ports';
 import { MortalProcess } from './mortal-process.ts';
 
 /** A process whose document store fails about every tenth call, half of those after the call had its effect. */
@@ -9,9 +9,11 @@ export class FlakyProcess extends MortalProcess {
   down = false;
   /** Whether the next replacement of a document fails after it had its effect; once. */
   afterNextReplace = false;
-  /** What many writes at once wait for, and how many do. */
-  gate: Promise<void> | undefined;
+  /** New deliveries to this endpoint are not stored until {@link letGo}. */
+  holdDeliveriesTo: string | undefined;
+  /** Writes that are held. */
   atGate = 0;
+  private readonly gate = Promise.withResolvers<void>();
   /** The collection where they fail after they had their effect. */
   afterWritesTo: string | undefined;
   private calls = 0;
@@ -42,14 +44,29 @@ export class FlakyProcess extends MortalProcess {
       upsert: (document, guard) => this.call(() => inner.upsert(document, guard)),
       delete: (id, guard) => this.call(() => inner.delete(id, guard)),
       writeMany: async (writes) => {
-        this.atGate += 1;
-        await this.gate;
-        this.atGate -= 1;
+        if (writes.some((write) => this.isHeld(write))) await this.hold();
         await this.call(() => inner.writeMany(writes));
         if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
       },
       claim: (query, set) => this.call(() => inner.claim(query, set)),
     };
+  }
+
+  letGo(): void {
+    this.holdDeliveriesTo = undefined;
+    this.gate.resolve();
+  }
+
+  private isHeld<T extends Document>(write: Write<T>): boolean {
+    const { holdDeliveriesTo: endpoint } = this;
+    if (endpoint === undefined || write.kind === 'delete') return false;
+    return 'endpoint_id' in write.document && write.document.endpoint_id === endpoint;
+  }
+
+  private async hold(): Promise<void> {
+    this.atGate += 1;
+    await this.gate.promise;
+    this.atGate -= 1;
   }
 
   private async call<T>(work: () => Promise<T>): Promise<T> {

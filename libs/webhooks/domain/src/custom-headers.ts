@@ -47,14 +47,19 @@ export function checkHeaders(value: JsonValue, fail: Fail): Readonly<Record<stri
     if (!NAME.test(name)) fail(param, 'invalid_value', 'This is not the name of a header.');
     else if (isOurs(name)) fail(param, 'invalid_value', 'This header is set by the service.');
     else if (headers.has(name)) fail(param, 'invalid_value', 'This header is given twice.');
-    else if (typeof content !== 'string') fail(param, 'invalid_type', 'The value of a header must be a string.');
-    else if (content.length > MAX_VALUE_LENGTH) {
-      fail(param, 'too_long', `The value of a header must not be longer than ${MAX_VALUE_LENGTH} characters.`);
-    } else if (!VALUE.test(content)) {
-      fail(param, 'invalid_value', 'The value of a header must be visible ASCII, without spaces at its ends.');
-    } else headers.set(name, content);
+    else if (isValue(content, param, fail)) headers.set(name, content);
   }
   return headers.size === entries.length ? Object.fromEntries(headers) : undefined;
+}
+
+function isValue(content: JsonValue, param: string, fail: Fail): content is string {
+  if (typeof content !== 'string') fail(param, 'invalid_type', 'The value of a header must be a string.');
+  else if (content.length > MAX_VALUE_LENGTH) {
+    fail(param, 'too_long', `The value of a header must not be longer than ${MAX_VALUE_LENGTH} characters.`);
+  } else if (!VALUE.test(content)) {
+    fail(param, 'invalid_value', 'The value of a header must be visible ASCII, without spaces at its ends.');
+  } else return true;
+  return false;
 }
 
 function isOurs(name: string): boolean {

@@ -7,7 +7,7 @@ import {
   replayed,
   retryRequested,
 } from './delivery.ts';
-import type { Outcome } from './outcome.ts';
+import type { AttemptOutcome } from './outcome.ts';
 import { DEFAULT_RETRY_POLICY } from './schedule.ts';
 import { settle } from './settle.ts';
 
@@ -28,13 +28,16 @@ const fresh = newDelivery(
   },
   at(0),
 );
-const success: Outcome = { kind: 'success' };
-const failure: Outcome = { kind: 'failure', error: { code: 'timeout', message: 'no answer' } };
-const gone: Outcome = { kind: 'gone', error: { code: 'unexpected_status', message: 'The endpoint answered 410.' } };
-const hold = (holdMs: number): Outcome => ({ ...failure, kind: 'hold', holdMs });
+const success: AttemptOutcome = { kind: 'success' };
+const failure: AttemptOutcome = { kind: 'failure', error: { code: 'timeout', message: 'no answer' } };
+const gone: AttemptOutcome = {
+  kind: 'gone',
+  error: { code: 'unexpected_status', message: 'The endpoint answered 410.' },
+};
+const hold = (holdMs: number): AttemptOutcome => ({ ...failure, kind: 'hold', holdMs });
 
 interface Attempted {
-  readonly outcome: Outcome;
+  readonly outcome: AttemptOutcome;
   readonly began: number;
   readonly ended?: number;
   readonly manual?: boolean;

@@ -16,12 +16,12 @@ export function isSubscribed(eventTypes: readonly string[], type: string): boole
 }
 
 /** What of an endpoint decides which events it gets. */
-export interface Subscription {
+export interface EndpointSubscription {
   readonly event_types: readonly string[];
   readonly enabled_periods: readonly EnabledPeriod[];
 }
 
 /** Whether the endpoint gets this event, whenever it is consumed: it is subscribed, and the event is live for it. */
-export function wants(endpoint: Subscription, event: LoggedEvent & { readonly type: string }): boolean {
+export function wants(endpoint: EndpointSubscription, event: LoggedEvent & { readonly type: string }): boolean {
   return isSubscribed(endpoint.event_types, event.type) && includes(endpoint.enabled_periods, event);
 }

@@ -2,12 +2,12 @@ import type { DeliveryError } from './delivery.ts';
 import { holdMs } from './retry-after.ts';
 
 /** What came back from a receiver, as far as it matters for what happens next. */
-export type Answer =
+export type ReceiverAnswer =
   | { readonly kind: 'response'; readonly statusCode: number; readonly retryAfter: string | undefined }
   | { readonly kind: 'failure'; readonly code: string; readonly message: string };
 
 /** What an attempt means for the delivery and its endpoint. */
-export type Outcome =
+export type AttemptOutcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'failure'; readonly error: DeliveryError }
   /** The endpoint says that it is gone for good (410). */
@@ -19,7 +19,7 @@ export type Outcome =
  * Success is 2xx and nothing else; redirects are never followed.
  * @param now when the answer came, in epoch milliseconds
  */
-export function judge(answer: Answer, now: number): Outcome {
+export function judge(answer: ReceiverAnswer, now: number): AttemptOutcome {
   if (answer.kind === 'failure') {
     return { kind: 'failure', error: { code: answer.code, message: answer.message } };
   }

@@ -19,7 +19,9 @@ describe('the retry schedule', () => {
 
   test('counts from the end of the attempt', () => {
     const endedAt = 1_000_000;
-    expect(nextAttemptAt(DEFAULT_RETRY_POLICY, 1, endedAt, Infinity, withoutJitter)).toBe(endedAt + 5 * SECOND);
+    expect(nextAttemptAt(DEFAULT_RETRY_POLICY, { failures: 1, endedAt, windowEndsAt: Infinity }, withoutJitter)).toBe(
+      endedAt + 5 * SECOND,
+    );
   });
 
   test('makes the last attempt exactly 72 h after the first began, without jitter', () => {
@@ -27,7 +29,9 @@ describe('the retry schedule', () => {
     const end = windowEnd(DEFAULT_RETRY_POLICY, firstAttemptAt, []);
     expect(new Date(end).toISOString()).toBe('2026-03-04T08:00:00.000Z');
     for (const random of [() => 0, () => 0.999]) {
-      expect(nextAttemptAt(DEFAULT_RETRY_POLICY, 12, end - HOUR, end, random)).toBe(end);
+      expect(
+        nextAttemptAt(DEFAULT_RETRY_POLICY, { failures: 12, endedAt: end - HOUR, windowEndsAt: end }, random),
+      ).toBe(end);
     }
   });
 
@@ -42,7 +46,7 @@ describe('the retry schedule', () => {
     let attempts = 1;
     const end = windowEnd(DEFAULT_RETRY_POLICY, 0, []);
     for (let at = 0; at < end; attempts += 1)
-      at = nextAttemptAt(DEFAULT_RETRY_POLICY, attempts, at, end, withoutJitter);
+      at = nextAttemptAt(DEFAULT_RETRY_POLICY, { failures: attempts, endedAt: at, windowEndsAt: end }, withoutJitter);
     expect(attempts).toBe(13);
   });
 });

@@ -42,15 +42,21 @@ export function windowEnd(policy: RetryPolicy, firstAttemptAt: number, pauses: r
   return endAfterPauses(firstAttemptAt, policy.windowMs, pauses);
 }
 
+export interface FailedAttempt {
+  /** Of the schedule so far, from 1. */
+  readonly failures: number;
+  /** Epoch milliseconds. */
+  readonly endedAt: number;
+  readonly windowEndsAt: number;
+}
+
 /**
  * When to try again after a failed attempt, in epoch milliseconds: after the backoff, counted from the attempt's end, but
  * never after the window's end, where the last attempt is made without jitter.
  */
 export function nextAttemptAt(
   policy: RetryPolicy,
-  failures: number,
-  endedAt: number,
-  windowEndsAt: number,
+  { failures, endedAt, windowEndsAt }: FailedAttempt,
   random: Random,
 ): number {
   return Math.min(endedAt + backoffMs(policy, failures, random), windowEndsAt);

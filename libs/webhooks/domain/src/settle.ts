@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import { type Delivery, isScheduled } from './delivery.ts';
-import type { Outcome } from './outcome.ts';
+import type { AttemptOutcome } from './outcome.ts';
 import type { Period } from './periods.ts';
 import { type Random, type RetryPolicy, nextAttemptAt, windowEnd } from './schedule.ts';
 
@@ -9,7 +9,7 @@ export interface FinishedAttempt {
   readonly endedAt: Timestamp;
   /** Asked for by a person, beside the schedule. */
   readonly manual: boolean;
-  readonly outcome: Outcome;
+  readonly outcome: AttemptOutcome;
 }
 
 export interface SettleContext {
@@ -46,7 +46,7 @@ export function settle(delivery: Delivery, attempt: FinishedAttempt, context: Se
 function rescheduled(
   tried: Delivery,
   { startedAt, endedAt }: FinishedAttempt,
-  outcome: Exclude<Outcome, { kind: 'success' | 'gone' }>,
+  outcome: Exclude<AttemptOutcome, { kind: 'success' | 'gone' }>,
   { policy, pauses, random }: SettleContext,
 ): Delivery {
   const ended = Date.parse(endedAt);
@@ -56,7 +56,9 @@ function rescheduled(
   // A hold burns no attempt of the schedule. Beyond the window it puts the last attempt off.
   const failures = outcome.kind === 'hold' ? tried.failures : tried.failures + 1;
   const next =
-    outcome.kind === 'hold' ? ended + outcome.holdMs : nextAttemptAt(policy, failures, ended, windowEndsAt, random);
+    outcome.kind === 'hold'
+      ? ended + outcome.holdMs
+      : nextAttemptAt(policy, { failures, endedAt: ended, windowEndsAt }, random);
   return { ...tried, status: 'retrying', failures, next_attempt_at: new Date(next).toISOString() };
 }
 

@@ -1,174 +1,191 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock, Logger } from '@tracking/ports';
-import { awaitsAttempt } from '../deliveries/delivery-document.ts';
+import { pause } from '@tracking/resilience';
+import { type DeliveryDocument, awaitsAttempt } from '../store/delivery-document.ts';
+import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { traceFields } from '../tracing.ts';
-import { Agenda } from './agenda.ts';
-import { type AttemptRun, PayloadMissing } from './attempt-run.ts';
-import type { Lane } from './lane.ts';
-import type { Lanes } from './lanes.ts';
-import type { Persistence } from './persistence.ts';
-import type { Queues } from './queues.ts';
+import { PayloadMissing } from './attempt-preparation.ts';
+import { DelayQueue } from './delay-queue.ts';
+import type { EngineRetry } from './engine-retry.ts';
+import { FairScheduler } from './fair-scheduler.ts';
+import type { OwnedEndpoint } from './owned-endpoint.ts';
+import type { OwnedEndpoints } from './owned-endpoints.ts';
+import { type PendingDelivery, toPending } from './priority-queue.ts';
 import { recover, wantsRecovery } from './recovery.ts';
-import { Turns } from './turns.ts';
-import { type Waiting, toWaiting } from './waiting-list.ts';
 
 /** How soon an attempt is tried again that lacked its payload. */
 const AGAIN_MS = 500;
 /** How long an endpoint waits when something of ours kept an attempt from being made. */
 const BLOCKED_MS = 5_000;
 
+/**
+ * Attempts the delivery and stores what came of it. Resolves with it as it is stored then; undefined when it is gone.
+ * @param answered called when the endpoint has answered: the next attempt may begin while the outcome is being stored
+ */
+export type MakeAttempt = (
+  owned: OwnedEndpoint,
+  pending: PendingDelivery,
+  answered: () => void,
+) => Promise<DeliveryDocument | undefined>;
+
+export interface DispatcherParts {
+  readonly endpoints: OwnedEndpoints;
+  readonly queues: DeliveryQueues;
+  readonly attempt: MakeAttempt;
+  /** Most requests at once; and most outcomes that wait to be stored. */
+  readonly maxInFlight: number;
+  readonly engines: EngineRetry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 /** Attempts what is due, endpoint by endpoint in turn. Which endpoints it serves others decide. */
 export class Dispatcher {
-  private readonly turns: Turns;
-  private readonly agenda: Agenda<Lane>;
+  private readonly scheduler: FairScheduler;
+  /** Endpoints for which the next attempt comes due later. */
+  private readonly later: DelayQueue<OwnedEndpoint>;
   private stopping = false;
   /** Attempts under way and outcomes not stored yet. */
   private readonly unsettled = new Set<Promise<void>>();
 
-  /** @param maxInFlight most requests at once; and most outcomes that wait to be stored */
-  constructor(
-    private readonly lanes: Lanes,
-    private readonly queues: Queues,
-    private readonly attempt: AttemptRun,
-    private readonly maxInFlight: number,
-    private readonly persistence: Persistence,
-    private readonly clock: Clock,
-    private readonly logger: Logger,
-  ) {
-    this.turns = new Turns(maxInFlight);
-    this.agenda = new Agenda(
-      () => clock().getTime(),
-      (lane) => this.serve(lane),
+  constructor(private readonly parts: DispatcherParts) {
+    this.scheduler = new FairScheduler(parts.maxInFlight);
+    this.later = new DelayQueue(
+      () => parts.clock().getTime(),
+      (owned) => this.serve(owned),
     );
   }
 
   get inFlight(): number {
-    return this.turns.inFlight;
+    return this.scheduler.inFlight;
   }
 
   /** Attempts whose outcome waits to be stored. */
   get unstored(): number {
-    return this.unsettled.size - this.turns.inFlight;
+    return this.unsettled.size - this.scheduler.inFlight;
   }
 
-  /** Sees to a lane after anything about it changed. */
-  serve(lane: Lane): void {
-    this.consider(lane);
+  /** Sees to an endpoint after anything about it changed. */
+  serve(owned: OwnedEndpoint): void {
+    this.consider(owned);
     this.pump();
   }
 
-  /** Reads what a lane needs to go on. */
-  fill(lane: Lane): Promise<void> {
-    return (lane.filling ??= this.despiteFailures('reading what waits for an endpoint', () =>
-      this.lanes.fill(lane),
+  /** Reads what an endpoint needs to go on. */
+  fill(owned: OwnedEndpoint): Promise<void> {
+    return (owned.filling ??= this.despiteFailures('reading what waits for an endpoint', () =>
+      this.parts.endpoints.fill(owned),
     ).then(() => {
-      lane.filling = undefined;
-      this.serve(lane);
+      owned.filling = undefined;
+      this.serve(owned);
     }));
   }
 
   /** Serves it no more; what is under way ends and is stored. */
-  abandon(lane: Lane): void {
-    this.lanes.drop(lane);
-    this.turns.remove(lane);
-    this.agenda.forget(lane);
+  abandon(owned: OwnedEndpoint): void {
+    this.parts.endpoints.drop(owned);
+    this.scheduler.remove(owned);
+    this.later.remove(owned);
   }
 
   /** Begins nothing more; resolves when nothing is under way and every outcome is stored. */
   async stop(): Promise<void> {
     this.stopping = true;
-    this.agenda.close();
+    this.later.close();
     await Promise.allSettled(this.unsettled);
   }
 
   /** Has it filled, has it take its turn, or has it woken when its time comes. */
-  private consider(lane: Lane): void {
-    if (!lane.active || this.stopping) return;
-    const now = this.clock().getTime();
-    if (this.lanes.isLacking(lane)) void this.fill(lane);
-    if (lane.canTake(now)) return this.turns.add(lane);
-    const moment = lane.nextMoment;
-    if (moment !== undefined) this.agenda.at(lane, moment);
-    if (wantsRecovery(lane, now)) void this.recover(lane);
+  private consider(owned: OwnedEndpoint): void {
+    if (!owned.active || this.stopping) return;
+    const now = this.parts.clock().getTime();
+    if (this.parts.endpoints.isLacking(owned)) void this.fill(owned);
+    if (owned.canTake(now)) return this.scheduler.add(owned);
+    const moment = owned.nextMoment;
+    if (moment !== undefined) this.later.at(owned, moment);
+    if (wantsRecovery(owned, now)) void this.recover(owned);
   }
 
   private pump(): void {
-    while (!this.stopping && this.unsettled.size < 2 * this.maxInFlight) {
-      const lane = this.turns.next();
-      if (lane === undefined) return;
-      const item = lane.take(this.clock().getTime());
-      if (item !== undefined) this.begin(lane, item);
-      this.consider(lane);
+    while (!this.stopping && this.unsettled.size < 2 * this.parts.maxInFlight) {
+      const owned = this.scheduler.next();
+      if (owned === undefined) return;
+      const item = owned.take(this.parts.clock().getTime());
+      if (item !== undefined) this.begin(owned, item);
+      this.consider(owned);
     }
   }
 
-  private begin(lane: Lane, item: Waiting): void {
-    const end = this.turns.begin(lane);
-    lane.attempting += 1;
+  private begin(owned: OwnedEndpoint, item: PendingDelivery): void {
+    const end = this.scheduler.begin(owned);
+    owned.attempting += 1;
     const answered = () => {
       if (!end()) return;
-      lane.attempting -= 1;
-      this.serve(lane);
+      owned.attempting -= 1;
+      this.serve(owned);
     };
-    const work = this.attempt
-      .run(lane, item, answered)
+    const work = this.parts
+      .attempt(owned, item, answered)
       .then(
-        (after) => {
-          lane.busy.delete(item.id);
-          lane.backlog.noteChange(item.id);
-          if (after === undefined || !awaitsAttempt(after)) return;
-          if (lane.endpoint.deleted) void this.discard(lane);
-          else if (lane.active) lane.backlog.add(toWaiting(after, performance.now()), this.lanes.room(lane));
-        },
-        (error: unknown) => this.putBack(lane, item, error),
+        (after) => this.takeBack(owned, item, after),
+        (error: unknown) => this.putBack(owned, item, error),
       )
       .then(() => {
         this.unsettled.delete(work);
         answered();
-        this.serve(lane);
+        this.serve(owned);
       });
     this.unsettled.add(work);
   }
 
-  private putBack(lane: Lane, item: Waiting, error: unknown): void {
-    lane.busy.delete(item.id);
-    if (this.persistence.ended.aborted) return;
-    const now = this.clock().getTime();
-    const about = { endpoint: lane.id, delivery: item.id, ...traceFields(item.delivery), reason: String(error) };
-    if (error instanceof PayloadMissing && item.delivery.manual_at === null && !item.delivery.sandbox) {
-      this.logger.debug(about, 'webhooks: an attempt waits for its payload');
-      return lane.backlog.putBack({ ...item, due: now + AGAIN_MS });
-    }
-    this.logger.error(about, 'webhooks: no attempt was made');
-    lane.blockedUntil = now + BLOCKED_MS;
-    lane.backlog.putBack(item);
+  /** Keeps it for its next attempt, if there is one to be made. */
+  private takeBack(owned: OwnedEndpoint, { id }: PendingDelivery, after: DeliveryDocument | undefined): void {
+    owned.busy.delete(id);
+    owned.window.noteChange(id);
+    if (after === undefined || !awaitsAttempt(after)) return;
+    if (owned.endpoint.deleted) void this.discard(owned);
+    else if (owned.active) owned.window.add(toPending(after, performance.now()), this.parts.endpoints.room(owned));
   }
 
-  private async recover(lane: Lane): Promise<void> {
-    lane.recovering = true;
+  /** No attempt was made. */
+  private putBack(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
+    owned.busy.delete(item.id);
+    if (this.parts.engines.ended.aborted) return;
+    const now = this.parts.clock().getTime();
+    const about = { endpoint: owned.id, delivery: item.id, ...traceFields(item.delivery), reason: String(error) };
+    if (error instanceof PayloadMissing && item.delivery.manual_at === null && !item.delivery.sandbox) {
+      this.parts.logger.debug(about, 'webhooks: an attempt waits for its payload');
+      return owned.window.putBack({ ...item, due: now + AGAIN_MS });
+    }
+    this.parts.logger.error(about, 'webhooks: no attempt was made');
+    owned.blockedUntil = now + BLOCKED_MS;
+    owned.window.putBack(item);
+  }
+
+  private async recover(owned: OwnedEndpoint): Promise<void> {
+    owned.recovering = true;
     await this.despiteFailures('bringing deliveries forward', async () => {
-      await recover(lane, this.queues, this.clock);
-      await this.lanes.remember(lane, this.clock().getTime());
+      await recover(owned, this.parts.queues, this.parts.clock);
+      await this.parts.endpoints.saveHealth(owned, this.parts.clock().getTime());
     });
-    lane.recovering = false;
-    this.serve(lane);
+    owned.recovering = false;
+    this.serve(owned);
   }
 
   /** It was recorded, or put off, while its endpoint was being deleted. */
-  private async discard(lane: Lane): Promise<void> {
-    this.abandon(lane);
-    const at = this.clock().toISOString();
-    await this.despiteFailures('discarding what waits', () => this.queues.discard(lane.id, at));
+  private async discard(owned: OwnedEndpoint): Promise<void> {
+    this.abandon(owned);
+    const at = this.parts.clock().toISOString();
+    await this.despiteFailures('discarding what waits', () => this.parts.queues.discard(owned.id, at));
   }
 
   private async despiteFailures(what: string, work: () => Promise<void>): Promise<void> {
-    const { ended } = this.persistence;
+    const { ended } = this.parts.engines;
     try {
-      await this.persistence.until(what, work);
+      await this.parts.engines.until(what, work);
     } catch (error) {
       if (ended.aborted) return;
-      this.logger.error({ reason: String(error) }, `webhooks: ${what} failed`);
-      await pause(BLOCKED_MS, undefined, { signal: ended }).catch(() => undefined);
+      this.parts.logger.error({ reason: String(error) }, `webhooks: ${what} failed`);
+      await pause(BLOCKED_MS, ended);
     }
   }
 }

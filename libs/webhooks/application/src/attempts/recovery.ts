@@ -1,36 +1,37 @@
 import type { Clock } from '@tracking/ports';
 import { broughtForward, isAttempted } from '@tracking/webhooks-domain';
-import { type DeliveryDocument, toDocument } from '../deliveries/delivery-document.ts';
-import type { Lane } from './lane.ts';
-import type { Queues } from './queues.ts';
-import { toWaiting } from './waiting-list.ts';
+import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import type { OwnedEndpoint } from './owned-endpoint.ts';
+import { BEGINNING, type DeliveryQueues, positionOf } from '../store/delivery-queues.ts';
+import { toPending } from './priority-queue.ts';
 
 const AT_ONCE = 64;
 
 /** Whether more of what waits should be brought forward: the endpoint recovers and has nothing else to do. */
-export function wantsRecovery({ pace, backlog, recovering, endpoint }: Lane, now: number): boolean {
-  if (pace === undefined || pace.recoveringSince === null || recovering || !isAttempted(endpoint)) return false;
-  return backlog.scheduled.first === undefined || backlog.scheduled.first.due > now;
+export function wantsRecovery({ concurrency, window, recovering, endpoint }: OwnedEndpoint, now: number): boolean {
+  const since = concurrency?.recoveringSince ?? null;
+  if (since === null || recovering || !isAttempted(endpoint)) return false;
+  return window.scheduled.first === undefined || window.scheduled.first.due > now;
 }
 
 /**
  * Brings the next few waiting deliveries of an endpoint that answers again forward to now. Called whenever it has caught
  * up with the ones before, so that it is never flooded; those that have failed again since keep their schedule.
  */
-export async function recover(lane: Lane, queues: Queues, clock: Clock): Promise<void> {
-  const since = lane.pace?.recoveringSince ?? null;
+export async function recover(owned: OwnedEndpoint, queues: DeliveryQueues, clock: Clock): Promise<void> {
+  const since = owned.concurrency?.recoveringSince ?? null;
   if (since === null) return;
-  const upTo = lane.recovered?.since === since ? lane.recovered.upTo : undefined;
-  const page = await queues.scheduled(lane.id, upTo, AT_ONCE);
+  const upTo = owned.recovered?.since === since ? owned.recovered.upTo : BEGINNING;
+  const page = await queues.scheduledAfter(upTo, owned.id, AT_ONCE);
   const last = page.at(-1);
-  if (last?.due_at === undefined) {
-    if (lane.pace?.recoveringSince === since) lane.pace.recoveringSince = null;
+  if (last === undefined) {
+    if (owned.concurrency?.recoveringSince === since) owned.concurrency.recoveringSince = null;
     return;
   }
-  lane.recovered = { since, upTo: [last.due_at, last.id] };
+  owned.recovered = { since, upTo: positionOf(last) };
   const at = clock().toISOString();
   const changes = page
-    .filter(({ id, last_attempt_at: tried }) => !lane.busy.has(id) && (tried === null || Date.parse(tried) < since))
+    .filter(({ id, last_attempt_at: tried }) => !owned.busy.has(id) && (tried === null || Date.parse(tried) < since))
     .map((delivery): readonly [DeliveryDocument, DeliveryDocument] => [
       delivery,
       toDocument(broughtForward(delivery, at)),
@@ -40,8 +41,8 @@ export async function recover(lane: Lane, queues: Queues, clock: Clock): Promise
   await queues.replace(changes);
   const knownAt = performance.now();
   for (const [, delivery] of changes) {
-    lane.backlog.noteChange(delivery.id);
-    lane.backlog.scheduled.take(({ id }) => id === delivery.id);
-    lane.backlog.add(toWaiting(delivery, knownAt), lane.room);
+    owned.window.noteChange(delivery.id);
+    owned.window.scheduled.take(({ id }) => id === delivery.id);
+    owned.window.add(toPending(delivery, knownAt), owned.room);
   }
 }

@@ -3,17 +3,22 @@ import type { Timestamp } from '@tracking/contracts';
 import type { Clock, OutboundHttp } from '@tracking/ports';
 import { type Origin, type Verification, answersChallenge, judge } from '@tracking/webhooks-domain';
 import { attemptTraceparent } from '../tracing.ts';
-import type { Receiver } from './receivers.ts';
+import type { EndpointClient } from './endpoint-clients.ts';
 
 const TYPE = 'endpoint.verification';
 
+export interface ChallengeOptions {
+  readonly outbound: OutboundHttp;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  /** The request that asked for it. */
+  readonly origin: Origin | undefined;
+}
+
 /** Sends a challenge to the endpoint and judges the answer. The token lives no longer than the request. */
 export async function challenge(
-  receiver: Receiver,
-  outbound: OutboundHttp,
-  timeoutMs: number,
-  clock: Clock,
-  origin: Origin | undefined,
+  client: EndpointClient,
+  { outbound, timeoutMs, clock, origin }: ChallengeOptions,
 ): Promise<Verification> {
   const token = randomBytes(24).toString('base64url');
   const id = `evt_${randomUUID()}`;
@@ -23,12 +28,12 @@ export async function challenge(
     id,
     type: TYPE,
     created_at: at,
-    api_version: receiver.endpoint.api_version,
+    api_version: client.endpoint.api_version,
     data: { challenge: token },
   };
   const body = Buffer.from(JSON.stringify(event));
   const attempted = { id, type: TYPE, traceparent: attemptTraceparent({ event_id: id, origin }) };
-  const answer = await outbound.post(receiver.request(attempted, body, now.getTime(), timeoutMs));
+  const answer = await outbound.post(client.request(attempted, body, now.getTime(), timeoutMs));
   if (answer.kind === 'failure') return failed(at, answer.code, answer.message);
   if (answersChallenge(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
   const outcome = judge({ kind: 'response', statusCode: answer.statusCode, retryAfter: undefined }, now.getTime());

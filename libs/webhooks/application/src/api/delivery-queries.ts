@@ -1,0 +1,130 @@
+import { DELIVERY_STATUSES, type DeliveryStatus, type JsonValue } from '@tracking/contracts';
+import type { Collection, Filter } from '@tracking/ports';
+import { inScope } from '../endpoints/endpoint-store.ts';
+import { noSuchDelivery } from '../refusals.ts';
+import type {
+  DeliveryFilter,
+  ListDeliveries,
+  Listed,
+  PageRequest,
+  Scope,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookDeliveryDetail,
+} from '../requests.ts';
+import { type AttemptDocument, type DeliveryDocument, attemptIds, toDelivery } from '../store/delivery-document.ts';
+import type { PayloadDocument } from '../store/payloads.ts';
+
+const ORDER = ['created_at', 'id'] as const;
+/** More than endpoints can have been there since the event. */
+const MOST_OF_AN_EVENT = 5_000;
+
+/** The log of deliveries. */
+export class DeliveryQueries {
+  constructor(
+    private readonly deliveries: Collection<DeliveryDocument>,
+    private readonly attempts: Collection<AttemptDocument>,
+    private readonly payloads: Collection<PayloadDocument>,
+  ) {}
+
+  /** @throws not_found when it is of none of these scopes */
+  async require(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
+    const found = await this.deliveries.get(id);
+    if (found === undefined || !isOfOne(scopes, found)) throw noSuchDelivery();
+    return found;
+  }
+
+  async detail(scopes: readonly Scope[], id: string): Promise<WebhookDeliveryDetail> {
+    const delivery = await this.require(scopes, id);
+    const [payload, attempts] = await Promise.all([
+      this.payloads.get(delivery.payload_id),
+      this.attempts.getMany(attemptIds(id, delivery.attempts_count)),
+    ]);
+    const shown = attempts.map(({ id: _id, ...attempt }): WebhookAttempt => attempt);
+    // Interrupted while it is being moved, an attempt is in both places.
+    const earlier = shown.filter(({ number }) => number < delivery.attempts_count);
+    const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
+    return {
+      ...toDelivery(delivery),
+      payload: payload === undefined ? null : (JSON.parse(payload.body) as JsonValue),
+      attempts: all.sort((one, other) => one.number - other.number),
+    };
+  }
+
+  async list({ scopes, filter, limit, after }: ListDeliveries): Promise<Listed<WebhookDelivery>> {
+    const found = await this.find(scopes, filter, { limit: limit + 1, ...(after === undefined ? {} : { after }) });
+    const items = found.slice(0, limit);
+    const last = items.at(-1);
+    const next = found.length > limit && last !== undefined ? [last.created_at, last.id] : null;
+    return { items: items.map(toDelivery), next };
+  }
+
+  /**
+   * The deliveries that match, by creation. Those of an endpoint or a scope lie in order for each status in an index: what
+   * is asked for over several is merged from the beginnings of each.
+   */
+  async find(
+    scopes: readonly Scope[],
+    filter: DeliveryFilter,
+    { limit, after }: PageRequest,
+    descending = true,
+  ): Promise<readonly DeliveryDocument[]> {
+    const { event_id, endpoint_id, statuses = DELIVERY_STATUSES } = filter;
+    const direction = descending ? -1 : 1;
+    const sort = { fields: ORDER, descending };
+    const resume = after === undefined ? {} : { after };
+    const find = (part: Filter) =>
+      this.deliveries.find({ filter: { ...conditions(filter), ...part }, sort, limit, ...resume });
+    const ofStatus = (status: DeliveryStatus): readonly Promise<readonly DeliveryDocument[]>[] => {
+      // All that an endpoint has is of one scope.
+      if (endpoint_id !== undefined) return [find({ endpoint_id, status })];
+      return scopes.map(({ workspace_id, environment }) => find({ workspace_id, environment, status }));
+    };
+    const found =
+      event_id === undefined ? await Promise.all(statuses.flatMap(ofStatus)) : [await this.ofEvent(event_id)];
+    // One that changed its status in between was found under both.
+    const different = new Map(found.flat().map((delivery) => [delivery.id, delivery]));
+    return [...different.values()]
+      .filter((delivery) => isOfOne(scopes, delivery) && matches(delivery, filter))
+      .filter((delivery) => after === undefined || direction * compare(keyOf(delivery), after.join(' ')) > 0)
+      .sort((one, other) => direction * compare(keyOf(one), keyOf(other)))
+      .slice(0, limit);
+  }
+
+  /** Few: one for each endpoint of a scope. */
+  private ofEvent(event_id: string): Promise<readonly DeliveryDocument[]> {
+    return this.deliveries.find({ filter: { event_id }, limit: MOST_OF_AN_EVENT });
+  }
+}
+
+function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
+  const { endpoint_id, event_type, statuses, since, until } = filter;
+  return (
+    (endpoint_id === undefined || delivery.endpoint_id === endpoint_id) &&
+    (event_type === undefined || delivery.event_type === event_type) &&
+    (statuses === undefined || statuses.includes(delivery.status)) &&
+    (since === undefined || delivery.event_created_at >= since) &&
+    (until === undefined || delivery.event_created_at <= until)
+  );
+}
+
+function conditions({ endpoint_id, event_type, since, until }: DeliveryFilter): Filter {
+  const bounds = { ...(since === undefined ? {} : { gte: since }), ...(until === undefined ? {} : { lte: until }) };
+  return {
+    ...(endpoint_id === undefined ? {} : { endpoint_id }),
+    ...(event_type === undefined ? {} : { event_type }),
+    ...(Object.keys(bounds).length === 0 ? {} : { event_created_at: bounds }),
+  };
+}
+
+function isOfOne(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
+  return scopes.some((scope) => inScope(delivery, scope));
+}
+
+function keyOf({ created_at, id }: DeliveryDocument): string {
+  return `${created_at} ${id}`;
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,171 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Clock, EventStore, OutboundHttp } from '@tracking/ports';
+import {
+  DEFAULT_ENDPOINT_FIELDS,
+  type EndpointFields,
+  NEW_ENDPOINT,
+  checkEndpointFields,
+  deleted,
+  disabled,
+  enabled,
+  urlChanged,
+  verificationEnded,
+} from '@tracking/webhooks-domain';
+import type { ShardOwner } from '../attempts/shard-owner.ts';
+import { endpointNotVerified, invalid, noSuchEndpoint, secretUnreadable } from '../refusals.ts';
+import type {
+  ChangeEndpoint,
+  CreateEndpoint,
+  EndpointCommand,
+  ListEndpoints,
+  Listed,
+  NewWebhookEndpoint,
+  Scope,
+  TestEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+} from '../requests.ts';
+import type { WebhookEndpoints } from '../webhooks-api.ts';
+import {
+  type EndpointDocument,
+  openedSecrets,
+  sealedHeaders,
+  sealedSecret,
+  toEndpoint,
+} from '../endpoints/endpoint-document.ts';
+import { type EndpointChange, type EndpointStore, inScope } from '../endpoints/endpoint-store.ts';
+import { logMoment } from '../endpoints/disabling.ts';
+import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
+import type { SandboxTests } from '../recording/sandbox-tests.ts';
+import type { SecretBox } from '../endpoints/secret-box.ts';
+import { challenge } from '../endpoints/verification.ts';
+
+export interface EndpointsParts {
+  readonly store: EndpointStore;
+  readonly box: SecretBox;
+  readonly clients: EndpointClients;
+  readonly owner: ShardOwner;
+  readonly sandbox: SandboxTests;
+  readonly outbound: OutboundHttp;
+  readonly eventStore: Pick<EventStore, 'head'>;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+}
+
+/** The use cases of endpoints: docs/reference/delivery.md#endpoints. */
+export class Endpoints implements WebhookEndpoints {
+  constructor(private readonly parts: EndpointsParts) {}
+
+  async create(command: CreateEndpoint): Promise<NewWebhookEndpoint> {
+    const { store, box } = this.parts;
+    const { url, event_types, ...optional } = this.checked(command.fields, true);
+    if (url === undefined || event_types === undefined) throw new Error('required fields were not checked');
+    const id = `whe_${hash('sha256', command.id).slice(0, 32)}`;
+    const fields = { ...DEFAULT_ENDPOINT_FIELDS, ...optional, url, event_types };
+    const secret = `whsec_${randomBytes(32).toString('base64url')}`;
+    const stored = await store.add({
+      ...NEW_ENDPOINT,
+      ...fields,
+      id,
+      workspace_id: command.workspace_id,
+      environment: command.environment,
+      deleted: false,
+      headers: sealedHeaders(box, id, fields.headers, {}),
+      secrets: [{ sealed: sealedSecret(box, id, secret), created_at: command.at }],
+      created_at: command.at,
+      updated_at: command.at,
+      revision: 1,
+    });
+    if (stored.deleted || !inScope(stored, command)) throw noSuchEndpoint();
+    // Not the one made here where the command was repeated.
+    return { ...toEndpoint(stored), secret: openedSecrets(box, stored)[0] ?? '' };
+  }
+
+  async list(request: ListEndpoints): Promise<Listed<WebhookEndpoint>> {
+    const { items, next } = await this.parts.store.list(request, request);
+    return { items: items.map(toEndpoint), next };
+  }
+
+  async get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint> {
+    return toEndpoint(await this.parts.store.require(request, request.endpoint_id));
+  }
+
+  async change(command: ChangeEndpoint): Promise<WebhookEndpoint> {
+    const fields = this.checked(command.fields, false);
+    return this.update(command, (endpoint) => this.changed(endpoint, fields, command.at));
+  }
+
+  async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
+    await this.update(command, (endpoint) => {
+      const { slot: _slot, ...rest } = deleted(endpoint, command.at);
+      return { ...rest, deleted: true, secrets: [], headers: {} };
+    });
+    return { id: command.endpoint_id, deleted: true };
+  }
+
+  async verify(command: EndpointCommand): Promise<WebhookEndpoint> {
+    const { clients, outbound, clock, timeoutMs } = this.parts;
+    const { origin } = command;
+    const endpoint = await this.signable(command);
+    const verification = await challenge(clients.note(endpoint), { outbound, timeoutMs, clock, origin });
+    // What an endpoint answered says nothing about a URL that was set in the meantime.
+    return this.update(command, (now) => (now.url === endpoint.url ? verificationEnded(now, verification) : now));
+  }
+
+  async enable(command: EndpointCommand): Promise<WebhookEndpoint> {
+    return this.update(command, async (endpoint) => {
+      const after = enabled(endpoint, await logMoment(this.parts.eventStore, command.at));
+      if (after === undefined) throw endpointNotVerified();
+      return after;
+    });
+  }
+
+  async disable(command: EndpointCommand): Promise<WebhookEndpoint> {
+    return this.update(command, async (endpoint) => {
+      return disabled(endpoint, 'manual', await logMoment(this.parts.eventStore, command.at));
+    });
+  }
+
+  async test(command: TestEndpoint): Promise<WebhookDelivery> {
+    const endpoint = await this.signable(command);
+    return this.parts.sandbox.send(command, endpoint);
+  }
+
+  /** The endpoint, if what is sent to it can be signed. @throws DomainError */
+  private async signable(command: EndpointCommand): Promise<EndpointDocument> {
+    const { store, box } = this.parts;
+    const endpoint = await store.require(command, command.endpoint_id);
+    if (!endpoint.secrets.every(({ sealed }) => box.knows(sealed))) throw secretUnreadable();
+    return endpoint;
+  }
+
+  private checked(fields: CreateEndpoint['fields'], required: boolean): Partial<EndpointFields> {
+    const { fields: checked, errors } = checkEndpointFields(fields, required, (url) =>
+      this.parts.outbound.refuses(url),
+    );
+    if (errors.length > 0) throw invalid(errors);
+    return checked;
+  }
+
+  /** Changes the endpoint of the command; whoever sends to it knows when this resolves. */
+  private async update(
+    { endpoint_id, at, ...scope }: EndpointCommand,
+    change: EndpointChange,
+  ): Promise<WebhookEndpoint> {
+    const { store, clients, owner } = this.parts;
+    await store.require(scope, endpoint_id);
+    const after = await store.update(endpoint_id, at, change);
+    clients.note(after);
+    // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
+    await owner.notify([endpoint_id]);
+    return toEndpoint(after);
+  }
+
+  private changed(endpoint: EndpointDocument, fields: Partial<EndpointFields>, at: string): EndpointDocument {
+    const { headers, ...plain } = fields;
+    const sealed =
+      headers === undefined ? endpoint.headers : sealedHeaders(this.parts.box, endpoint.id, headers, endpoint.headers);
+    const after = { ...endpoint, ...plain, headers: sealed };
+    return after.url === endpoint.url ? after : urlChanged(after, at);
+  }
+}

@@ -1,0 +1,30 @@
+import type { ReceivedMessage } from '@tracking/ports';
+import type { Listed, PageRequest, ParkedMessage } from '../requests.ts';
+import type { ParkedMessages } from '../webhooks-api.ts';
+import type { Parking } from '../recording/parking.ts';
+import { parseEvent } from '../recording/published-event.ts';
+
+/** The use cases of parked messages. */
+export class ParkedMessageCases implements ParkedMessages {
+  /** @param record resolves when the deliveries of these messages are stored */
+  constructor(
+    private readonly parking: Parking,
+    private readonly record: (messages: readonly ReceivedMessage[]) => Promise<void>,
+  ) {}
+
+  list(request: PageRequest): Promise<Listed<ParkedMessage>> {
+    return this.parking.list(request);
+  }
+
+  async retry({ id }: { readonly id: string }): Promise<{ readonly recorded: boolean }> {
+    const message = await this.parking.get(id);
+    try {
+      parseEvent(message.value);
+    } catch {
+      return { recorded: false };
+    }
+    await this.record([message]);
+    await this.parking.remove(id);
+    return { recorded: true };
+  }
+}

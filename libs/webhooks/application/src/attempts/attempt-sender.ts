@@ -1,0 +1,92 @@
+import type {
+  Clock,
+  Counter,
+  Histogram,
+  Logger,
+  Metrics,
+  OutboundFailure,
+  OutboundHttp,
+  OutboundResponse,
+} from '@tracking/ports';
+import { type AttemptOutcome, type FinishedAttempt, judge } from '@tracking/webhooks-domain';
+import type { WebhookAttempt } from '../requests.ts';
+import type { DeliveryDocument } from '../store/delivery-document.ts';
+import { attemptTraceparent, traceFields } from '../tracing.ts';
+import type { PreparedAttempt } from './attempt-preparation.ts';
+
+export interface MadeAttempt {
+  readonly finished: FinishedAttempt;
+  /** What goes into the log of attempts; its number is known when it is stored. */
+  readonly log: Omit<WebhookAttempt, 'number'>;
+}
+
+export interface AttemptSenderParts {
+  readonly outbound: OutboundHttp;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Makes single attempts: one signed POST each. */
+export class AttemptSender {
+  private readonly made: Counter;
+  private readonly seconds: Histogram;
+  private readonly untilDelivered: Histogram;
+
+  constructor(private readonly parts: AttemptSenderParts) {
+    const { metrics } = parts;
+    this.made = metrics.counter('webhook_attempts_total', 'Attempts by outcome', ['outcome']);
+    this.seconds = metrics.histogram('webhook_attempt_seconds', 'Duration of an attempt', ['outcome']);
+    const help = 'From the event to its delivery, where the first attempt succeeded';
+    this.untilDelivered = metrics.histogram('webhook_delivery_seconds', help);
+  }
+
+  /** Undefined when this process gave it up: that says nothing about the endpoint, and it is to be made again. */
+  async send({ client, delivery, body }: PreparedAttempt): Promise<MadeAttempt | undefined> {
+    const { outbound, timeoutMs, clock } = this.parts;
+    const { event_id: id, event_type: type } = delivery;
+    const event = { id, type, traceparent: attemptTraceparent(delivery) };
+    const started = clock();
+    const answer = await outbound.post(client.request(event, body, started.getTime(), timeoutMs));
+    if (answer.kind === 'failure' && answer.code === 'aborted') return undefined;
+    // A clock set back must not end an attempt before it began.
+    const ended = new Date(Math.max(clock().getTime(), started.getTime()));
+    const outcome = outcomeOf(answer, ended);
+    this.observe(delivery, outcome, { durationMs: answer.durationMs, ended });
+    const at = started.toISOString();
+    const manual = delivery.manual_at !== null;
+    const error = outcome.kind === 'success' ? null : outcome.error;
+    return {
+      finished: { startedAt: at, endedAt: ended.toISOString(), manual, outcome },
+      log: { at, duration_ms: Math.round(answer.durationMs), ...shown(answer), error, manual },
+    };
+  }
+
+  private observe(
+    delivery: DeliveryDocument,
+    { kind: outcome }: AttemptOutcome,
+    { durationMs, ended }: { readonly durationMs: number; readonly ended: Date },
+  ): void {
+    this.made.add(1, { outcome });
+    this.seconds.observe(durationMs / 1000, { outcome });
+    if (outcome === 'success' && delivery.attempts_count === 0) {
+      // By the clocks of two processes: that of the event's may be ahead.
+      this.untilDelivered.observe(Math.max(0, ended.getTime() - Date.parse(delivery.event_created_at)) / 1000);
+    }
+    const { endpoint_id: endpoint, id, event_id: event } = delivery;
+    const about = { endpoint, delivery: id, event, ...traceFields(delivery), outcome, duration_ms: durationMs };
+    this.parts.logger.debug(about, 'webhooks: an attempt was made');
+  }
+}
+
+function outcomeOf(answer: OutboundResponse | OutboundFailure, ended: Date): AttemptOutcome {
+  if (answer.kind === 'failure') return judge(answer, ended.getTime());
+  const { statusCode, headers } = answer;
+  return judge({ kind: 'response', statusCode, retryAfter: headers['retry-after'] }, ended.getTime());
+}
+
+function shown(answer: OutboundResponse | OutboundFailure): Pick<WebhookAttempt, 'status_code' | 'response'> {
+  if (answer.kind === 'failure') return { status_code: null, response: null };
+  return { status_code: answer.statusCode, response: { headers: answer.headers, body: answer.body } };
+}

@@ -1,0 +1,75 @@
+import { retryCounter } from '@tracking/ports';
+import type { Clock, Collection, Counter, Leases, Logger, MessageBroker, Metrics } from '@tracking/ports';
+import { LeaderElectedJob } from '@tracking/resilience';
+import { announced } from '@tracking/webhooks-domain';
+import { DEAD_LETTERS_TOPIC } from '../topics.ts';
+import { ANNOUNCEMENTS, type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
+
+const AT_ONCE = 200;
+/** How often it looks for dead letters of which this process was not told. */
+const SWEEP_MS = 5_000;
+
+/** A message of the dead letter topic. */
+function message(delivery: DeliveryDocument) {
+  const { workspace_id, environment, event_created_at } = delivery;
+  const value = JSON.stringify({ ...toDelivery(delivery), workspace_id, environment, event_created_at });
+  const headers = { 'delivery-id': delivery.id, 'event-id': delivery.event_id };
+  return { key: delivery.endpoint_id, value, headers };
+}
+
+export interface DeadLetterAnnouncerParts {
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly broker: MessageBroker;
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Tells the topic of every dead letter, at least once. A dead letter is stored as not announced in the same write that
+ * makes it one, and found by that until the topic has it: no crash in between loses it.
+ */
+export class DeadLetterAnnouncer {
+  readonly job: LeaderElectedJob;
+  private readonly announced: Counter;
+
+  constructor(private readonly parts: DeadLetterAnnouncerParts) {
+    const { leases, logger, metrics } = parts;
+    this.announced = metrics.counter('webhook_dead_letters_total', 'Deliveries that failed for good');
+    this.job = new LeaderElectedJob({
+      leases,
+      lease: 'webhooks-dead-letters',
+      logger,
+      countRetry: retryCounter(metrics),
+      what: 'announcing dead letters',
+      everyMs: SWEEP_MS,
+      round: (ending) => this.sweep(ending),
+    });
+  }
+
+  private async sweep(ending: AbortSignal): Promise<void> {
+    for (;;) {
+      const found = await this.parts.deliveries.find({
+        filter: { queue: ANNOUNCEMENTS },
+        sort: { fields: ['due_at', 'id'] },
+        limit: AT_ONCE,
+      });
+      if (found.length === 0 || ending.aborted) return;
+      await this.parts.broker.publish(DEAD_LETTERS_TOPIC, found.map(message));
+      const at = this.parts.clock().toISOString();
+      await Promise.all(found.map((delivery) => this.markAnnounced(delivery, at)));
+      this.announced.add(found.length);
+    }
+  }
+
+  /** Whatever else became of it in the meantime: the topic has it. */
+  private async markAnnounced(delivery: DeliveryDocument, at: string): Promise<void> {
+    let current: DeliveryDocument | undefined = delivery;
+    while (current?.status === 'dead_lettered' && current.announced_at === null) {
+      if (await this.parts.deliveries.replace(toDocument(announced(current, at)), { revision: current.revision }))
+        return;
+      current = await this.parts.deliveries.get(delivery.id);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { Collection } from '@tracking/ports';
+import { type Period, type Random, type RetryPolicy, settle } from '@tracking/webhooks-domain';
+import type { WebhookAttempt } from '../requests.ts';
+import { type AttemptDocument, type DeliveryDocument, attemptId, toDocument } from '../store/delivery-document.ts';
+import type { MadeAttempt } from './attempt-sender.ts';
+import type { EngineRetry } from './engine-retry.ts';
+
+export interface OutcomeStoreParts {
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly attempts: Collection<AttemptDocument>;
+  readonly policy: RetryPolicy;
+  readonly random: Random;
+  readonly engines: EngineRetry;
+}
+
+/** Stores what attempts led to. */
+export class OutcomeStore {
+  constructor(private readonly parts: OutcomeStoreParts) {}
+
+  /**
+   * Stores the outcome and answers the delivery as it is then; undefined when there is none any more. Where the delivery
+   * was changed during the attempt (discarded, or attempted by another owner) the outcome is applied to what it is now.
+   * Tries until the store takes it, or the process ends: then the attempt will be repeated.
+   * @param pauses of the endpoint
+   */
+  async store(
+    known: DeliveryDocument,
+    { finished, log }: MadeAttempt,
+    pauses: readonly Period[],
+  ): Promise<DeliveryDocument | undefined> {
+    const { deliveries, policy, random, engines } = this.parts;
+    let current: DeliveryDocument | undefined = known;
+    let tried: DeliveryDocument | undefined;
+    return engines.until('storing an outcome', async () => {
+      // After an unknown outcome the store tells what became of it.
+      if (tried !== undefined) current = await deliveries.get(known.id);
+      while (current !== undefined) {
+        if (tried !== undefined && isSame(current, tried)) return current;
+        const settled = toDocument(settle(current, finished, { policy, pauses, random }));
+        tried = { ...settled, latest_attempt: { number: settled.attempts_count, ...log } };
+        if (current.latest_attempt !== undefined) await this.keepEarlier(current.id, current.latest_attempt);
+        if (await deliveries.replace(tried, { revision: current.revision })) return tried;
+        current = await deliveries.get(known.id);
+      }
+      return undefined;
+    });
+  }
+
+  /** Before its place is taken by the next: interrupted in between, it is in both places rather than in none. */
+  private async keepEarlier(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
+    const document = { id: attemptId(deliveryId, attempt.number), ...attempt };
+    await this.parts.attempts.upsert(document);
+  }
+}
+
+function isSame(stored: DeliveryDocument, tried: DeliveryDocument): boolean {
+  return stored.revision === tried.revision && stored.last_attempt_at === tried.last_attempt_at;
+}

@@ -1,0 +1,68 @@
+import { DEFAULT_MAX_CONCURRENCY, NEW_ENDPOINT, type AttemptOutcome, newDelivery } from '@tracking/webhooks-domain';
+import { toDocument } from '../store/delivery-document.ts';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { OwnedEndpoint } from './owned-endpoint.ts';
+import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import { toPending } from './priority-queue.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const SUCCESS: AttemptOutcome = { kind: 'success' };
+const FAILURE: AttemptOutcome = { kind: 'failure', error: { code: 'timeout', message: '' } };
+const ENDPOINT: EndpointDocument = {
+  ...NEW_ENDPOINT,
+  id: 'whe_1',
+  workspace_id: 'wsp_1',
+  environment: 'live',
+  status: 'enabled',
+  url: 'https://a.example.com/',
+  event_types: ['shipment.created'],
+  description: null,
+  api_version: '2026-11-01',
+  headers: {},
+  max_concurrency: DEFAULT_MAX_CONCURRENCY,
+  deleted: false,
+  secrets: [],
+  created_at: new Date(START).toISOString(),
+  updated_at: new Date(START).toISOString(),
+  revision: 1,
+};
+
+function owned(...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
+  const opened = new OwnedEndpoint(ENDPOINT, 1, true);
+  opened.concurrency = new AdaptiveConcurrency(DEFAULT_MAX_CONCURRENCY, 600_000, () => 0);
+  for (const outcome of outcomes) opened.concurrency.answered(outcome, START, START);
+  return opened;
+}
+
+/** So many that come due a millisecond after each other, from the start on. */
+function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
+  for (let n = 0; n < count; n += 1) {
+    const due = new Date(START + n).toISOString();
+    const event = { event_id: `evt_${n}`, event_type: 'shipment.created', event_created_at: due };
+    const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+    const about = { ...event, workspace_id, environment, endpoint_id, payload_id: 'p', sandbox: false };
+    at.window.add(toPending(toDocument(newDelivery({ ...about, id: `dlv_${n}` }, due)), 0), at.room);
+  }
+  return at;
+}
+
+describe('an endpoint that this process owns', () => {
+  test('holds little while it is not known whether the endpoint answers, and plenty once it does', () => {
+    expect(owned().room).toBe(4 * 8);
+    expect(owned(SUCCESS).room).toBe(5 * 64);
+    expect(owned(SUCCESS, FAILURE, FAILURE, FAILURE, FAILURE).room).toBe(5 * 64);
+    expect(owned(SUCCESS, FAILURE, FAILURE, FAILURE, FAILURE, FAILURE).room).toBe(2 * 8);
+    const off = owned(SUCCESS);
+    off.setEndpoint({ ...ENDPOINT, status: 'disabled', revision: 2 });
+    expect(off.room).toBe(0);
+  });
+
+  test('keeps up until more waits than it holds, or nothing but failures comes back', () => {
+    expect(owned().keepsUp).toBe(true);
+    expect(wait(owned(), 32).keepsUp).toBe(true);
+    expect(wait(owned(), 33).keepsUp).toBe(false);
+    expect(owned(FAILURE, FAILURE, FAILURE).keepsUp).toBe(true);
+    expect(owned(FAILURE, FAILURE, FAILURE, FAILURE).keepsUp).toBe(false);
+    expect(owned(FAILURE, FAILURE, FAILURE, FAILURE, SUCCESS).keepsUp).toBe(true);
+  });
+});

@@ -1,0 +1,114 @@
+import { isAttempted } from '@tracking/webhooks-domain';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { QueuePosition } from '../store/delivery-queues.ts';
+import { PendingWindow } from './pending-window.ts';
+import type { AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import type { PendingDelivery } from './priority-queue.ts';
+
+/** Deliveries held in memory for each attempt that may be under way at once. */
+const HELD_PER_ATTEMPT = 64;
+/** While it is not known whether the endpoint answers at all: more would only wait here. */
+const HELD_PER_PROBE = 8;
+
+/** An endpoint of a shard that this process owns: what waits for it, what is under way, and how fast it may go. */
+export class OwnedEndpoint {
+  readonly window: PendingWindow;
+  /** Undefined until its stored health was read: nothing is sent before. */
+  concurrency: AdaptiveConcurrency | undefined;
+  /** Requests under way. */
+  attempting = 0;
+  /** Deliveries under way, until their outcome is stored. */
+  readonly busy = new Set<string>();
+  /** False once the shard was lost or the endpoint deleted. */
+  active = true;
+  /** While it is being filled. */
+  filling: Promise<void> | undefined;
+  /** Whether what waits is being brought forward at the moment. */
+  recovering = false;
+  /** How far that has come, of the recovery that began then. */
+  recovered: { readonly since: number; readonly upTo: QueuePosition } | undefined;
+  /** Something of ours stands in the way of its attempts until then, in epoch milliseconds. */
+  blockedUntil = -Infinity;
+  usedAt = performance.now();
+
+  /**
+   * @param epoch of the lease under which it is owned
+   * @param empty whether nothing is stored that waits for this endpoint
+   */
+  constructor(
+    public endpoint: EndpointDocument,
+    readonly epoch: number,
+    empty: boolean,
+  ) {
+    this.window = new PendingWindow(empty);
+  }
+
+  get id(): string {
+    return this.endpoint.id;
+  }
+  get workspace(): string {
+    return this.endpoint.workspace_id;
+  }
+
+  /** Scheduled deliveries to hold in memory; none while the endpoint is not attempted. */
+  get room(): number {
+    if (!isAttempted(this.endpoint)) return 0;
+    const atOnce = this.concurrency?.allowed ?? this.endpoint.max_concurrency;
+    return atOnce * (this.concurrency?.circuit === 'closed' ? HELD_PER_ATTEMPT : HELD_PER_PROBE);
+  }
+
+  get idle(): boolean {
+    const { scheduled, express, complete } = this.window;
+    return this.busy.size === 0 && scheduled.size === 0 && express.size === 0 && complete && !this.recovering;
+  }
+
+  /** Whether what comes next is attempted soon: its circuit is not open, and all that waits for it is in the window. */
+  get keepsUp(): boolean {
+    return this.window.complete && this.concurrency?.circuit !== 'open';
+  }
+
+  setEndpoint(endpoint: EndpointDocument): void {
+    if (endpoint.revision < this.endpoint.revision) return;
+    const stopped = isAttempted(this.endpoint) && !isAttempted(endpoint);
+    this.endpoint = endpoint;
+    if (this.concurrency !== undefined) this.concurrency.limit = endpoint.max_concurrency;
+    // It waits on disk, for as long as it takes.
+    if (stopped) this.window.forget();
+  }
+
+  canTake(now: number): boolean {
+    if (this.concurrency === undefined || !this.active || this.attempting >= this.concurrency.limit) return false;
+    if (now < this.blockedUntil) return false;
+    return this.window.express.some(this.mayGo) || this.scheduledIsDue(this.concurrency, now);
+  }
+
+  /** The next delivery to attempt now. */
+  take(now: number): PendingDelivery | undefined {
+    if (!this.canTake(now) || this.concurrency === undefined) return undefined;
+    const due = this.scheduledIsDue(this.concurrency, now);
+    const item = this.window.express.take(this.mayGo) ?? (due ? this.window.scheduled.shift() : undefined);
+    if (item !== undefined) this.busy.add(item.id);
+    return item;
+  }
+
+  /** When there may be something to attempt, in epoch milliseconds, if nothing else happens. */
+  get nextMoment(): number | undefined {
+    if (this.concurrency === undefined || this.attempting >= this.concurrency.limit) return undefined;
+    if (this.window.express.some(this.mayGo)) return this.blockedUntil;
+    const first = this.window.scheduled.first;
+    if (first === undefined || this.attempting >= this.concurrency.allowed || !isAttempted(this.endpoint))
+      return undefined;
+    return Math.max(first.due, this.concurrency.heldUntil, this.concurrency.restsUntil, this.blockedUntil);
+  }
+
+  /** Sandbox events go to every endpoint with a verified URL, all else to enabled ones only. */
+  readonly mayGo = ({ delivery }: PendingDelivery): boolean =>
+    delivery.sandbox ? this.endpoint.verified : isAttempted(this.endpoint);
+
+  private scheduledIsDue(concurrency: AdaptiveConcurrency, now: number): boolean {
+    const first = this.window.scheduled.first;
+    if (first === undefined || first.due > now || now < concurrency.heldUntil || now < concurrency.restsUntil)
+      return false;
+    return this.attempting < concurrency.allowed && isAttempted(this.endpoint);
+  }
+}

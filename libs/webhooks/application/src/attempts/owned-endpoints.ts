@@ -1,0 +1,117 @@
+import type { Collection } from '@tracking/ports';
+import type { Random } from '@tracking/webhooks-domain';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { OwnedEndpoint } from './owned-endpoint.ts';
+import { MOST_EXPRESS } from './pending-window.ts';
+import { type EndpointHealth, AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import type { DeliveryQueues } from '../store/delivery-queues.ts';
+
+export interface WindowLimits {
+  /** Deliveries held in memory over all endpoints. */
+  readonly maxWaiting: number;
+  readonly recoveryAfterMs: number;
+}
+
+/** After this long without anything to do an endpoint is dropped from memory. */
+const IDLE_MS = 300_000;
+
+/** The endpoints that this process attempts, and how their windows are refilled from what is stored. */
+export class OwnedEndpoints {
+  private readonly endpoints = new Map<string, OwnedEndpoint>();
+  /** Counted by {@link tidy}, and estimated upwards in between. */
+  private waiting = 0;
+
+  constructor(
+    private readonly queues: DeliveryQueues,
+    private readonly health: Collection<EndpointHealth>,
+    private readonly limits: WindowLimits,
+    private readonly random: Random,
+  ) {}
+
+  get all(): Iterable<OwnedEndpoint> {
+    return this.endpoints.values();
+  }
+  get waitingInMemory(): number {
+    return this.waiting;
+  }
+
+  get(endpointId: string): OwnedEndpoint | undefined {
+    return this.endpoints.get(endpointId);
+  }
+
+  /**
+   * @param epoch of the lease under which it is owned
+   * @param empty whether nothing is stored that waits for this endpoint
+   */
+  open(endpoint: EndpointDocument, epoch: number, empty: boolean): OwnedEndpoint {
+    const known = this.endpoints.get(endpoint.id);
+    if (known !== undefined) {
+      known.setEndpoint(endpoint);
+      return known;
+    }
+    const owned = new OwnedEndpoint(endpoint, epoch, empty);
+    this.endpoints.set(endpoint.id, owned);
+    return owned;
+  }
+
+  drop(owned: OwnedEndpoint): void {
+    owned.active = false;
+    if (this.endpoints.get(owned.id) === owned) this.endpoints.delete(owned.id);
+  }
+
+  /** Most scheduled deliveries to hold for it. When memory is full every endpoint still gets as many as it may attempt. */
+  room(owned: OwnedEndpoint): number {
+    return this.waiting < this.limits.maxWaiting ? owned.room : Math.min(owned.room, owned.concurrency?.allowed ?? 0);
+  }
+
+  /** Whether something has to be read before it can go on, or could be. */
+  isLacking(owned: OwnedEndpoint): boolean {
+    return owned.concurrency === undefined || owned.window.wantsRefill(this.room(owned));
+  }
+
+  /** Reads what it needs to go on: how the endpoint has been answering, and the next of what waits. */
+  async fill(owned: OwnedEndpoint): Promise<void> {
+    if (owned.concurrency === undefined) {
+      const { recoveryAfterMs } = this.limits;
+      const stored = await this.health.get(owned.id);
+      const { max_concurrency: most } = owned.endpoint;
+      owned.concurrency = new AdaptiveConcurrency(most, recoveryAfterMs, this.random, stored);
+    }
+    while (owned.window.wantsRefill(this.room(owned))) await this.refill(owned);
+  }
+
+  private async refill(owned: OwnedEndpoint): Promise<void> {
+    const { window, id } = owned;
+    const knownAt = performance.now();
+    const refill = window.beginRefill(this.room(owned));
+    try {
+      const [scheduled, express] = await Promise.all([
+        refill.after === undefined ? [] : this.queues.scheduledAfter(refill.after, id, refill.limit),
+        refill.express ? this.queues.express(id, MOST_EXPRESS) : [],
+      ]);
+      window.endRefill(refill, { scheduled, express }, owned.busy, knownAt);
+      this.waiting += scheduled.length;
+    } finally {
+      window.abandonRefill(refill);
+    }
+  }
+
+  /** Stores how the endpoint has been answering, where that has to outlive the process. */
+  async saveHealth(owned: OwnedEndpoint, now: number): Promise<void> {
+    const state = owned.concurrency?.unsaved(now);
+    if (state === undefined) return;
+    const { id, epoch } = owned;
+    await this.health.upsert({ id, epoch, ...state }, { epoch: { lte: epoch } });
+  }
+
+  /** Counts what is held and drops endpoints without anything to do. */
+  tidy(): void {
+    this.waiting = 0;
+    const now = performance.now();
+    for (const owned of this.endpoints.values()) {
+      this.waiting += owned.window.scheduled.size;
+      if (!owned.idle) owned.usedAt = now;
+      else if (now - owned.usedAt > IDLE_MS) this.drop(owned);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { type DeliveryDocument, expressQueue } from '../store/delivery-document.ts';
+import { BEGINNING, END, type QueuePosition, isAfter, positionOf } from '../store/delivery-queues.ts';
+import { type PendingDelivery, PriorityQueue, toPending } from './priority-queue.ts';
+
+/** Most of what persons asked for that is held in memory, for each endpoint. */
+export const MOST_EXPRESS = 100;
+
+/** What is to be read of what is stored, while that is under way. */
+export interface Refill {
+  /** Read what is scheduled after this position; undefined: read nothing scheduled. */
+  readonly after: QueuePosition | undefined;
+  readonly express: boolean;
+  readonly limit: number;
+  /** What was stored meanwhile beyond the horizon, perhaps too late to be read; at most `limit`. */
+  readonly missed: PriorityQueue;
+  /** Up to here `missed` is complete. */
+  end: QueuePosition;
+  /** Something that a person asked for was left to the disk meanwhile. */
+  missedExpress: boolean;
+  /** Changed meanwhile: what is read may show these as they were. */
+  readonly changed: Set<string>;
+}
+
+export interface RefillContent {
+  readonly scheduled: readonly DeliveryDocument[];
+  readonly express: readonly DeliveryDocument[];
+}
+
+/**
+ * The first of an endpoint's pending deliveries, in memory. All of them are stored: everything up to the position `horizon`
+ * is here or being attempted, and what comes after it is read from the index when there is room (a refill). So memory is
+ * bounded however much waits, and an endpoint that keeps up never reads anything back.
+ */
+export class PendingWindow {
+  readonly scheduled = new PriorityQueue();
+  /** What persons asked for: goes before everything scheduled. */
+  readonly express = new PriorityQueue();
+  private horizon: QueuePosition;
+  private expressRead: boolean;
+  private refill: Refill | undefined;
+
+  /** @param empty whether nothing is stored that waits for this endpoint */
+  constructor(empty: boolean) {
+    this.horizon = empty ? END : BEGINNING;
+    this.expressRead = empty;
+  }
+
+  /** Nothing is known to be stored beyond what is here. */
+  get complete(): boolean {
+    return this.horizon === END && this.expressRead && this.refill === undefined;
+  }
+
+  /**
+   * Takes in what was just stored, or leaves it to be read later.
+   * @param room most scheduled deliveries to hold
+   */
+  add(item: PendingDelivery, room: number): void {
+    if (item.delivery.queue === expressQueue(item.delivery.endpoint_id)) this.addExpress(item);
+    else if (isAfter(item, this.horizon)) this.miss(item);
+    else {
+      this.scheduled.add(item);
+      if (this.scheduled.size > room) this.horizon = shortened(this.scheduled);
+    }
+  }
+
+  /** Takes back what could not be attempted; it is stored as it was. */
+  putBack(item: PendingDelivery): void {
+    if (item.delivery.queue === expressQueue(item.delivery.endpoint_id)) this.express.add(item);
+    else this.scheduled.add(item);
+  }
+
+  /** Says that a delivery's stored form was changed by an attempt. */
+  noteChange(id: string): void {
+    this.refill?.changed.add(id);
+  }
+
+  /** Forgets everything: it is stored, and may have been changed there. */
+  forget(): void {
+    this.scheduled.clear();
+    this.express.clear();
+    this.horizon = BEGINNING;
+    this.expressRead = false;
+    this.refill = undefined;
+  }
+
+  /** Whether there is something to read, and room for it. */
+  wantsRefill(room: number): boolean {
+    return this.refill === undefined && (this.wantsScheduled(room) || this.wantsExpress());
+  }
+
+  /** Begins a refill: says what to read. */
+  beginRefill(room: number): Refill {
+    const after = this.wantsScheduled(room) ? this.horizon : undefined;
+    const limit = Math.max(1, room - this.scheduled.size);
+    this.refill = {
+      after,
+      express: this.wantsExpress(),
+      limit,
+      missed: new PriorityQueue(),
+      end: END,
+      missedExpress: false,
+      changed: new Set(),
+    };
+    return this.refill;
+  }
+
+  abandonRefill(refill: Refill): void {
+    if (this.refill === refill) this.refill = undefined;
+  }
+
+  /**
+   * Takes in what was read.
+   * @param busy what is being attempted
+   * @param knownAt when the reading began
+   */
+  endRefill(refill: Refill, { scheduled, express }: RefillContent, busy: ReadonlySet<string>, knownAt: number): void {
+    if (this.refill !== refill) return;
+    this.refill = undefined;
+    const fresh = ({ id }: DeliveryDocument) => !refill.changed.has(id) && !busy.has(id);
+    if (refill.express) {
+      this.expressRead = express.length < MOST_EXPRESS && !refill.missedExpress;
+      for (const delivery of express.filter(fresh)) this.express.add(toPending(delivery, knownAt));
+    }
+    // Where the window was cut short in the meantime, what was read does not follow on any more.
+    if (refill.after === undefined || refill.after !== this.horizon) return;
+    // What was missed belongs in the window as well: else that could be full, for hours, without it.
+    const lastRead = scheduled.at(-1);
+    const read = lastRead === undefined || scheduled.length < refill.limit ? END : positionOf(lastRead);
+    const end = isAfter(read, refill.end) ? refill.end : read;
+    const found = scheduled.filter(fresh).map((delivery) => toPending(delivery, knownAt));
+    for (const item of [...refill.missed, ...found]) if (!isAfter(item, end)) this.scheduled.add(item);
+    this.horizon = end;
+  }
+
+  private wantsScheduled(room: number): boolean {
+    return this.horizon !== END && room > 0 && this.scheduled.size <= room / 2;
+  }
+
+  private wantsExpress(): boolean {
+    return !this.expressRead && this.express.size === 0;
+  }
+
+  private addExpress(item: PendingDelivery): void {
+    if (this.express.size < MOST_EXPRESS) return this.express.add(item);
+    this.expressRead = false;
+    if (this.refill !== undefined) this.refill.missedExpress = true;
+  }
+
+  private miss(item: PendingDelivery): void {
+    const { refill } = this;
+    if (refill === undefined) return;
+    // Only its newest form counts.
+    refill.missed.take(({ id }) => id === item.id);
+    if (isAfter(item, refill.end)) return;
+    refill.missed.add(item);
+    if (refill.missed.size <= refill.limit) return;
+    refill.end = shortened(refill.missed);
+  }
+}
+
+/** Leaves its last one to the disk; answers how far the rest reaches. */
+function shortened(list: PriorityQueue): QueuePosition {
+  const dropped = list.pop();
+  const { due, id } = list.last ?? BEGINNING;
+  if (dropped === undefined) return { due, id };
+  // One that was put back is due later here than where it is stored.
+  const left = positionOf(dropped.delivery);
+  return isAfter(left, { due, id }) ? { due, id } : { due: left.due, id: '' };
+}

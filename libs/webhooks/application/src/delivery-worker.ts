@@ -1,0 +1,92 @@
+import type { Clock, ReceivedMessage } from '@tracking/ports';
+import type { AttemptPreparation } from './attempts/attempt-preparation.ts';
+import type { AttemptSender, MadeAttempt } from './attempts/attempt-sender.ts';
+import type { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
+import type { MakeAttempt } from './attempts/dispatcher.ts';
+import type { EngineRetry } from './attempts/engine-retry.ts';
+import type { FailureLog } from './attempts/failure-log.ts';
+import type { OutcomeStore } from './attempts/outcome-store.ts';
+import type { OwnedEndpoint } from './attempts/owned-endpoint.ts';
+import type { OwnedEndpoints } from './attempts/owned-endpoints.ts';
+import type { ShardOwner } from './attempts/shard-owner.ts';
+import type { EndpointDocument } from './endpoints/endpoint-document.ts';
+import type { Recorder } from './recording/recorder.ts';
+import type { DeliveryDocument } from './store/delivery-document.ts';
+
+export interface DeliveryWorkerParts {
+  readonly recorder: Recorder;
+  readonly owner: ShardOwner;
+  readonly preparation: AttemptPreparation;
+  readonly sender: AttemptSender;
+  readonly outcomes: OutcomeStore;
+  readonly endpoints: OwnedEndpoints;
+  readonly failures: FailureLog;
+  readonly announcer: DeadLetterAnnouncer;
+  readonly engines: EngineRetry;
+  readonly clock: Clock;
+  /** The endpoint answered 410: disables it, and resolves with what it is then. */
+  disable(endpoint: EndpointDocument): Promise<EndpointDocument>;
+}
+
+/**
+ * The way of a delivery from the consumed event to its end, one step after the other:
+ *
+ *     consume ─► record ─► pending window ─► its turn ─► attempt ─► outcome ─┬─► succeeded
+ *                                ▲                                           ├─► dead letter ─► its topic
+ *                                └───────────── due again later ─────────────┘
+ *
+ * Between `consume` and `attempt` it waits in the pending window of its endpoint ({@link OwnedEndpoint}), or on disk, until
+ * the dispatcher gives it a turn.
+ */
+export class DeliveryWorker {
+  constructor(private readonly parts: DeliveryWorkerParts) {}
+
+  /** The offset of the events is committed when this resolves: then all their deliveries are stored. */
+  readonly consume = async (messages: readonly ReceivedMessage[]): Promise<void> => {
+    const { recorder, owner } = this.parts;
+    const { batches, recordedBefore } = await recorder.deliveriesOf(messages);
+    for (const batch of batches) {
+      await recorder.store(batch);
+      await owner.handOver(batch);
+    }
+    // Perhaps the process that recorded them ended before it could hand them over.
+    await owner.notify(recordedBefore);
+  };
+
+  /** Its turn has come. Resolves with the delivery as it is stored then: where it is due again, the dispatcher keeps it. */
+  readonly attempt: MakeAttempt = async (owned, pending, answered) => {
+    const { preparation, sender, outcomes, announcer } = this.parts;
+    const prepared = await preparation.prepare(owned, pending);
+    if (!('body' in prepared)) return prepared.delivery;
+    const { client, delivery } = prepared;
+    const made = await sender.send(prepared);
+    // Given up by this process, which says nothing about the endpoint.
+    if (made === undefined) return delivery;
+    if (!delivery.sandbox) this.judgeEndpoint(owned, delivery, made);
+    answered();
+    const stored = await outcomes.store(delivery, made, owned.endpoint.pauses);
+    if (!delivery.sandbox && made.finished.outcome.kind === 'gone') await this.disable(owned, client.endpoint);
+    await this.saveHealth(owned);
+    if (stored?.status === 'dead_lettered') announcer.job.wake();
+    return stored;
+  };
+
+  /** Before the next attempt may begin: it must not come too early. */
+  private judgeEndpoint(owned: OwnedEndpoint, delivery: DeliveryDocument, made: MadeAttempt): void {
+    const { outcome, startedAt, endedAt } = made.finished;
+    this.parts.failures.note(owned, delivery, made, owned.concurrency?.failingSince ?? null);
+    owned.concurrency?.answered(outcome, Date.parse(startedAt), Date.parse(endedAt));
+    if (outcome.kind === 'gone') owned.blockedUntil = Infinity;
+  }
+
+  private async disable(owned: OwnedEndpoint, endpoint: EndpointDocument): Promise<void> {
+    const { engines, disable } = this.parts;
+    owned.setEndpoint(await engines.until('disabling an endpoint', () => disable(endpoint)));
+    owned.blockedUntil = -Infinity;
+  }
+
+  private saveHealth(owned: OwnedEndpoint): Promise<void> {
+    const { engines, endpoints, clock } = this.parts;
+    return engines.until('storing how an endpoint answers', () => endpoints.saveHealth(owned, clock().getTime()));
+  }
+}

@@ -1,0 +1,118 @@
+import { hash } from 'node:crypto';
+import type { Timestamp } from '@tracking/contracts';
+import type { CollectionSpec, Document } from '@tracking/ports';
+import { type Delivery, isScheduled } from '@tracking/webhooks-domain';
+import type { WebhookAttempt, WebhookDelivery } from '../requests.ts';
+
+/** A delivery as stored: with what leads the endpoint's owner to it while there is something to do. */
+export interface DeliveryDocument extends Document, Delivery {
+  /** Where it waits for an attempt, or to be announced as a dead letter; absent when it waits for nothing. */
+  readonly queue?: string;
+  /** When that is due. */
+  readonly due_at?: Timestamp;
+  /** The latest attempt, in the same write as what it led to; absent before the first. */
+  readonly latest_attempt?: WebhookAttempt;
+}
+
+const ORDER = ['created_at', 'id'];
+/** What else lists filter by: what they leave out an engine passes over in the index, without a look at the deliveries. */
+const LOOKED_AT = ['event_type', 'event_created_at'];
+
+export const DELIVERIES: CollectionSpec = {
+  name: 'webhook_deliveries',
+  indexes: [
+    { name: 'queue', fields: ['queue', 'due_at', 'id'] },
+    { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...ORDER, ...LOOKED_AT] },
+    { name: 'endpoint', fields: ['endpoint_id', 'status', ...ORDER, ...LOOKED_AT] },
+    { name: 'event', fields: ['event_id', 'payload_id'] },
+  ],
+};
+
+/**
+ * The same, for what is done again should a power cut lose it: a record goes together with the offset of its message,
+ * and an attempt whose outcome is lost is made again. What somebody asked for is written through {@link DELIVERIES}.
+ */
+export const REPEATABLE_DELIVERIES: CollectionSpec = { ...DELIVERIES, durability: 'ordered' };
+
+/**
+ * The one delivery of this event to this endpoint: recording it again finds it there. Begins with the event's time, so that
+ * what is recorded together is stored together: of an event for fifty endpoints an engine writes a few pages, not fifty.
+ */
+export function deliveryId(endpointId: string, event: { readonly id: string; readonly created_at: Timestamp }): string {
+  const time = Math.max(0, Date.parse(event.created_at)).toString(16).padStart(12, '0');
+  return `dlv_${time}${hash('sha256', `${endpointId} ${event.id}`).slice(0, 20)}`;
+}
+
+/** Scheduled attempts of an endpoint wait in one queue; what a person asked for goes before it. */
+export function scheduledQueue(endpointId: string): string {
+  return endpointId;
+}
+export function expressQueue(endpointId: string): string {
+  return `${endpointId}!`;
+}
+/** Dead letters that the topic has not been told of. */
+export const ANNOUNCEMENTS = 'dead-letters';
+
+export function endpointOfQueue(queue: string): string {
+  return queue.replace(/!$/, '');
+}
+
+/** Whether there is an attempt to be made. */
+export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
+  return queue !== undefined && queue !== ANNOUNCEMENTS;
+}
+
+export function toDocument(delivery: Delivery): DeliveryDocument {
+  const { queue: _queue, due_at: _due, ...rest } = delivery as DeliveryDocument;
+  return { ...rest, ...queueing(rest) };
+}
+
+function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
+  const { endpoint_id, status, manual_at, next_attempt_at, completed_at, announced_at } = delivery;
+  if (manual_at !== null) return { queue: expressQueue(endpoint_id), due_at: manual_at };
+  if (status === 'dead_lettered' && completed_at !== null && announced_at === null) {
+    return { queue: ANNOUNCEMENTS, due_at: completed_at };
+  }
+  if (!isScheduled(delivery) || next_attempt_at === null) return {};
+  const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
+  // What was recorded at once is attempted in the order in which it happened. The earlier of two clocks, where they differ:
+  // that of the event's process, if it is ahead, puts nothing off.
+  const untried = delivery.attempts_count === 0 && delivery.event_created_at < next_attempt_at;
+  return { queue, due_at: untried ? delivery.event_created_at : next_attempt_at };
+}
+
+export function toDelivery(delivery: Delivery): WebhookDelivery {
+  return {
+    id: delivery.id,
+    endpoint_id: delivery.endpoint_id,
+    event_id: delivery.event_id,
+    event_type: delivery.event_type,
+    status: delivery.status,
+    sandbox: delivery.sandbox,
+    created_at: delivery.created_at,
+    next_attempt_at: delivery.next_attempt_at,
+    completed_at: delivery.completed_at,
+    attempts_count: delivery.attempts_count,
+    last_error: delivery.last_error,
+  };
+}
+
+/** An attempt before the latest one, kept beside its delivery so that this stays small however often it fails. */
+export interface AttemptDocument extends Document, WebhookAttempt {}
+
+export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [], durability: 'ordered' };
+
+const FIRST_KEPT = 50;
+const LATEST_KEPT = 50;
+
+/** Of very many attempts the first fifty and the latest fifty are kept: a later one takes an older one's place. */
+export function attemptId(deliveryId: string, number: number): string {
+  const place = number <= FIRST_KEPT ? number : FIRST_KEPT + 1 + ((number - FIRST_KEPT - 1) % LATEST_KEPT);
+  return `${deliveryId}.${place}`;
+}
+
+/** The ids of all attempts that are kept beside a delivery with this many. */
+export function attemptIds(deliveryId: string, count: number): readonly string[] {
+  const places = Math.max(0, Math.min(count - 1, FIRST_KEPT + LATEST_KEPT));
+  return Array.from({ length: places }, (_, index) => `${deliveryId}.${index + 1}`);
+}

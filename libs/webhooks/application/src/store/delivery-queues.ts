@@ -1,0 +1,81 @@
+import type { Collection } from '@tracking/ports';
+import { abandoned } from '@tracking/webhooks-domain';
+import {
+  ANNOUNCEMENTS,
+  type DeliveryDocument,
+  endpointOfQueue,
+  expressQueue,
+  scheduledQueue,
+  toDocument,
+} from './delivery-document.ts';
+import { firstOfEach } from './skip-scan.ts';
+
+/** A position in the order in which deliveries of an endpoint come due; ties by id. */
+export interface QueuePosition {
+  /** Epoch milliseconds. */
+  readonly due: number;
+  readonly id: string;
+}
+export const BEGINNING: QueuePosition = { due: -Infinity, id: '' };
+export const END: QueuePosition = { due: Infinity, id: '' };
+
+export function isAfter(one: QueuePosition, other: QueuePosition): boolean {
+  return one.due === other.due ? one.id > other.id : one.due > other.due;
+}
+
+export function positionOf({ id, due_at, created_at }: DeliveryDocument): QueuePosition {
+  return { due: Date.parse(due_at ?? created_at), id };
+}
+
+const AT_ONCE = 200;
+const IN_ORDER = { fields: ['due_at', 'id'] } as const;
+
+/** What waits for attempts, as it is stored. */
+export class DeliveryQueues {
+  constructor(private readonly deliveries: Collection<DeliveryDocument>) {}
+
+  /** The scheduled deliveries of an endpoint that come due after a position, in that order. */
+  scheduledAfter({ due, id }: QueuePosition, endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
+    const after = due === BEGINNING.due ? undefined : [new Date(due).toISOString(), id];
+    return this.find(scheduledQueue(endpointId), after, limit);
+  }
+
+  /** What persons asked for, the longest waiting first. */
+  express(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
+    return this.find(expressQueue(endpointId), undefined, limit);
+  }
+
+  /** Every endpoint for which something waits. */
+  async *endpoints(): AsyncIterable<string> {
+    let endpoint = '';
+    for await (const { queue } of firstOfEach(this.deliveries, ['queue', 'due_at', 'id'])) {
+      if (queue === undefined) return;
+      const found = endpointOfQueue(queue);
+      if (found !== endpoint && queue !== ANNOUNCEMENTS) yield found;
+      endpoint = found;
+    }
+  }
+
+  /** Discards everything that waits for a deleted endpoint. */
+  async discard(endpointId: string, at: string): Promise<void> {
+    for (const queue of [scheduledQueue(endpointId), expressQueue(endpointId)]) {
+      for (;;) {
+        const waiting = await this.find(queue, undefined, AT_ONCE);
+        if (waiting.length === 0) break;
+        await this.replace(waiting.map((delivery) => [delivery, toDocument(abandoned(delivery, at))]));
+      }
+    }
+  }
+
+  /** Writes changed deliveries where they are as they were read. */
+  async replace(changes: readonly (readonly [before: DeliveryDocument, after: DeliveryDocument])[]): Promise<void> {
+    await this.deliveries.writeMany(
+      changes.map(([{ revision }, document]) => ({ kind: 'upsert', document, guard: { revision } })),
+    );
+  }
+
+  private find(queue: string, after: readonly string[] | undefined, limit: number) {
+    const resume = after === undefined ? {} : { after };
+    return this.deliveries.find({ filter: { queue }, sort: IN_ORDER, limit, ...resume });
+  }
+}

@@ -1,0 +1,103 @@
+import { jest } from '@jest/globals';
+import { eventually } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import { answer } from '../../test/fake-receivers.ts';
+import { type Running, SCOPE, Stage } from '../../test/stage.ts';
+import { ATTEMPTS, DELIVERIES } from './delivery-document.ts';
+import { PAYLOADS } from './payloads.ts';
+
+jest.setTimeout(30_000);
+
+const URL_A = 'https://a.example.com/hook';
+const URL_B = 'https://b.example.com/hook';
+const DAY_MS = 86_400_000;
+const POLICY: RetryPolicy = { firstMs: 5, factor: 1, capMs: 5, windowMs: 20 };
+const SETTINGS = { policy: POLICY, sweepMs: 20 };
+
+let stage: Stage;
+let webhooks: Running;
+beforeEach(async () => {
+  stage = await Stage.open();
+  webhooks = await stage.start(SETTINGS);
+});
+afterEach(() => stage.close());
+
+/** Documents there are: deliveries, attempts put aside, bodies. */
+async function stored(): Promise<readonly number[]> {
+  const collections = await Promise.all(
+    [DELIVERIES, ATTEMPTS, PAYLOADS].map((spec) => stage.engine.documentStore.collection(spec)),
+  );
+  return Promise.all(collections.map((collection) => collection.count({})));
+}
+const count = async (status: string) => (await stage.deliveries(webhooks, { statuses: [status] })).length;
+const swept = () => webhooks.metrics.value('webhook_deliveries_deleted_total');
+
+test('what is over its retention goes, with its attempts and bodies; all else stays', async () => {
+  const other = { ...SCOPE, workspace_id: 'wsp_two', environment: 'test' as const };
+  await stage.endpoint(webhooks, URL_A);
+  await stage.endpoint(webhooks, URL_A, {}, other);
+  const refusing = await stage.endpoint(webhooks, URL_B, { event_types: ['milestone.recorded'] });
+  let refusals = 0;
+  stage.receivers.behave(URL_A, () => ((refusals += 1) === 1 ? answer(500) : answer(200)));
+  stage.receivers.behave(URL_B, () => answer(500));
+  await stage.publish(stage.event(), stage.event(), stage.event(other), stage.event({ type: 'milestone.recorded' }));
+  await eventually(async () => expect([await count('succeeded'), await count('dead_lettered')]).toEqual([3, 1]));
+  await eventually(() => expect(webhooks.metrics.value('webhook_dead_letters_total')).toBe(1));
+  await webhooks.endpoints.disable({ ...stage.command(), endpoint_id: refusing.id });
+  stage.clockOffset += 29 * DAY_MS;
+  await stage.publish(stage.event());
+  await eventually(async () => expect(await count('succeeded')).toBe(4));
+  expect(swept()).toBe(0);
+
+  stage.clockOffset += 2 * DAY_MS;
+  await eventually(() => expect(swept()).toBe(4));
+  // The new one, and the dead letter whose body another delivery shared.
+  await eventually(async () => expect((await stored())[2]).toBe(2));
+  expect([await count('succeeded'), await count('dead_lettered')]).toEqual([1, 1]);
+
+  stage.clockOffset += 60 * DAY_MS;
+  await eventually(() => expect(swept()).toBe(6));
+  await eventually(async () => expect(await stored()).toEqual([0, 0, 0]));
+});
+
+test('what waits stays, however old it is, and is delivered in the end', async () => {
+  const { id } = await stage.endpoint(webhooks, URL_A);
+  const on = () => ({ ...stage.command(), endpoint_id: id });
+  const held = stage.event();
+  await stage.publish(stage.event());
+  await eventually(async () => expect(await count('succeeded')).toBe(1));
+  await webhooks.endpoints.disable(on());
+  await stage.publish(held);
+  await eventually(async () => expect(await count('pending')).toBe(1));
+  stage.clockOffset += 400 * DAY_MS;
+  await eventually(() => expect(swept()).toBe(1));
+  await webhooks.endpoints.enable(on());
+  await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
+  expect(JSON.parse(stage.receivers.at(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
+  // Kept from its end, not from its event.
+  await eventually(async () => expect(await count('succeeded')).toBe(1));
+});
+
+test('what is from before the retention watermark is not delivered again when it is published again', async () => {
+  await stage.endpoint(webhooks, URL_A);
+  const event = stage.event();
+  await stage.publish(event);
+  await eventually(async () => expect(await count('succeeded')).toBe(1));
+  stage.clockOffset += 31 * DAY_MS;
+  await eventually(async () => expect((await stored())[0]).toBe(0));
+  await webhooks.stop();
+  webhooks = await stage.start(SETTINGS);
+  const next = stage.event();
+  await stage.publish(event, next);
+  await eventually(async () => expect(await count('succeeded')).toBe(1));
+  await stage.consumed();
+  expect(stage.receivers.at(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([event.id, next.id]);
+});
+
+test('an event older than the log is recorded as long as nothing of its time was deleted', async () => {
+  await stage.endpoint(webhooks, URL_A);
+  const late = stage.event();
+  stage.clockOffset += 31 * DAY_MS;
+  await stage.publish(late);
+  await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(1));
+});

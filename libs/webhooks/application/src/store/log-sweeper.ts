@@ -1,0 +1,114 @@
+import { ENVIRONMENTS, type Timestamp } from '@tracking/contracts';
+import { retryCounter } from '@tracking/ports';
+import type { Clock, Collection, Counter, Filter, Leases, Logger, Metrics } from '@tracking/ports';
+import { LeaderElectedJob, pause } from '@tracking/resilience';
+import type { Retention } from '../settings.ts';
+import { type AttemptDocument, type DeliveryDocument, attemptIds } from './delivery-document.ts';
+import type { RetentionWatermark } from './retention-watermark.ts';
+import type { PayloadDocument } from './payloads.ts';
+import { firstOfEach } from './skip-scan.ts';
+
+const AT_ONCE = 100;
+/** For each millisecond of work it rests so many: old logs are never in the way of deliveries. */
+const REST = 4;
+const ORDER = ['created_at', 'id'] as const;
+
+export interface LogSweeperParts {
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly attempts: Collection<AttemptDocument>;
+  readonly payloads: Collection<PayloadDocument>;
+  readonly watermark: RetentionWatermark;
+  readonly retention: Retention;
+  readonly everyMs: number;
+  readonly clock: Clock;
+  readonly leases: Leases;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Deletes what is over its retention: deliveries that came to their end so long ago, with their attempts, and bodies with
+ * the last delivery that refers to them. What waits for anything stays, however old it is. Told by the clocks of whoever
+ * attempted and recorded: retention is in days, and it does not matter to the second when it ends.
+ */
+export class LogSweeper {
+  readonly job: LeaderElectedJob;
+  private readonly deleted: Counter;
+
+  constructor(private readonly parts: LogSweeperParts) {
+    const { everyMs, leases, logger, metrics } = parts;
+    this.deleted = metrics.counter(
+      'webhook_deliveries_deleted_total',
+      'Deliveries deleted at the end of their retention',
+    );
+    this.job = new LeaderElectedJob({
+      leases,
+      lease: 'webhooks-log-sweeper',
+      logger,
+      countRetry: retryCounter(metrics),
+      what: 'deleting old deliveries',
+      everyMs,
+      // What was published while nothing ran here is recorded before the watermark is raised.
+      waitsFirst: true,
+      round: (ending) => this.sweep(ending),
+    });
+  }
+
+  private async sweep(ending: AbortSignal): Promise<void> {
+    const { deliveriesMs, deadLettersMs } = this.parts.retention;
+    const now = this.parts.clock().getTime();
+    const ago = (ms: number): Timestamp => new Date(now - ms).toISOString();
+    const kept = [
+      ['succeeded', ago(deliveriesMs)],
+      ['discarded', ago(deliveriesMs)],
+      ['dead_lettered', ago(deadLettersMs)],
+    ] as const;
+    const byScope = ['workspace_id', 'environment', 'status', ...ORDER] as const;
+    for await (const { workspace_id } of firstOfEach(this.parts.deliveries, byScope)) {
+      for (const environment of ENVIRONMENTS) {
+        for (const [status, before] of kept) await this.sweepLog({ workspace_id, environment, status }, before, ending);
+      }
+    }
+  }
+
+  /** One part of the log in the order in which it was made, up to what cannot have ended so long ago. */
+  private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
+    let after: readonly string[] | undefined;
+    for (;;) {
+      if (ending.aborted) return;
+      const started = performance.now();
+      const filter = { ...part, created_at: { lt: before } };
+      const resume = after === undefined ? {} : { after };
+      const page = await this.parts.deliveries.find({ filter, sort: { fields: ORDER }, limit: AT_ONCE, ...resume });
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = [last.created_at, last.id];
+      await this.delete(
+        page.filter(({ queue, completed_at, event_created_at }) => {
+          return queue === undefined && completed_at !== null && completed_at < before && event_created_at < before;
+        }),
+        before,
+      );
+      await pause(REST * (performance.now() - started), ending);
+    }
+  }
+
+  /** Each step leaves nothing behind that the next round could not find, but for bodies if interrupted just then. */
+  private async delete(old: readonly DeliveryDocument[], before: Timestamp): Promise<void> {
+    if (old.length === 0) return;
+    const { deliveries, attempts } = this.parts;
+    const payloads = new Map(old.map((one) => [one.payload_id, one]));
+    await this.parts.watermark.raise(before);
+    const attempted = old.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
+    await attempts.writeMany(attempted.map((id) => ({ kind: 'delete', id })));
+    // Not those of which a person has asked for another attempt meanwhile.
+    await deliveries.writeMany(old.map(({ id, revision }) => ({ kind: 'delete', id, guard: { revision } })));
+    this.deleted.add(old.length);
+    const unneeded: string[] = [];
+    for (const [payload_id, { event_id }] of payloads) {
+      const [needed] = await deliveries.find({ filter: { event_id, payload_id }, limit: 1 });
+      if (needed === undefined) unneeded.push(payload_id);
+    }
+    await this.parts.payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));
+  }
+}
