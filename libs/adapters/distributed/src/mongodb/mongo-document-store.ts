@@ -1,4 +1,11 @@
-import { DuplicateKey, type Collection, type CollectionSpec, type Document, type DocumentStore } from '@tracking/ports';
+import {
+  DuplicateKey,
+  type Collection,
+  type CollectionSpec,
+  type Document,
+  type DocumentStore,
+  type Durability,
+} from '@tracking/ports';
 import type { Db, IndexDescription } from 'mongodb';
 import { MongoCollection } from './mongo-collection.ts';
 import type { MongoConnection } from './mongo-connection.ts';
@@ -8,23 +15,31 @@ import { mongoIndex } from './mongo-filter.ts';
 /** An index over documents that are there already takes its time. */
 const BUILD_DEADLINE_MS = 600_000;
 
+/** A collection that is there with these indexes, and what was opened on it. */
+interface OpenCollection {
+  readonly indexes: string;
+  readonly ready: Promise<void>;
+  readonly byDurability: Map<Durability, Collection<never>>;
+}
+
 /**
  * Documents in MongoDB, a collection each. Writes are acknowledged by a majority of the replica set. Indexes that no
  * specification names any more stay: other versions of the services, or people, may need them.
  */
 export class MongoDocumentStore implements DocumentStore {
-  private readonly collections = new Map<string, { readonly spec: string; readonly opened: Promise<unknown> }>();
+  private readonly collections = new Map<string, OpenCollection>();
 
   constructor(private readonly connection: MongoConnection) {}
 
   async collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
-    const json = JSON.stringify(spec);
-    const known = this.collections.get(spec.name);
-    if (known?.spec === json) return known.opened as Promise<MongoCollection<T>>;
-    const opened = this.open<T>(spec);
-    this.collections.set(spec.name, { spec: json, opened });
-    opened.catch(() => this.collections.delete(spec.name));
-    return opened;
+    const { ready, byDurability } = this.opened(spec);
+    await ready;
+    const { durability = 'durable' } = spec;
+    const known = byDurability.get(durability) as Collection<T> | undefined;
+    if (known !== undefined) return known;
+    const collection = new MongoCollection<T>(spec, this.connection);
+    byDurability.set(durability, collection as unknown as Collection<never>);
+    return collection;
   }
 
   async collectionNames(prefix: string): Promise<readonly string[]> {
@@ -42,13 +57,22 @@ export class MongoDocumentStore implements DocumentStore {
     return this.connection.close();
   }
 
-  private async open<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
+  private opened(spec: CollectionSpec): OpenCollection {
+    const indexes = JSON.stringify(spec.indexes);
+    const known = this.collections.get(spec.name);
+    if (known?.indexes === indexes) return known;
+    const opened = { indexes, ready: this.ensure(spec), byDurability: new Map() };
+    this.collections.set(spec.name, opened);
+    opened.ready.catch(() => this.collections.delete(spec.name));
+    return opened;
+  }
+
+  private async ensure(spec: CollectionSpec): Promise<void> {
     const indexes = spec.indexes.flatMap((index) => mongoIndex(index) ?? []);
     await this.connection.run(async (database) => {
       await database.createCollection(spec.name).catch(unless(isCollectionThere));
       for (const index of indexes) await ensureIndex(database, spec.name, index);
     }, BUILD_DEADLINE_MS);
-    return new MongoCollection<T>(spec, this.connection);
   }
 }
 
