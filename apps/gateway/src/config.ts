@@ -1,17 +1,15 @@
 import type { GrpcTls } from '@tracking/distributed';
-import { ConfigReader, readWebhookTimeout, type Environment, type SecretsKeySettings } from '@tracking/runtime';
+import { ConfigReader, type EnvironmentVariables, type SecretsKeySettings } from '@tracking/runtime';
 import {
   callerTls,
   channelToken,
   mongoSettings,
-  secret,
-  serviceAddress,
   serviceSettings,
   secretsKeySettings,
   type ServiceSettings,
 } from '@tracking/service';
 
-/** Settings of the gateway; README.md lists them. */
+/** Settings of the gateway; docs/reference/settings.md lists them. */
 export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
   readonly host: string;
   readonly port: number;
@@ -34,29 +32,29 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
 }
 
 /** @throws ConfigError naming the variable that is wrong */
-export function loadConfig(env: Environment = process.env): GatewayConfig {
+export function loadConfig(env: EnvironmentVariables = process.env): GatewayConfig {
   const read = new ConfigReader(env);
-  const host = read.string('HOST', '127.0.0.1');
-  const port = read.integer('PORT', 3000, 0, 65535);
-  const baseUrl = read.url('BASE_URL', `http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  const host = read.get('HOST');
+  const port = read.get('PORT');
+  const baseUrl = read.get('BASE_URL', `http://${host.includes(':') ? `[${host}]` : host}:${port}`);
   return {
     ...serviceSettings(read),
     host,
     port,
     baseUrl,
-    appUrl: read.url('APP_URL', baseUrl),
+    appUrl: read.get('APP_URL', baseUrl),
     mongo: mongoSettings(read),
     services: {
-      shipments: serviceAddress(read, 'SHIPMENTS_URL'),
-      webhooks: serviceAddress(read, 'WEBHOOKS_URL'),
+      shipments: read.required('SHIPMENTS_URL'),
+      webhooks: read.required('WEBHOOKS_URL'),
     },
     token: channelToken(read),
     ...callerTls(read),
-    administrationToken: secret(read, 'ADMINISTRATION_TOKEN'),
+    administrationToken: read.required('ADMINISTRATION_TOKEN'),
     ...secretsKeySettings(read),
-    rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 1000, 1, 1_000_000_000),
-    trustedProxies: read.cidrs('TRUSTED_PROXIES'),
-    placesFile: read.optional('PLACES_FILE'),
-    webhookTimeoutMs: readWebhookTimeout(read),
+    rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
+    trustedProxies: read.get('TRUSTED_PROXIES'),
+    placesFile: read.get('PLACES_FILE'),
+    webhookTimeoutMs: read.get('WEBHOOKS_TIMEOUT'),
   };
 }

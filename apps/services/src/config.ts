@@ -1,10 +1,17 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ConfigError, ConfigReader, SETTINGS, misspelt, type Environment, type Misspelt } from '@tracking/runtime';
-
-/** Where engines that start without Docker are looked for. */
-const ENGINES_DIR = '../shared/engines';
+import {
+  ConfigError,
+  ConfigReader,
+  type EnvironmentVariables,
+  type Misspelt,
+  type Program,
+  SETTINGS,
+  SETTING_NAMES,
+  integer,
+  misspelt,
+} from '@tracking/runtime';
 
 export interface ServicesConfig {
   /** Of each service. */
@@ -25,34 +32,40 @@ export interface ServicesConfig {
 /** As `npm run dev` allows them. */
 const LOCAL_RECEIVERS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
-const PASSED = /^(WEBHOOKS_(?!URL)|RATE_LIMIT|RETENTION_|KAFKA_(?!BROKERS)|PLACES_FILE|LOG_LEVEL|APP_URL|BASE_URL)/;
+/** Where the services, their engines and their secrets are, is up to this program. */
+const OWN =
+  /^(HOST|.*PORT|MANAGEMENT_HOST|(EVENTSTOREDB|MONGODB|SHIPMENTS|WEBHOOKS)_URL|KAFKA_BROKERS|SECRETS_KEY|.*_TOKEN)$/;
+const SERVICES: readonly Program[] = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'];
+const PASSED = SETTING_NAMES.filter(
+  (name) => !OWN.test(name) && SETTINGS[name].of.some((one) => SERVICES.includes(one)),
+);
 
 /** @throws ConfigError */
-export function loadConfig(args: readonly string[], env: Environment = process.env): ServicesConfig {
+export function loadConfig(args: readonly string[], env: EnvironmentVariables = process.env): ServicesConfig {
   const { replicas } = options(args);
-  const read = new ConfigReader({ ...env, REPLICAS: replicas });
-  const enginesDir = resolve(read.string('ENGINES_DIR', ENGINES_DIR));
+  const read = new ConfigReader(env);
+  const enginesDir = resolve(read.get('ENGINES_DIR'));
   return {
-    replicas: read.integer('REPLICAS', 1, 1, 10),
-    port: read.integer('PORT', 3000, 1, 65535),
-    folder: resolve(read.string('DATA_DIR', './data/services')),
+    replicas: integer(1, 10)(replicas, '--replicas'),
+    port: read.get('PORT'),
+    folder: resolve(read.get('DATA_DIR', './data/services')),
     enginesDir: existsSync(enginesDir) ? enginesDir : undefined,
-    eventStoreDbUrl: read.optional('EVENTSTOREDB_URL'),
-    kafkaBrokers: read.optional('KAFKA_BROKERS'),
-    mongoUrl: read.optional('MONGODB_URL'),
+    eventStoreDbUrl: read.get('EVENTSTOREDB_URL'),
+    kafkaBrokers: read.get('KAFKA_BROKERS')?.join(','),
+    mongoUrl: read.get('MONGODB_URL'),
     env: { ...LOCAL_RECEIVERS, ...passed(env) },
-    misspelt: misspelt(env, SETTINGS),
+    misspelt: misspelt(env, SETTING_NAMES),
   };
 }
 
-function passed(env: Environment): Readonly<Record<string, string>> {
-  const given = Object.entries(env).flatMap(([name, value]) => (value && PASSED.test(name) ? [[name, value]] : []));
-  return Object.fromEntries(given) as Record<string, string>;
+function passed(env: EnvironmentVariables): Readonly<Record<string, string>> {
+  const names = PASSED.flatMap((name) => [name, `${name}_FILE`]);
+  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
 function options(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], options: { replicas: { type: 'string' } } }).values;
+    return parseArgs({ args: [...args], options: { replicas: { type: 'string', default: '1' } } }).values;
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }

@@ -1,15 +1,15 @@
 import type { KafkaOptions } from '@tracking/distributed';
-import { ConfigReader, type Environment } from '@tracking/runtime';
+import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
 import { kafkaSettings, mongoSettings, serviceSettings, type ServiceSettings } from '@tracking/service';
 
-/** Settings of the set-up; README.md lists them. */
+/** Settings of the set-up; docs/reference/settings.md lists them. */
 export interface SetupConfig extends ServiceSettings {
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
 }
 
 /** @throws ConfigError naming the variable that is wrong */
-export function loadConfig(env: Environment = process.env): SetupConfig {
+export function loadConfig(env: EnvironmentVariables = process.env): SetupConfig {
   const read = new ConfigReader({ ...env, MANAGEMENT_PORT: '0' });
   return { ...serviceSettings(read), kafka: kafkaSettings(read, 'setup'), mongo: mongoSettings(read) };
 }

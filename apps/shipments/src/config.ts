@@ -1,5 +1,5 @@
 import type { EventStoreDbOptions, GrpcServerTls, KafkaOptions } from '@tracking/distributed';
-import { ConfigReader, type Environment } from '@tracking/runtime';
+import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
 import {
   channelToken,
   eventStoreDbSettings,
@@ -10,7 +10,7 @@ import {
   type ServiceSettings,
 } from '@tracking/service';
 
-/** Settings of the shipments service; README.md lists them. */
+/** Settings of the shipments service; docs/reference/settings.md lists them. */
 export interface ShipmentsConfig extends ServiceSettings {
   /** `host:port` where commands are taken. */
   readonly address: string;
@@ -25,17 +25,17 @@ export interface ShipmentsConfig extends ServiceSettings {
 }
 
 /** @throws ConfigError naming the variable that is wrong */
-export function loadConfig(env: Environment = process.env): ShipmentsConfig {
+export function loadConfig(env: EnvironmentVariables = process.env): ShipmentsConfig {
   const read = new ConfigReader(env);
   return {
     ...serviceSettings(read),
-    address: `${read.string('HOST', '127.0.0.1')}:${read.integer('PORT', 4001, 0, 65535)}`,
+    address: `${read.get('HOST')}:${read.get('PORT', '4001')}`,
     token: channelToken(read),
     ...serverTls(read),
     eventStoreDb: eventStoreDbSettings(read),
     kafka: kafkaSettings(read, 'shipments'),
     mongo: mongoSettings(read),
-    appUrl: read.url('APP_URL', 'http://127.0.0.1:3000'),
-    placesFile: read.optional('PLACES_FILE'),
+    appUrl: read.get('APP_URL', 'http://127.0.0.1:3000'),
+    placesFile: read.get('PLACES_FILE'),
   };
 }

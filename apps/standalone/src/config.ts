@@ -2,15 +2,14 @@ import { resolve } from 'node:path';
 import {
   ConfigError,
   ConfigReader,
-  LOG_LEVELS,
   readWebhookConfig,
-  type Environment,
+  type EnvironmentVariables,
   type LogLevel,
   type Misspelt,
   type WebhookConfig,
 } from '@tracking/runtime';
 
-/** Settings of the standalone server; README.md lists them. */
+/** Settings of the standalone server; docs/reference/settings.md lists them. */
 export interface StandaloneConfig {
   readonly host: string;
   readonly port: number;
@@ -34,23 +33,22 @@ export interface StandaloneConfig {
 }
 
 /** @throws ConfigError naming the variable that is wrong */
-export function loadConfig(env: Environment = process.env): StandaloneConfig {
+export function loadConfig(env: EnvironmentVariables = process.env): StandaloneConfig {
   const read = new ConfigReader(env);
-  const url = (name: string) => (read.optional(name) === undefined ? undefined : read.url(name, ''));
   const settings = {
-    host: read.string('HOST', '127.0.0.1'),
-    port: read.integer('PORT', 3000, 0, 65535),
-    baseUrl: url('BASE_URL'),
-    appUrl: url('APP_URL'),
-    dataDir: resolve(read.string('DATA_DIR', './data')),
-    secretsKey: read.bytes('SECRETS_KEY', 32),
-    lostSecretsKey: read.optional('SECRETS_KEY_LOST'),
-    rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 1000, 1, 1_000_000_000),
-    managementHost: read.string('MANAGEMENT_HOST', '127.0.0.1'),
-    managementPort: read.integer('MANAGEMENT_PORT', 9464, 0, 65535),
-    trustedProxies: read.cidrs('TRUSTED_PROXIES'),
-    placesFile: read.optional('PLACES_FILE'),
-    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    host: read.get('HOST'),
+    port: read.get('PORT'),
+    baseUrl: read.get('BASE_URL'),
+    appUrl: read.get('APP_URL'),
+    dataDir: resolve(read.get('DATA_DIR')),
+    secretsKey: read.get('SECRETS_KEY'),
+    lostSecretsKey: read.get('SECRETS_KEY_LOST'),
+    rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
+    managementHost: read.get('MANAGEMENT_HOST'),
+    managementPort: read.get('MANAGEMENT_PORT'),
+    trustedProxies: read.get('TRUSTED_PROXIES'),
+    placesFile: read.get('PLACES_FILE'),
+    logLevel: read.get('LOG_LEVEL'),
     webhooks: readWebhookConfig(read),
   };
   return { ...settings, misspelt: read.misspelt() };

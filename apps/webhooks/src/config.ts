@@ -2,7 +2,7 @@ import type { GrpcServerTls, GrpcTls, KafkaOptions } from '@tracking/distributed
 import {
   ConfigReader,
   readWebhookConfig,
-  type Environment,
+  type EnvironmentVariables,
   type SecretsKeySettings,
   type WebhookConfig,
 } from '@tracking/runtime';
@@ -12,13 +12,12 @@ import {
   kafkaSettings,
   mongoSettings,
   serverTls,
-  serviceAddress,
   serviceSettings,
   secretsKeySettings,
   type ServiceSettings,
 } from '@tracking/service';
 
-/** Settings of the webhooks service; README.md lists them. */
+/** Settings of the webhooks service; docs/reference/settings.md lists them. */
 export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
   /** `host:port` where requests of the gateway are taken. */
   readonly address: string;
@@ -34,21 +33,21 @@ export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
 }
 
 /** @throws ConfigError naming the variable that is wrong */
-export function loadConfig(env: Environment = process.env): WebhooksConfig {
+export function loadConfig(env: EnvironmentVariables = process.env): WebhooksConfig {
   const read = new ConfigReader(env);
   const server = serverTls(read);
   // Whoever takes calls by TLS alone makes none in plain text.
   const { tls = server.tls && true } = callerTls(read);
   return {
     ...serviceSettings(read),
-    address: `${read.string('HOST', '127.0.0.1')}:${read.integer('PORT', 4002, 0, 65535)}`,
+    address: `${read.get('HOST')}:${read.get('PORT', '4002')}`,
     token: channelToken(read),
     ...server,
-    shipments: { services: { shipments: serviceAddress(read, 'SHIPMENTS_URL') }, ...(tls && { tls }) },
+    shipments: { services: { shipments: read.required('SHIPMENTS_URL') }, ...(tls && { tls }) },
     kafka: kafkaSettings(read, 'webhooks'),
     mongo: mongoSettings(read),
     ...secretsKeySettings(read),
-    appUrl: read.url('APP_URL', 'http://127.0.0.1:3000'),
+    appUrl: read.get('APP_URL', 'http://127.0.0.1:3000'),
     webhooks: readWebhookConfig(read),
   };
 }

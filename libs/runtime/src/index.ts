@@ -1,3 +1,4 @@
+export * from './config-error.ts';
 export * from './config.ts';
 export * from './derived-key.ts';
 export * from './health.ts';
@@ -6,6 +7,8 @@ export * from './management-server.ts';
 export * from './metrics.ts';
 export * from './misspelt.ts';
 export * from './secrets-key.ts';
+export * from './setting-types.ts';
+export * from './settings.ts';
 export * from './shown-error.ts';
 export * from './shutdown.ts';
 export * from './webhook-config.ts';

@@ -1,6 +1,7 @@
 import type { Logger } from '@tracking/ports';
 import { ConfigReader } from './config.ts';
-import { SETTINGS, misspelt, warnOfMisspelt } from './misspelt.ts';
+import { misspelt, warnOfMisspelt } from './misspelt.ts';
+import { SETTING_NAMES } from './settings.ts';
 
 const OWN = ['HOST', 'PORT', 'DATA_DIR', 'LOG_LEVEL', 'SECRETS_KEY', 'TRUSTED_PROXIES', 'RATE_LIMIT_PER_MINUTE'];
 const WEBHOOKS = ['WEBHOOKS_TIMEOUT', 'WEBHOOKS_RETRY_FIRST', 'WEBHOOKS_RETRY_CAP', 'RETENTION_DELIVERIES'];
@@ -29,7 +30,7 @@ describe('misspelt settings', () => {
   });
 
   it('are none of the settings, of whatever program, nor those as files', () => {
-    expect(found([...SETTINGS, ...SETTINGS.map((name) => `${name}_FILE`)])).toEqual([]);
+    expect(found([...SETTING_NAMES, ...SETTING_NAMES.map((name) => `${name}_FILE`)])).toEqual([]);
   });
 
   it.each([
@@ -55,7 +56,7 @@ describe('misspelt settings', () => {
   it('are compared with what was asked for, and told without their values', () => {
     const read = new ConfigReader({ SECRET_KEY: 'sesame', LOG_LEVEL: 'info' });
     expect(read.misspelt()).toEqual([]);
-    read.optional('SECRETS_KEY');
+    read.get('SECRETS_KEY');
     const lines: unknown[] = [];
     const silent = () => undefined;
     const logger: Logger = {

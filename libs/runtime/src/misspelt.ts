@@ -1,53 +1,6 @@
 import type { Logger } from '@tracking/ports';
+import { SETTING_NAMES } from './settings.ts';
 
-/** Every setting of every program here, and what stands beside them in the same `.env`. */
-export const SETTINGS: readonly string[] = [
-  'ADMINISTRATION_TOKEN',
-  'ADMINISTRATION_URL',
-  'API_KEY',
-  'API_PORTS',
-  'APP_URL',
-  'BASE_URL',
-  'DATA_DIR',
-  'ENGINES_DIR',
-  'EVENTSTOREDB_URL',
-  'HOST',
-  'KAFKA_BROKERS',
-  'KAFKA_REPLICATION_FACTOR',
-  'KAFKA_SASL_MECHANISM',
-  'KAFKA_SASL_PASSWORD',
-  'KAFKA_SASL_USERNAME',
-  'KAFKA_TLS',
-  'KAFKA_TLS_CA',
-  'KAFKA_TOPIC_PREFIX',
-  'LOG_LEVEL',
-  'MANAGEMENT_HOST',
-  'MANAGEMENT_PORT',
-  'MANAGEMENT_PORTS',
-  'MONGODB_URL',
-  'PLACES_FILE',
-  'PORT',
-  'RATE_LIMIT_PER_MINUTE',
-  'RETENTION_DEAD_LETTERS',
-  'RETENTION_DELIVERIES',
-  'SECRETS_KEY',
-  'SECRETS_KEY_LOST',
-  'SERVICES_TLS_CA',
-  'SERVICES_TLS_CERT',
-  'SERVICES_TLS_KEY',
-  'SERVICES_TOKEN',
-  'SHIPMENTS_URL',
-  'TRUSTED_PROXIES',
-  'WEBHOOKS_ALLOWED_CIDRS',
-  'WEBHOOKS_ALLOW_HTTP',
-  'WEBHOOKS_RECOVERY_AFTER',
-  'WEBHOOKS_RETRY_CAP',
-  'WEBHOOKS_RETRY_FACTOR',
-  'WEBHOOKS_RETRY_FIRST',
-  'WEBHOOKS_RETRY_WINDOW',
-  'WEBHOOKS_TIMEOUT',
-  'WEBHOOKS_URL',
-];
 /** What begins like this is meant for us, however it goes on. */
 const PREFIXES = ['ADMINISTRATION_', 'KAFKA_SASL_', 'MANAGEMENT_', 'RATE_LIMIT_', 'RETENTION_', 'WEBHOOKS_'];
 /** Kubernetes tells every process of the services around it, in variables that begin with their names. */
@@ -70,7 +23,7 @@ export function misspelt(
 ): readonly Misspelt[] {
   const withFiles = (names: Iterable<string>) => [...names].flatMap((name) => [name, `${name}_FILE`]);
   const own = new Set(withFiles(wanted));
-  const known = new Set([...withFiles(SETTINGS), ...own]);
+  const known = new Set([...withFiles(SETTING_NAMES), ...own]);
   return Object.entries(env).flatMap(([variable, value]) => {
     if (!value || known.has(variable) || !/^[A-Z][A-Z0-9_]*$/.test(variable)) return [];
     const likely = likeliest(variable, known);
@@ -107,12 +60,20 @@ function editsBetween(one: string, other: string): number {
   for (let i = 1; i <= one.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= other.length; j += 1) {
-      const replaced = (last[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      const isSwapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      const swapped = isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity;
-      row.push(Math.min(replaced, swapped, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+      const replaced = at(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const swapped = areSwapped(one, i, other, j) ? at(before, j - 2) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, at(last, j) + 1, at(row, j - 1) + 1));
     }
     [before, last] = [last, row];
   }
-  return last[other.length] ?? 0;
+  return at(last, other.length);
+}
+
+/** Whether the two letters that end at `i` in one are those that end at `j` in the other, the other way round. */
+function areSwapped(one: string, i: number, other: string, j: number): boolean {
+  return i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? 0;
 }

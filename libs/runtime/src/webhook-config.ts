@@ -20,22 +20,17 @@ export interface WebhookConfig {
 /** @throws ConfigError */
 export function readWebhookConfig(read: ConfigReader): WebhookConfig {
   return {
-    allowedCidrs: read.cidrs('WEBHOOKS_ALLOWED_CIDRS'),
-    allowHttp: read.boolean('WEBHOOKS_ALLOW_HTTP', false),
-    firstMs: read.duration('WEBHOOKS_RETRY_FIRST', '5s'),
-    factor: read.integer('WEBHOOKS_RETRY_FACTOR', 3, 1, 100),
-    capMs: read.duration('WEBHOOKS_RETRY_CAP', '24h'),
-    windowMs: read.duration('WEBHOOKS_RETRY_WINDOW', '72h'),
-    timeoutMs: readWebhookTimeout(read),
-    recoveryAfterMs: read.duration('WEBHOOKS_RECOVERY_AFTER', '10m'),
+    allowedCidrs: read.get('WEBHOOKS_ALLOWED_CIDRS'),
+    allowHttp: read.get('WEBHOOKS_ALLOW_HTTP'),
+    firstMs: read.get('WEBHOOKS_RETRY_FIRST'),
+    factor: read.get('WEBHOOKS_RETRY_FACTOR'),
+    capMs: read.get('WEBHOOKS_RETRY_CAP'),
+    windowMs: read.get('WEBHOOKS_RETRY_WINDOW'),
+    timeoutMs: read.get('WEBHOOKS_TIMEOUT'),
+    recoveryAfterMs: read.get('WEBHOOKS_RECOVERY_AFTER'),
     retention: {
-      deliveriesMs: read.duration('RETENTION_DELIVERIES', '30d'),
-      deadLettersMs: read.duration('RETENTION_DEAD_LETTERS', '90d'),
+      deliveriesMs: read.get('RETENTION_DELIVERIES'),
+      deadLettersMs: read.get('RETENTION_DEAD_LETTERS'),
     },
   };
-}
-
-/** Of one attempt, in milliseconds: whoever waits for one waits longer. @throws ConfigError */
-export function readWebhookTimeout(read: ConfigReader): number {
-  return read.duration('WEBHOOKS_TIMEOUT', '10s');
 }

@@ -1,10 +1,6 @@
 import type { EventStoreDbOptions, GrpcServerTls, GrpcTls, KafkaOptions, KafkaSasl } from '@tracking/distributed';
 import { ConfigError, type ConfigReader, type SecretsKeySettings } from '@tracking/runtime';
 
-const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
-/** Shorter ones can be guessed. */
-const LEAST_TOKEN_LENGTH = 32;
-
 /** @throws ConfigError */
 export function eventStoreDbSettings(read: ConfigReader): EventStoreDbOptions {
   return { url: read.required('EVENTSTOREDB_URL') };
@@ -20,23 +16,22 @@ export function mongoSettings(read: ConfigReader): { readonly url: string } {
  * @throws ConfigError
  */
 export function kafkaSettings(read: ConfigReader, clientId: string): KafkaOptions {
-  read.required('KAFKA_BROKERS');
-  const mechanism = read.optional('KAFKA_SASL_MECHANISM');
-  const ca = read.optional('KAFKA_TLS_CA');
-  const replicas = read.integer('KAFKA_REPLICATION_FACTOR', 0, 0, 100);
+  const mechanism = read.get('KAFKA_SASL_MECHANISM');
+  const ca = read.get('KAFKA_TLS_CA');
+  const replicas = read.get('KAFKA_REPLICATION_FACTOR', '0');
   return {
-    brokers: read.list('KAFKA_BROKERS'),
+    brokers: read.required('KAFKA_BROKERS'),
     clientId,
-    topicPrefix: read.string('KAFKA_TOPIC_PREFIX', ''),
-    tls: read.boolean('KAFKA_TLS', false) && (ca === undefined ? true : { ca }),
-    ...(mechanism !== undefined && { sasl: saslSettings(read) }),
+    topicPrefix: read.get('KAFKA_TOPIC_PREFIX'),
+    tls: read.get('KAFKA_TLS') && (ca === undefined ? true : { ca }),
+    ...(mechanism !== undefined && { sasl: saslSettings(read, mechanism) }),
     ...(replicas > 0 && { replicationFactor: replicas }),
   };
 }
 
-function saslSettings(read: ConfigReader): KafkaSasl {
+function saslSettings(read: ConfigReader, mechanism: KafkaSasl['mechanism']): KafkaSasl {
   return {
-    mechanism: read.oneOf('KAFKA_SASL_MECHANISM', SASL_MECHANISMS, 'plain'),
+    mechanism,
     username: read.required('KAFKA_SASL_USERNAME'),
     password: read.required('KAFKA_SASL_PASSWORD'),
   };
@@ -44,55 +39,35 @@ function saslSettings(read: ConfigReader): KafkaSasl {
 
 /** What the services tell each other apart from strangers by. @throws ConfigError */
 export function channelToken(read: ConfigReader): string {
-  return secret(read, 'SERVICES_TOKEN');
-}
-
-/** A text that nobody guesses. @throws ConfigError, never showing it */
-export function secret(read: ConfigReader, name: string): string {
-  const token = read.required(name);
-  if (token.length < LEAST_TOKEN_LENGTH) {
-    throw new ConfigError(`${name}: expected at least ${LEAST_TOKEN_LENGTH} characters`);
-  }
-  return token;
+  return read.required('SERVICES_TOKEN');
 }
 
 /** @throws ConfigError */
 export function secretsKeySettings(read: ConfigReader): SecretsKeySettings {
-  const secretsKey = read.bytes('SECRETS_KEY', 32);
+  const secretsKey = read.get('SECRETS_KEY');
   if (secretsKey === undefined) {
     throw new ConfigError('SECRETS_KEY: expected 32 bytes as base64, the same for all services');
   }
-  return { secretsKey, lostSecretsKey: read.optional('SECRETS_KEY_LOST') };
-}
-
-/**
- * Where a service's replicas are: `host:port`, of which all addresses are called in turn, or any name that gRPC knows.
- * @throws ConfigError
- */
-export function serviceAddress(read: ConfigReader, name: string): string {
-  const text = read.required(name);
-  if (/^(dns|ipv4|ipv6|unix):/.test(text)) return text;
-  if (/^[^\s/@]+:\d{1,5}$/.test(text)) return `dns:///${text}`;
-  throw new ConfigError(`${name}: expected host:port, got ${JSON.stringify(text)}`);
+  return { secretsKey, lostSecretsKey: read.get('SECRETS_KEY_LOST') };
 }
 
 /** Calls to the services go by TLS where it is known who signs their certificates. @throws ConfigError */
 export function callerTls(read: ConfigReader): { readonly tls?: GrpcTls } {
-  const ca = read.optional('SERVICES_TLS_CA');
+  const ca = read.get('SERVICES_TLS_CA');
   const own = ownCertificate(read);
   return ca === undefined ? {} : { tls: { ca, ...own } };
 }
 
 /** With a certificate a service takes calls by TLS only; with `SERVICES_TLS_CA`, from those that it signed. @throws ConfigError */
 export function serverTls(read: ConfigReader): { readonly tls?: GrpcServerTls } {
-  const ca = read.optional('SERVICES_TLS_CA');
+  const ca = read.get('SERVICES_TLS_CA');
   const own = ownCertificate(read);
   return own === undefined ? {} : { tls: { ...own, ...(ca !== undefined && { ca }) } };
 }
 
 function ownCertificate(read: ConfigReader): { readonly cert: string; readonly key: string } | undefined {
-  const cert = read.optional('SERVICES_TLS_CERT');
-  const key = read.optional('SERVICES_TLS_KEY');
+  const cert = read.get('SERVICES_TLS_CERT');
+  const key = read.get('SERVICES_TLS_KEY');
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined) {
     throw new ConfigError('SERVICES_TLS_CERT and SERVICES_TLS_KEY: expected both or none');

@@ -4,7 +4,6 @@ import {
   blaming,
   createLogger,
   Health,
-  LOG_LEVELS,
   PrometheusMetrics,
   Shutdown,
   startManagementServer,
@@ -33,9 +32,9 @@ export interface ServiceSettings {
 /** @throws ConfigError */
 export function serviceSettings(read: ConfigReader): ServiceSettings {
   return {
-    managementHost: read.string('MANAGEMENT_HOST', '127.0.0.1'),
-    managementPort: read.integer('MANAGEMENT_PORT', 9464, 0, 65535),
-    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    managementHost: read.get('MANAGEMENT_HOST'),
+    managementPort: read.get('MANAGEMENT_PORT'),
+    logLevel: read.get('LOG_LEVEL'),
     misspelt: () => read.misspelt(),
   };
 }

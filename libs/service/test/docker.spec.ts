@@ -67,7 +67,7 @@ describe('docker-compose.yml', () => {
     });
 
     it('is given no setting that it does not know', async () => {
-      const known = jest.spyOn(ConfigReader.prototype, 'optional');
+      const known = jest.spyOn(ConfigReader.prototype, 'get');
       await configOf(name);
       const names = known.mock.calls.map(([variable]) => variable);
       known.mockRestore();

@@ -1,9 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { jest } from '@jest/globals';
-import { ConfigReader, SETTINGS } from '@tracking/runtime';
+import { ConfigReader, type Program, SETTINGS, SETTING_NAMES, type Setting, type SettingName } from '@tracking/runtime';
 
-const APPS = ['standalone', 'gateway', 'shipments', 'projections', 'webhooks', 'setup'];
-/** Read by the command line, by development tools, or by Docker Compose alone. */
-const OF_OTHERS = ['ADMINISTRATION_URL', 'API_KEY', 'API_PORTS', 'ENGINES_DIR', 'MANAGEMENT_PORTS'];
+const PROGRAMS: readonly Program[] = ['standalone', 'gateway', 'shipments', 'projections', 'webhooks', 'setup'];
 
 /** Everything that is needed, and what makes other settings be read. */
 const ENV = {
@@ -20,14 +19,38 @@ const ENV = {
   WEBHOOKS_URL: '127.0.0.1:4002',
 };
 
-it('the settings that misspelt ones are compared with are those that are read', async () => {
-  const asked = jest.spyOn(ConfigReader.prototype, 'optional');
-  for (const app of APPS) {
-    // A computed path: no project imports an app, but for this look at all of them.
-    const { loadConfig } = (await import(`../../../apps/${app}/src/config.ts`)) as { loadConfig(env: object): object };
-    loadConfig(ENV);
+const setting = (name: SettingName): Setting => SETTINGS[name];
+
+it.each(PROGRAMS)('%s reads the settings that are declared for it', async (program) => {
+  const read = jest.spyOn(ConfigReader.prototype, 'get');
+  // A computed path: no project imports an app, but for this look at all of them.
+  const { loadConfig } = (await import(`../../../apps/${program}/src/config.ts`)) as {
+    loadConfig(env: object): object;
+  };
+  loadConfig(ENV);
+  const names = new Set(read.mock.calls.map(([name]) => name));
+  read.mockRestore();
+  expect([...names].sort()).toEqual(SETTING_NAMES.filter((name) => setting(name).of.includes(program)).sort());
+});
+
+it('every default is a value', () => {
+  for (const name of SETTING_NAMES) {
+    const { type, default: usual } = setting(name);
+    if (usual !== undefined) expect(() => type(usual, name)).not.toThrow();
   }
-  const names = new Set([...asked.mock.calls.map(([name]) => name), ...OF_OTHERS]);
-  asked.mockRestore();
-  expect([...names].sort()).toEqual([...SETTINGS].sort());
+});
+
+it('the reference tells of every setting what is declared', async () => {
+  const page = await readFile(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
+  const cells = (line: string) => line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+  const rows = page
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => cells(line).slice(1, -1));
+  expect(rows).toEqual(
+    SETTING_NAMES.map((name) => {
+      const { of, default: usual, otherwise, for: purpose } = setting(name);
+      return [`\`${name}\``, of.join(', '), otherwise ?? (usual ? `\`${usual}\`` : 'none'), purpose];
+    }),
+  );
 });

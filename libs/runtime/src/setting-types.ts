@@ -1,0 +1,101 @@
+import { isIP } from 'node:net';
+import { ConfigError } from './config-error.ts';
+
+/** Makes a value of a setting's text. @throws ConfigError, one line that begins with the name */
+export type SettingType<T> = (text: string, name: string) => T;
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export const text: SettingType<string> = (given) => given;
+
+export function integer(min: number, max: number): SettingType<number> {
+  return (given, name) => {
+    const value = /^\d+$/.test(given) ? Number(given) : NaN;
+    if (value >= min && value <= max) return value;
+    throw expected(name, `a whole number from ${min} to ${max}`, given);
+  };
+}
+
+export const port = integer(0, 65_535);
+
+export function oneOf<const T extends string>(...allowed: readonly T[]): SettingType<T> {
+  return (given, name) => {
+    const found = allowed.find((value) => value === given);
+    if (found !== undefined) return found;
+    throw expected(name, `one of ${allowed.join(', ')}`, given);
+  };
+}
+
+export const boolean: SettingType<boolean> = (given, name) => oneOf('true', 'false')(given, name) === 'true';
+
+/** Milliseconds, from `250ms`, `5s`, `10m`, `72h` or `30d`; never 0, which would repeat things without end. */
+export const duration: SettingType<number> = (given, name) => {
+  const match = /^(\d+)(ms|s|m|h|d)$/.exec(given);
+  const unit = UNITS[match?.[2] ?? ''];
+  if (!match || unit === undefined || Number(match[1]) === 0) {
+    throw expected(name, 'a duration like 250ms, 5s, 10m, 72h or 30d', given);
+  }
+  return Number(match[1]) * unit;
+};
+
+/** An absolute http(s) address without a trailing slash, to which paths can be added. */
+export const url: SettingType<string> = (given, name) => {
+  const parsed = URL.parse(given);
+  if (parsed && (parsed.username !== '' || parsed.password !== '')) {
+    throw new ConfigError(`${name}: expected an address without user and password`);
+  }
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || /[?#]/.test(given)) {
+    throw expected(name, 'an http or https address without query', given);
+  }
+  return given.replace(/\/+$/, '');
+};
+
+/** Comma-separated values, trimmed. */
+export const list: SettingType<readonly string[]> = (given) =>
+  given
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** Comma-separated CIDRs; a bare address counts as itself alone. */
+export const cidrs: SettingType<readonly string[]> = (given, name) => {
+  const parts = list(given, name);
+  const wrong = parts.find((part) => !isCidr(part));
+  if (wrong !== undefined) throw expected(name, 'addresses or CIDRs like 10.0.0.0/8', wrong);
+  return parts;
+};
+
+/** Exactly so many bytes, given as base64. */
+export function bytes(length: number): SettingType<Uint8Array> {
+  return (given, name) => {
+    const decoded = Buffer.from(given, 'base64');
+    if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(given) && decoded.length === length) return decoded;
+    throw new ConfigError(`${name}: expected ${length} bytes as base64`);
+  };
+}
+
+/** A text that nobody guesses. Never shown. */
+export function secret(leastLength: number): SettingType<string> {
+  return (given, name) => {
+    if (given.length >= leastLength) return given;
+    throw new ConfigError(`${name}: expected at least ${leastLength} characters`);
+  };
+}
+
+/** Where a service's replicas are: `host:port`, of which all addresses are called in turn, or any name that gRPC knows. */
+export const serviceAddress: SettingType<string> = (given, name) => {
+  if (/^(dns|ipv4|ipv6|unix):/.test(given)) return given;
+  if (/^[^\s/@]+:\d{1,5}$/.test(given)) return `dns:///${given}`;
+  throw expected(name, 'host:port', given);
+};
+
+function isCidr(part: string): boolean {
+  const [address = '', prefix, ...rest] = part.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+  return isIP(address) !== 0 && isPrefix && rest.length === 0;
+}
+
+function expected(name: string, what: string, given: string): ConfigError {
+  return new ConfigError(`${name}: expected ${what}, got ${JSON.stringify(given)}`);
+}
