@@ -43,6 +43,12 @@ const ROUTES = [
   ['POST', '/v1/webhook_deliveries/dlv_a/discard', 'webhooks:manage'],
 ] as const;
 
+interface OpenApiOperation {
+  readonly security?: unknown;
+  readonly responses: JsonObject;
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+}
+
 /** Those of health. */
 const OPEN_ROUTES = 2;
 
@@ -546,7 +552,7 @@ describe('documentation', () => {
     const { body } = await api.call('GET', '/openapi.json');
     expect(body['openapi']).toBe('3.1.0');
     expect(body['servers']).toEqual([{ url: 'https://api.example' }]);
-    const paths = body['paths'] as Record<string, Record<string, { security?: unknown; responses: JsonObject }>>;
+    const paths = body['paths'] as unknown as Record<string, Record<string, OpenApiOperation>>;
     for (const [method, path] of ROUTES) {
       const operation = paths[path.replace(/(shp|evt|whe|dlv)_a+/, '{id}')]?.[method.toLowerCase()];
       expect(operation?.security).toEqual([{ bearer: [] }]);
@@ -569,6 +575,13 @@ describe('documentation', () => {
           });
         }
       }
+    }
+    for (const [path, { get }] of Object.entries(paths)) {
+      if (!get) continue;
+      const answer = await api.call('GET', `${path}?nonsense=1`, { key: await api.key('admin') });
+      const told = / it has (.*)\.$/.exec(String((answer.body['error'] as JsonObject)['message']))?.[1];
+      const query = (get.parameters ?? []).filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+      expect([path, told]).toEqual([path, query.join(', ') || 'none']);
     }
     expect(Object.keys(paths['/health/ready']?.['get']?.responses ?? {})).toEqual(['200', '503']);
     expect(Object.values(paths).flatMap(Object.keys)).toHaveLength(ROUTES.length + OPEN_ROUTES);

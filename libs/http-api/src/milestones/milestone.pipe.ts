@@ -18,17 +18,11 @@ export class MilestonePipe implements PipeTransform<Sent, ReadMilestone> {
   }
 }
 
-/** A page that a query asks for, and what of. */
-export interface MilestonePageQuery {
-  readonly page: ListMilestonesDto;
-  readonly filter: MilestoneFilter;
-}
-
 @Injectable()
-export class MilestonePageQueryPipe implements PipeTransform<ListMilestonesDto, MilestonePageQuery> {
+export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, MilestoneFilter> {
   constructor(@Inject(PLACES) private readonly places: Places) {}
 
-  transform(page: ListMilestonesDto): MilestonePageQuery {
-    return { page, filter: milestoneFilter(page, this.places) };
+  transform(query: ListMilestonesDto): MilestoneFilter {
+    return milestoneFilter(query, this.places);
   }
 }

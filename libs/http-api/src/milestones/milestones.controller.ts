@@ -15,8 +15,8 @@ import { principalOf, scopeOf } from '../server/request.ts';
 import { SHIPMENT_ID } from '../shipments/shipment-id.pipe.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
 import { ListMilestonesDto } from './list-milestones.dto.ts';
-import { MilestonePageQueryPipe, MilestonePipe } from './milestone.pipe.ts';
-import type { MilestonePageQuery } from './milestone.pipe.ts';
+import type { MilestoneFilter } from './milestone-filter.ts';
+import { MilestoneFilterPipe, MilestonePipe } from './milestone.pipe.ts';
 import { MilestonePageResource, MilestoneWrittenResource } from './milestone.resource.ts';
 import type { ReadMilestone } from './read-milestone.ts';
 import { RecordMilestoneDto } from './record-milestone.dto.ts';
@@ -37,8 +37,9 @@ export class MilestonesController {
   @ApiResponse({ status: 200, description: 'A page, by time and place in the catalog.', type: MilestonePageResource })
   @refusal(404, 'No such shipment in this workspace and environment.')
   async list(
-    @Query(MilestonePageQueryPipe) { page: query, filter }: MilestonePageQuery,
     @Param('id') id: string,
+    @Query() query: ListMilestonesDto,
+    @Query(MilestoneFilterPipe) filter: MilestoneFilter,
     @Req() request: FastifyRequest,
   ): Promise<Page<Milestone>> {
     const scope = scopeOf(request);

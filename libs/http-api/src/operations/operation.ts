@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import type { Permission } from '@tracking/contracts';
 import { ErrorResource } from '../docs/error.resource.ts';
 import { json } from '../server/json-body.ts';
@@ -23,7 +23,7 @@ declare module 'fastify' {
 export interface OperationOptions {
   readonly summary: string;
   readonly description?: string;
-  /** Its query parameters; none, unless told. */
+  /** Its query parameters, which the handler has as `@Query()` of this class; none, unless told. */
   readonly query?: DtoClass;
   /** What its body holds. Without, a body may be sent, but every field of it is unknown. */
   readonly body?: DtoClass;
@@ -44,14 +44,13 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     RouteConfig({ ...config, permission }),
     ApiOperation({ operationId, ...described }),
     ApiBearerAuth(),
-    ...(query ? [ApiQuery({ type: query })] : []),
+    ...(body ? describeBody(body, takes) : []),
     refusal(400, query ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
     refusal(401, 'No API key, or not a valid one.'),
     refusal(403, `The key lacks the permission ${permission}.`),
     refusal(429, 'More requests within a minute than the key has; see Retry-After.'),
     refusal(500, 'A fault of ours; repeat it later.'),
     refusal(503, 'An engine is down or at its limit; see Retry-After.'),
-    ...(body ? describeBody(body, takes) : []),
   );
 }
 
