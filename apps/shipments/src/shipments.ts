@@ -2,7 +2,7 @@ import { GrpcServiceServer, SHIPMENTS } from '@tracking/distributed';
 import { loadPlaces } from '@tracking/places';
 import type { Position } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
-import { Publisher, Shipments, eventOperations, type ShipmentOperations } from '@tracking/shipments';
+import { Publisher, shipmentsService, eventOperations, type ShipmentOperations } from '@tracking/shipments';
 import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/service';
 import type { ShipmentsConfig } from './config.ts';
 
@@ -36,7 +36,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   // Edge
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS, logger, metrics });
   server.serve<ShipmentOperations>({
-    shipments: new Shipments({ eventStore, places, logger, metrics }),
+    shipments: shipmentsService({ eventStore, places, logger, metrics }),
     events: eventOperations(eventStore, config.appUrl),
   });
   await service.patiently(() => eventStore.head());

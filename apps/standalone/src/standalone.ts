@@ -16,7 +16,7 @@ import {
   sealingKey,
   startManagementServer,
 } from '@tracking/runtime';
-import { Publisher, Shipments, eventBodies, eventTransfer } from '@tracking/shipments';
+import { Publisher, shipmentsService, eventBodies, eventTransfer } from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks, useSecretsKey } from '@tracking/webhooks';
 import type { StandaloneConfig } from './config.ts';
 import { secretsKey } from './secrets.ts';
@@ -63,7 +63,7 @@ export async function startStandalone(
   // Features
   const identity = await Identity.open({ documentStore, clock, logger });
   shutdown.add('identity', () => identity.close());
-  const shipments = new Shipments({ eventStore, places, logger, metrics });
+  const shipments = shipmentsService({ eventStore, places, logger, metrics });
   const subscribing = { clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, ...subscribing });
   shutdown.add('read models', () => readModels.stop());

@@ -414,10 +414,10 @@ describe('errors', () => {
     const broken = await startApi({
       override: ({ shipments }) => ({
         shipments: {
-          upsert: () => Promise.reject(error),
+          upsertShipment: () => Promise.reject(error),
           recordMilestone: () => Promise.reject(error),
-          cancel: () => Promise.reject(error),
-          reopen: () => Promise.reject(error),
+          cancelShipment: () => Promise.reject(error),
+          reopenShipment: () => Promise.reject(error),
           getShipment: (request) => shipments.getShipment(request),
         },
       }),
@@ -443,7 +443,13 @@ describe('errors', () => {
       override: ({ authenticateKey }) => ({
         authenticateKey: (text) =>
           keysAreLost ? Promise.reject(new Unavailable('document store', 'gone')) : authenticateKey(text),
-        shipments: { upsert: lost, recordMilestone: lost, cancel: lost, reopen: lost, getShipment: lost },
+        shipments: {
+          upsertShipment: lost,
+          recordMilestone: lost,
+          cancelShipment: lost,
+          reopenShipment: lost,
+          getShipment: lost,
+        },
       }),
     });
     try {
@@ -670,9 +676,9 @@ describe('observation', () => {
             origins.push(currentRequest());
             return Promise.resolve(undefined);
           },
-          upsert: async (command) => {
+          upsertShipment: async (command) => {
             origins.push(currentRequest());
-            return shipments.upsert(command);
+            return shipments.upsertShipment(command);
           },
         } as typeof shipments,
       }),
@@ -736,12 +742,12 @@ describe('closing', () => {
       override: ({ shipments }) => ({
         shipments: {
           recordMilestone: (command) => shipments.recordMilestone(command),
-          cancel: (command) => shipments.cancel(command),
-          reopen: (command) => shipments.reopen(command),
+          cancelShipment: (command) => shipments.cancelShipment(command),
+          reopenShipment: (command) => shipments.reopenShipment(command),
           getShipment: (request) => shipments.getShipment(request),
-          upsert: async (command) => {
+          upsertShipment: async (command) => {
             stopped = closing.stop();
-            const written = await shipments.upsert(command);
+            const written = await shipments.upsertShipment(command);
             answered = true;
             return written;
           },

@@ -11,7 +11,7 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { Metrics } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { Shipments, eventBodies } from '@tracking/shipments';
+import { shipmentsService, eventBodies } from '@tracking/shipments';
 import { type LogLine, recordingLogger } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { createHttpApi } from '../src/index.ts';
@@ -76,7 +76,7 @@ export async function startApi(options: StartOptions = {}) {
   });
   const events = new PublishedEvents(readModels, eventBodies({ eventStore, appUrl: 'https://app.example' }));
   const dependencies = {
-    shipments: new Shipments({ eventStore, places, logger, metrics }),
+    shipments: shipmentsService({ eventStore, places, logger, metrics }),
     readModels,
     authenticateKey: (key) => identity.authenticateKey(key),
     head: () => eventStore.head(),

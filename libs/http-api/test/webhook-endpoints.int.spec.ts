@@ -395,7 +395,7 @@ it.each(['enable', 'disable'])('%s is answered behind the writes that stand befo
     await waiting.call('POST', `${path}/verify`, { key: developer });
     const { shipments } = waiting.dependencies;
     const scope = { workspace_id: await waiting.workspace(), environment: 'live' } as const;
-    await shipments.upsert({
+    await shipments.upsertShipment({
       type: 'UpsertShipment',
       id: randomUUID(),
       at: new Date().toISOString(),

@@ -45,7 +45,7 @@ export class CancellationController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentWithWarnings> {
-    const written = await this.shipments.cancel({ type: 'CancelShipment', ...command, shipment_id });
+    const written = await this.shipments.cancelShipment({ type: 'CancelShipment', ...command, shipment_id });
     return this.writes.answer(reply, written, ignored);
   }
 
@@ -58,7 +58,7 @@ export class CancellationController {
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentWithWarnings> {
-    const writing = this.shipments.reopen({ type: 'ReopenShipment', ...command, shipment_id });
+    const writing = this.shipments.reopenShipment({ type: 'ReopenShipment', ...command, shipment_id });
     return (await this.writes.answerOpen(reply, writing, ignored)).shipment;
   }
 }

@@ -9,7 +9,7 @@ import { shipmentEtag } from './shipment-etag.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 
 type ShipmentsService = HttpApiDependencies['shipments'];
-type ChangedShipment = Awaited<ReturnType<ShipmentsService['upsert' | 'cancel' | 'reopen']>>;
+type ChangedShipment = Awaited<ReturnType<ShipmentsService['upsertShipment' | 'cancelShipment' | 'reopenShipment']>>;
 export type ShipmentWithWarnings = Shipment & { readonly warnings: readonly Warning[] };
 
 /** Answers writes of a shipment: with a token, an ETag, and warnings. */

@@ -14,7 +14,9 @@ describe('many commands at once', () => {
   it('200 upserts of one external_id make one shipment in one stream', async () => {
     const shipments = replica(engine.store);
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, n) => shipments.upsert(upsert({ external_id: 'PO-1', house_bill: `HB-${n}` }))),
+      Array.from({ length: 200 }, (_, n) =>
+        shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: `HB-${n}` })),
+      ),
     );
     expect(new Set(answers.map(({ answer }) => answer.shipment.id)).size).toBe(1);
     expect(answers.filter(({ answer }) => answer.outcome === 'created')).toHaveLength(1);
@@ -34,7 +36,9 @@ describe('many commands at once', () => {
   it('200 equal upserts by two replicas make one shipment and nothing else', async () => {
     const replicas = [replica(engine.store), replica(engine.store)];
     const answers = await Promise.all(
-      Array.from({ length: 100 }, () => replicas.map((each) => each.upsert(upsert({ external_id: 'PO-1' })))).flat(),
+      Array.from({ length: 100 }, () =>
+        replicas.map((each) => each.upsertShipment(upsert({ external_id: 'PO-1' }))),
+      ).flat(),
     );
     const outcomes = answers.map(({ answer }) => answer.outcome).sort();
     expect(outcomes).toEqual(['created', ...Array.from({ length: 199 }, () => 'unchanged')]);
@@ -43,7 +47,7 @@ describe('many commands at once', () => {
 
   it('1,000 different milestones of one shipment are all recorded', async () => {
     const shipments = replica(engine.store);
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const answers = await Promise.all(
       milestones(answer.shipment.id, 1_000).map((command) => shipments.recordMilestone(command)),
     );
@@ -58,7 +62,7 @@ describe('many commands at once', () => {
 
   it('a storm of two replicas on one shipment loses nothing, and neither sees a state that never was', async () => {
     const replicas = [replica(engine.store), replica(engine.store)];
-    const { answer } = await replicas[0]!.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await replicas[0]!.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const work = replicas.map(async (each, n) => {
       for (let round = 0; round < 10; round++) {
@@ -69,7 +73,7 @@ describe('many commands at once', () => {
               milestone: { ...command.milestone, location: `replica ${n} round ${round} checkpoint ${m}` },
             }),
           ),
-          each.upsert(upsert({ external_id: 'PO-1', house_bill: `HB-${n}-${round}` })),
+          each.upsertShipment(upsert({ external_id: 'PO-1', house_bill: `HB-${n}-${round}` })),
         ]);
       }
     });
@@ -84,7 +88,7 @@ describe('many commands at once', () => {
 
   it('commands that are refused do not hurt those that wait with them', async () => {
     const shipments = replica(engine.store);
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const results = await Promise.allSettled(
       milestones(id, 50).map((command, n) =>
@@ -113,7 +117,7 @@ describe('many commands at once', () => {
         references: Array.from({ length: 50 }, () => ({ type: 'po', value: 'ß'.repeat(900) + String(n) })),
       }),
     );
-    const answers = await Promise.all(commands.map((command) => shipments.upsert(command)));
+    const answers = await Promise.all(commands.map((command) => shipments.upsertShipment(command)));
     const events = await stored(answers[0]?.answer.shipment.id ?? '');
     expect(events.map(({ metadata }) => metadata['command_id'])).toEqual(commands.map((command) => command.id));
     expect(answers.map(({ answer }) => answer.shipment.references[0]?.value.slice(900))).toEqual(
@@ -126,7 +130,7 @@ describe('many commands at once', () => {
   it('keeps different shipments out of each other’s way', async () => {
     const shipments = replica(engine.store);
     const created = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => shipments.upsert(upsert({ external_id: `PO-${n}` }))),
+      Array.from({ length: 100 }, (_, n) => shipments.upsertShipment(upsert({ external_id: `PO-${n}` }))),
     );
     const answers = await Promise.all(
       created.map(({ answer }) => shipments.recordMilestone(milestone(answer.shipment.id))),

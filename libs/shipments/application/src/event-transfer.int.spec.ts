@@ -17,7 +17,7 @@ async function written(eventStore: EventStore, shipments: number, milestonesEach
   const service = replica(eventStore);
   const ids: string[] = [];
   for (let n = 0; n < shipments; n += 1) {
-    const { answer } = await service.upsert(upsert({ external_id: `T-${n}` }));
+    const { answer } = await service.upsertShipment(upsert({ external_id: `T-${n}` }));
     ids.push(answer.shipment.id);
     await Promise.all(milestones(answer.shipment.id, milestonesEach).map((one) => service.recordMilestone(one)));
   }

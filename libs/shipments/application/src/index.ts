@@ -5,7 +5,7 @@ export { type EventBodiesOptions, eventBodies } from './publisher/event-bodies.t
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsReached } from './publisher/read-models-first.ts';
 export type { CacheLimits } from './shipment-cache.ts';
-export { Shipments, type ShipmentsLimits, type ShipmentsOptions } from './shipments.ts';
+export { shipmentsService, type ShipmentsLimits, type ShipmentsOptions } from './shipments.ts';
 export type {
   FoundShipment,
   GetShipment,

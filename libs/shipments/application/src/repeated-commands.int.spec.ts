@@ -26,21 +26,21 @@ describe('a command that comes again', () => {
     ],
   ])('changes nothing and is answered the same: %s', async (_, again) => {
     const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870', 'MSCU6639871'] });
-    const created = await shipments.upsert(create);
+    const created = await shipments.upsertShipment(create);
     const { id } = created.answer.shipment;
     const record = milestone(id, { external_id: 'M-1', location: 'Hamburg' });
     const recorded = await shipments.recordMilestone(record);
     const correct = milestone(id, { external_id: 'M-1', location: 'Bremerhaven', code: 'vessel_departed' });
     const corrected = await shipments.recordMilestone(correct);
     const update = upsert({ external_id: 'PO-1', house_bill: 'HB-1', container_numbers: [] });
-    const updated = await shipments.upsert(update);
+    const updated = await shipments.upsertShipment(update);
     await shipments.recordMilestone(milestone(id, { location: 'Hamburg' }));
     const known = milestone(id, { location: 'Hamburg', external_id: 'M-2' });
     const taken = await shipments.recordMilestone(known);
     const [cancellation, reopening] = [cancel(id), reopen(id)];
-    const cancelled = await shipments.cancel(cancellation);
-    const reopened = await shipments.reopen(reopening);
-    await shipments.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
+    const cancelled = await shipments.cancelShipment(cancellation);
+    const reopened = await shipments.reopenShipment(reopening);
+    await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
     const first = [created, recorded, corrected, updated, taken, cancelled, reopened];
     expect(first.map(({ answer }) => answer.outcome)).toEqual([
       'created',
@@ -55,20 +55,20 @@ describe('a command that comes again', () => {
     const before = await length(id);
 
     const service = await again();
-    expect(await service.upsert(create)).toEqual(created);
+    expect(await service.upsertShipment(create)).toEqual(created);
     expect(await service.recordMilestone(record)).toEqual(recorded);
     expect(await service.recordMilestone(correct)).toEqual(corrected);
-    expect(await service.upsert(update)).toEqual(updated);
+    expect(await service.upsertShipment(update)).toEqual(updated);
     expect(await service.recordMilestone(known)).toEqual(taken);
-    expect(await service.cancel(cancellation)).toEqual(cancelled);
-    expect(await service.reopen(reopening)).toEqual(reopened);
+    expect(await service.cancelShipment(cancellation)).toEqual(cancelled);
+    expect(await service.reopenShipment(reopening)).toEqual(reopened);
     expect(await length(id)).toBe(before);
   });
 
   it('is one command when it comes twice at the same time', async () => {
     const create = upsert({ house_bill: 'HB-1' });
     const others = [replica(engine.store), replica(engine.store)];
-    const created = await Promise.all([shipments, shipments, ...others].map((each) => each.upsert(create)));
+    const created = await Promise.all([shipments, shipments, ...others].map((each) => each.upsertShipment(create)));
     for (const each of created) expect(each).toEqual(created[0]);
     const id = created[0]?.answer.shipment.id ?? '';
 
@@ -93,9 +93,9 @@ describe('a command that comes again', () => {
       throw new Error('killed');
     };
     const dying = replica(store);
-    await expect(dying.upsert(create)).rejects.toThrow('killed');
+    await expect(dying.upsertShipment(create)).rejects.toThrow('killed');
     await engine.reopen();
-    const { answer } = await replica(engine.store).upsert(create);
+    const { answer } = await replica(engine.store).upsertShipment(create);
 
     const record = milestone(answer.shipment.id, { code: 'vessel_departed' });
     const stored = new InterceptedStore(engine.store);
@@ -108,13 +108,13 @@ describe('a command that comes again', () => {
     // Elsewhere all goes well with the same commands.
     const elsewhere = await TestEngine.open();
     const healthy = replica(elsewhere.store);
-    expect((await healthy.upsert(create)).answer).toEqual(answer);
+    expect((await healthy.upsertShipment(create)).answer).toEqual(answer);
     expect(await healthy.recordMilestone(record)).toEqual(recorded);
     await elsewhere.close();
   });
 
   it('that changed nothing the first time is answered again as it was', async () => {
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const record = milestone(answer.shipment.id, {});
     const recorded = await shipments.recordMilestone(record);
     const duplicate = milestone(answer.shipment.id, {});
@@ -128,11 +128,11 @@ describe('a command that comes again', () => {
 
   it('keeps its first answer when its rules have changed since', async () => {
     const create = upsert({ external_id: 'PO-1', origin_port: 'CNSHA' });
-    const created = await shipments.upsert(create);
+    const created = await shipments.upsertShipment(create);
     expect(created.answer.warnings).toEqual([]);
     // A command that would be refused by now is still the one that was accepted.
     const refusedNow = { ...create, fields: { ...create.fields, origin_port: 'nowhere at all' } };
     expect(places.isUnknown('CNSHA')).toBe(false);
-    expect(await shipments.upsert(refusedNow)).toEqual(created);
+    expect(await shipments.upsertShipment(refusedNow)).toEqual(created);
   });
 });

@@ -1,14 +1,6 @@
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import type {
-  CancelShipment,
-  CancellationAnswer,
-  RecordMilestone,
-  RecordMilestoneAnswer,
-  ReopenShipment,
-  UpsertShipment,
-  UpsertShipmentAnswer,
-} from '@tracking/shipments-domain';
+import type { AnswerOf, CommandOf, CommandType } from '@tracking/shipments-domain';
 import type { Written } from './answers.ts';
 
 /** A shipment as its stream has it, and the position of its last event. */
@@ -17,25 +9,24 @@ export interface FoundShipment {
   readonly position: Position;
 }
 
+/** A command as the edge sends it: the id of a shipment that it may create is made of its `external_id`. */
+export type SubmittedCommand<Type extends CommandType> = Type extends 'UpsertShipment'
+  ? Omit<CommandOf<Type>, 'shipment_id'>
+  : CommandOf<Type>;
+
 /**
- * What is done to shipments. The same command id is the same command, however often and wherever it is sent: it is
- * carried out once and answered the same, so that any command may be repeated after an unknown outcome.
- * Commands of one shipment are serialised, whatever replica they reach.
- * All methods throw `Unavailable` when the outcome is unknown, and `Busy` when nothing was done for want of room.
+ * What is done to shipments: an operation for each command of the domain, `upsertShipment` for `UpsertShipment`. The same
+ * command id is the same command, however often and wherever it is sent: it is carried out once and answered the same, so
+ * that any command may be repeated after an unknown outcome. Commands of one shipment are serialised, whatever replica
+ * they reach.
+ * All throw `DomainError` (`not_found` also for another scope's shipment), `Unavailable` when the outcome is unknown, and
+ * `Busy` when nothing was done for want of room.
  */
-export interface ShipmentCommands {
-  /** Creates a shipment, or changes the one that has this `external_id`. @throws DomainError, Unavailable, Busy */
-  upsert(command: Omit<UpsertShipment, 'shipment_id'>): Promise<Written<UpsertShipmentAnswer>>;
-
-  /** @throws DomainError (`not_found` also for another scope's shipment), Unavailable, Busy */
-  recordMilestone(command: RecordMilestone): Promise<Written<RecordMilestoneAnswer>>;
-
-  /** @throws DomainError (`already_delivered`; `not_found` also for another scope's shipment), Unavailable, Busy */
-  cancel(command: CancelShipment): Promise<Written<CancellationAnswer>>;
-
-  /** @throws DomainError (`cancelled_by_milestone`; `not_found` also for another scope's shipment), Unavailable, Busy */
-  reopen(command: ReopenShipment): Promise<Written<CancellationAnswer>>;
-}
+export type ShipmentCommands = {
+  readonly [Type in CommandType as Uncapitalize<Type>]: (
+    command: SubmittedCommand<Type>,
+  ) => Promise<Written<AnswerOf<Type>>>;
+};
 
 export interface ShipmentReads {
   /** The shipment from its stream: at least as new as every command answered before the call. @throws Unavailable */

@@ -23,7 +23,7 @@ describe('what is stored', () => {
       { external_id: 'PO-1', container_numbers: ['MSCU6639871'] },
       { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', request_id: 'req_42' },
     );
-    const { answer, position } = await shipments.upsert(command);
+    const { answer, position } = await shipments.upsertShipment(command);
     const events = await engine.store.read(streamOf(answer.shipment.id));
     // The container's check digit is wrong: an exception opens with the shipment.
     expect(events.map(({ type }) => type)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
@@ -46,7 +46,7 @@ describe('what is stored', () => {
 
   it('without an external_id is a shipment for each command', async () => {
     const shipments = replica(engine.store);
-    const answers = await Promise.all([1, 2, 3].map(() => shipments.upsert(upsert({ house_bill: 'HB-1' }))));
+    const answers = await Promise.all([1, 2, 3].map(() => shipments.upsertShipment(upsert({ house_bill: 'HB-1' }))));
     expect(new Set(answers.map(({ answer }) => answer.shipment.id)).size).toBe(3);
   });
 });
@@ -57,17 +57,17 @@ describe('scopes', () => {
     ['the other environment', { workspace_id: 'wsp_1', environment: 'test' }],
   ] as const)('%s neither sees nor touches a shipment', async (_, foreign) => {
     const shipments = replica(engine.store);
-    const mine = await shipments.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const mine = await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     const { id } = mine.answer.shipment;
     const command = milestone(id, {}, foreign);
     for (const each of [shipments, replica(engine.store)]) {
       expect(await each.getShipment({ ...foreign, shipment_id: id })).toBeUndefined();
       await expect(each.recordMilestone(command)).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.cancel({ ...cancel(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.reopen({ ...reopen(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
-      await expect(each.cancel(cancel('shp_none'))).rejects.toMatchObject({ code: 'not_found' });
+      await expect(each.cancelShipment({ ...cancel(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
+      await expect(each.reopenShipment({ ...reopen(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
+      await expect(each.cancelShipment(cancel('shp_none'))).rejects.toMatchObject({ code: 'not_found' });
     }
-    const theirs = await shipments.upsert(upsert({ external_id: 'PO-1' }, foreign));
+    const theirs = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }, foreign));
     expect(theirs.answer).toMatchObject({ outcome: 'created', shipment: { house_bill: null } });
     expect(theirs.answer.shipment.id).not.toBe(id);
     expect((await shipments.getShipment({ ...scope, shipment_id: id }))?.record).toEqual(mine.answer.shipment);
@@ -75,7 +75,7 @@ describe('scopes', () => {
 
   it('refuses a foreign command also when it waits together with own ones', async () => {
     const shipments = replica(engine.store);
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const own = milestones(answer.shipment.id, 4);
     const foreign = milestones(answer.shipment.id, 4, { workspace_id: 'wsp_2' });
     const results = await Promise.allSettled(
@@ -103,7 +103,7 @@ describe('bounds', () => {
     const store = new InterceptedStore(engine.store);
     const metrics = new RecordedMetrics();
     const shipments = replica(store, { commandsPerShipment: 10, commands: 20 }, metrics);
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const gate = Promise.withResolvers<void>();
     store.intercept = async (append) => {
       await gate.promise;
@@ -111,7 +111,7 @@ describe('bounds', () => {
     };
     const results = Promise.allSettled([
       ...milestones(answer.shipment.id, 12).map((command) => shipments.recordMilestone(command)),
-      ...Array.from({ length: 10 }, (_, n) => shipments.upsert(upsert({ external_id: `other ${n}` }))),
+      ...Array.from({ length: 10 }, (_, n) => shipments.upsertShipment(upsert({ external_id: `other ${n}` }))),
     ]);
     expect(metrics.value('commands_pending')).toBe(20);
     gate.resolve();
@@ -128,7 +128,7 @@ describe('bounds', () => {
   it('does nothing for a command whose time went by in the queue', async () => {
     const store = new InterceptedStore(engine.store);
     const shipments = replica(store, { deadlineMs: 50 });
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     store.intercept = async (append) => {
       await delay(100);
       return append();
@@ -151,7 +151,7 @@ describe('bounds', () => {
     const shipments = replica(engine.store, { cache }, metrics);
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
-      ids.push((await shipments.upsert(upsert({ external_id: `PO-${n}` }))).answer.shipment.id);
+      ids.push((await shipments.upsertShipment(upsert({ external_id: `PO-${n}` }))).answer.shipment.id);
     }
     for (let round = 0; round < 3; round++) {
       await Promise.all(
@@ -191,14 +191,14 @@ describe('between processes', () => {
     const direct = replica(elsewhere.store);
 
     const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870'] });
-    const created = await client.upsert(create);
-    expect(created).toEqual(await direct.upsert(create));
+    const created = await client.upsertShipment(create);
+    expect(created).toEqual(await direct.upsertShipment(create));
     const { id } = created.answer.shipment;
     const record = milestone(id);
     expect(await client.recordMilestone(record)).toEqual(await direct.recordMilestone(record));
     const [cancellation, reopening] = [cancel(id), reopen(id)];
-    expect(await client.cancel(cancellation)).toEqual(await direct.cancel(cancellation));
-    expect(await client.reopen(reopening)).toEqual(await direct.reopen(reopening));
+    expect(await client.cancelShipment(cancellation)).toEqual(await direct.cancelShipment(cancellation));
+    expect(await client.reopenShipment(reopening)).toEqual(await direct.reopenShipment(reopening));
     const request = { ...scope, shipment_id: id };
     expect(await client.getShipment(request)).toEqual(await direct.getShipment(request));
     expect(await client.getShipment({ ...request, environment: 'test' })).toBeUndefined();
@@ -216,7 +216,7 @@ describe('between processes', () => {
   });
 
   it('passes nothing that JSON would change', async () => {
-    const created = await client.upsert(upsert({ external_id: 'PO-1', legs: [] }));
+    const created = await client.upsertShipment(upsert({ external_id: 'PO-1', legs: [] }));
     const { id } = created.answer.shipment;
     expect(await service.getShipment({ ...scope, shipment_id: id })).toStrictEqual({
       record: created.answer.shipment,
@@ -229,7 +229,7 @@ describe('between processes', () => {
 
   it('tells of the log, and takes events from it', async () => {
     expect(await events.head()).toBeUndefined();
-    await client.upsert(upsert({ external_id: 'PO-1' }));
+    await client.upsertShipment(upsert({ external_id: 'PO-1' }));
     expect(await events.head()).toBe(await engine.store.head());
     const here = eventOperations(engine.store, APP_URL);
     const page = await here.exportEvents({ after: null, limit: 10 });

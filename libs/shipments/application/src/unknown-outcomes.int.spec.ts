@@ -20,7 +20,7 @@ describe('an engine that does not answer', () => {
     ['had stored nothing', false],
   ])('but %s: the command is carried out once', async (_, stores) => {
     const shipments = replica(store);
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     let failures = 0;
     store.intercept = async (append) => {
       if (failures++ >= 2) return append();
@@ -40,7 +40,7 @@ describe('an engine that does not answer', () => {
 
   it('but says that it takes no writes: that is answered at once, and nothing is tried again', async () => {
     const shipments = replica(store);
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     let appends = 0;
     store.intercept = () => {
       appends += 1;
@@ -53,7 +53,7 @@ describe('an engine that does not answer', () => {
   it('is told in a line for each command, by its request, trace and shipment', async () => {
     const lines: LogLine[] = [];
     const shipments = replica(store, {}, undefined, recordingLogger(lines));
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
     let isFirst = true;
     store.intercept = (append) => {
@@ -71,7 +71,7 @@ describe('an engine that does not answer', () => {
 
   it('and stored the events just before another replica wrote: still once, and both are there', async () => {
     const shipments = replica(store);
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     let isFirst = true;
     store.intercept = async (append) => {
@@ -84,23 +84,23 @@ describe('an engine that does not answer', () => {
     const recorded = await shipments.recordMilestone(milestone(id, { code: 'vessel_departed' }));
     expect(recorded.answer.outcome).toBe('recorded');
     expect((await types(id)).filter((type) => type === 'milestone.recorded.v1')).toHaveLength(2);
-    const later = await shipments.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const later = await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(later.answer.shipment.status).toBe('arrived');
     expect(later.answer.shipment.version).toBe((await types(id)).length);
   });
 
   it('and lets another replica write first: the command is decided on what that made', async () => {
     const shipments = replica(store);
-    const { answer } = await shipments.upsert(upsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     let isFirst = true;
     store.intercept = async (append) => {
       if (!isFirst) return append();
       isFirst = false;
-      await replica(engine.store).upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-other' }));
+      await replica(engine.store).upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-other' }));
       throw new Unavailable('event store', 'no answer');
     };
-    const { answer: updated } = await shipments.upsert(upsert({ external_id: 'PO-1', booking_number: 'B-1' }));
+    const { answer: updated } = await shipments.upsertShipment(upsert({ external_id: 'PO-1', booking_number: 'B-1' }));
     expect(updated.shipment).toMatchObject({ house_bill: 'HB-other', booking_number: 'B-1' });
     expect(await types(id)).toHaveLength(updated.shipment.version);
   });
@@ -112,11 +112,11 @@ describe('an engine that does not answer', () => {
       await append();
       throw new Unavailable('event store', 'no answer');
     };
-    const failure = await shipments.upsert(create).catch((error: unknown) => error);
+    const failure = await shipments.upsertShipment(create).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Unavailable);
     expect(failure).not.toBeInstanceOf(Busy);
     store.intercept = (append) => append();
-    const { answer } = await shipments.upsert(create);
+    const { answer } = await shipments.upsertShipment(create);
     expect(answer.outcome).toBe('created');
     expect(await types(answer.shipment.id)).toEqual(['shipment.created.v1']);
   });
@@ -129,7 +129,7 @@ describe('an engine that does not answer', () => {
       isFirst = false;
       throw new Unavailable('event store', 'no answer');
     };
-    const failure = await shipments.upsert(upsert({ external_id: 'PO-1' })).catch((error: unknown) => error);
+    const failure = await shipments.upsertShipment(upsert({ external_id: 'PO-1' })).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Unavailable);
     expect(failure).not.toBeInstanceOf(Busy);
   });
@@ -138,9 +138,9 @@ describe('an engine that does not answer', () => {
     const shipments = replica(store);
     store.intercept = () => Promise.reject(new Busy('event store', 'full'));
     const create = upsert({ external_id: 'PO-1' });
-    await expect(shipments.upsert(create)).rejects.toThrow(Busy);
+    await expect(shipments.upsertShipment(create)).rejects.toThrow(Busy);
     store.intercept = (append) => append();
-    expect((await shipments.upsert(create)).answer.outcome).toBe('created');
+    expect((await shipments.upsertShipment(create)).answer.outcome).toBe('created');
   });
 });
 
@@ -153,34 +153,34 @@ describe('what a replica remembers of a shipment while another writes to it', ()
 
   it('decides no upsert to be without effect, on what is no more', async () => {
     const [one, other] = [replica(engine.store), replica(engine.store)];
-    await one.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    await other.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
-    const { answer } = await one.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    await one.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
+    const { answer } = await one.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(answer.outcome).toBe('updated');
     expect(answer.shipment).toMatchObject({ house_bill: 'HB-1', version: 3 });
   });
 
   it('refuses nothing on what is no more', async () => {
     const [one, other] = [replica(engine.store), replica(engine.store)];
-    const { answer } = await one.upsert(upsert({ external_id: 'PO-1' }));
-    await other.upsert(upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
+    const { answer } = await one.upsertShipment(upsert({ external_id: 'PO-1' }));
+    await other.upsertShipment(upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
     const recorded = await one.recordMilestone(milestone(answer.shipment.id, { container_number: 'MSCU6639871' }));
     expect(recorded.answer.outcome).toBe('recorded');
   });
 
   it('answers a command that writes nothing with the position of the last event, whoever appended it', async () => {
     const [one, other] = [replica(engine.store), replica(engine.store)];
-    await one.upsert(upsert({ external_id: 'PO-1' }));
-    const written = await other.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    const unchanged = await one.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    await one.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const written = await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const unchanged = await one.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(unchanged.answer.outcome).toBe('unchanged');
     expect(unchanged.position).toBe(written.position);
   });
 
   it('shows by id at least what was acknowledged anywhere before', async () => {
     const [one, other] = [replica(engine.store), replica(engine.store)];
-    const { answer } = await one.upsert(upsert({ external_id: 'PO-1' }));
-    const written = await other.upsert(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const { answer } = await one.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const written = await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(await one.getShipment({ ...scope, shipment_id: answer.shipment.id })).toEqual({
       record: written.answer.shipment,
       position: written.position,

@@ -2,7 +2,7 @@ import { EmbeddedEngine } from '@tracking/embedded';
 import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } from '@tracking/ports';
 import { RecordedMetrics, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
-import { Shipments, type ShipmentsLimits } from '../src/shipments.ts';
+import { shipmentsService, type ShipmentsLimits } from '../src/shipments.ts';
 import { places } from './builders.ts';
 
 /** An embedded engine in a folder of its own. */
@@ -44,7 +44,7 @@ export function replica(
   metrics = new RecordedMetrics(),
   logger: Logger = silentLogger,
 ) {
-  return new Shipments({ eventStore, places, logger, metrics, limits });
+  return shipmentsService({ eventStore, places, logger, metrics, limits });
 }
 
 type Append = () => Promise<AppendResult>;

@@ -10,7 +10,7 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
-import { Publisher, type PublisherOptions, Shipments } from '../src/index.ts';
+import { type ShipmentsService, Publisher, type PublisherOptions, shipmentsService } from '../src/index.ts';
 import { milestone, places, upsert } from './builders.ts';
 import { MortalProcess } from './mortal-process.ts';
 
@@ -24,7 +24,7 @@ export interface Running {
 
 /** Everything around publishers that outlives them: an engine in a folder, and shipments that are written. */
 export class PublishingStage {
-  shipments: Shipments;
+  shipments: ShipmentsService;
   private readonly running = new Map<Publisher, MortalProcess>();
   private incarnation = 1_000;
 
@@ -89,7 +89,7 @@ export class PublishingStage {
 
   /** A new shipment; its id. */
   async create(external_id: string = randomUUID(), fields: object = {}): Promise<string> {
-    const written = await this.shipments.upsert(upsert({ external_id, mode: 'ocean', ...fields }));
+    const written = await this.shipments.upsertShipment(upsert({ external_id, mode: 'ocean', ...fields }));
     return written.answer.shipment.id;
   }
 
@@ -168,6 +168,6 @@ function openIn(folder: TempFolder, partitions: number): Promise<EmbeddedEngine>
   });
 }
 
-function shipmentsOn(eventStore: EventStore): Shipments {
-  return new Shipments({ eventStore, places, logger: silentLogger, metrics: new RecordedMetrics() });
+function shipmentsOn(eventStore: EventStore): ShipmentsService {
+  return shipmentsService({ eventStore, places, logger: silentLogger, metrics: new RecordedMetrics() });
 }

@@ -71,7 +71,7 @@ describe('the publisher', () => {
 
   it('says where each event is in the log and what request it came from, the same each time, and not in the event', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    await stage.shipments.upsert(upsert({ house_bill: 'HB-1' }, { request_id: 'req_traced', traceparent }));
+    await stage.shipments.upsertShipment(upsert({ house_bill: 'HB-1' }, { request_id: 'req_traced', traceparent }));
     await stage.create();
     const { publisher } = stage.start();
     const [first, second] = await stage.published();
