@@ -1,6 +1,13 @@
 import { DomainError } from '@tracking/contracts';
 import { MAX_APPEND_BYTES, type NewEvent } from '@tracking/ports';
-import { type DecideContext, type ShipmentCommand, decide, fold, revisionOf } from '@tracking/shipments-domain';
+import {
+  type DecideContext,
+  type ShipmentCommand,
+  type ShipmentState,
+  decide,
+  fold,
+  revisionOf,
+} from '@tracking/shipments-domain';
 import { type ShipmentAnswer, answerTo } from './answers.ts';
 import { partId } from './ids.ts';
 import {
@@ -13,7 +20,7 @@ import {
 } from './shipment-stream.ts';
 
 /** What became of one command of a batch, if its events are appended where they were decided. */
-export type Outcome =
+export type CommandOutcome =
   | { readonly kind: 'answered'; readonly answer: ShipmentAnswer }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** Its events are in the stream, or in this batch: the first answer is rebuilt from there. */
@@ -21,7 +28,7 @@ export type Outcome =
 
 export interface BatchDecision {
   /** By the order of the commands; shorter than them when one append would grow too large. */
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly CommandOutcome[];
   readonly events: readonly NewEvent[];
   /** The shipment after all of them, but for its place in the store; undefined when there is none. */
   readonly after: Pick<LoadedShipment, 'state' | 'characters'> | undefined;
@@ -51,38 +58,69 @@ export function decideBatch(
   known: LoadedShipment | undefined,
   places: DecideContext['places'],
 ): BatchDecision {
-  let state = known?.state;
-  let revision = known?.revision ?? -1;
-  let size = 0;
-  let wrote = 0;
-  const events: NewEvent[] = [];
-  const outcomes: Outcome[] = [];
+  const batch = new Batch(known, commands.length > 1);
   for (const command of commands) {
+    if (!batch.add(command, contextFor(command, places))) break;
+  }
+  return batch.decision();
+}
+
+/** Decisions on one shipment, while they are made. */
+class Batch {
+  private readonly events: NewEvent[] = [];
+  private readonly outcomes: CommandOutcome[] = [];
+  private state: ShipmentState | undefined;
+  private revision: number;
+  private size = 0;
+  private wrote = 0;
+
+  /** @param isShared whether several commands are appended together */
+  constructor(
+    private readonly known: LoadedShipment | undefined,
+    private readonly isShared: boolean,
+  ) {
+    this.state = known?.state;
+    this.revision = known?.revision ?? -1;
+  }
+
+  /** Answers whether there was room for what the command stores. */
+  add(command: ShipmentCommand, context: DecideContext): boolean {
     try {
-      if (state !== undefined && !isInScope(state, command)) throw noSuchShipment();
-      if (state !== undefined && revisionOf(state, command.id) !== undefined) {
-        outcomes.push({ kind: 'repeated' });
-        continue;
+      if (this.state !== undefined && !isInScope(this.state, command)) throw noSuchShipment();
+      if (this.state === undefined || revisionOf(this.state, command.id) === undefined) {
+        return this.decide(command, context);
       }
-      const decision = decide(command, state, contextFor(command, places));
-      const made = eventsOf(command, decision.events, decision.nextCheckAt, revision + 1);
-      const after = fold(made, state);
-      if (after === undefined) throw new Error(`${command.type} made no shipment`);
-      const stored = made.map(toNewEvent);
-      const characters = commands.length > 1 ? JSON.stringify(stored).length : 0;
+      this.outcomes.push({ kind: 'repeated' });
+    } catch (error) {
+      this.outcomes.push({ kind: 'failed', error });
+    }
+    return true;
+  }
+
+  private decide(command: ShipmentCommand, context: DecideContext): boolean {
+    const decision = decide(command, this.state, context);
+    const made = eventsOf(command, decision.events, decision.nextCheckAt, this.revision + 1);
+    const after = fold(made, this.state);
+    if (after === undefined) throw new Error(`${command.type} made no shipment`);
+    const stored = made.map(toNewEvent);
+    if (this.isShared) {
+      const characters = JSON.stringify(stored).length;
       // Alone it is refused by the store; among others it must not take them with it.
       if (characters > MAX_APPEND_BYTES) throw tooLarge();
-      size += characters;
-      if (events.length > 0 && size > MAX_APPEND_CHARACTERS) break;
-      outcomes.push({ kind: 'answered', answer: answerTo(command, decision, decision.warnings, after) });
-      events.push(...stored);
-      state = after;
-      revision += made.length;
-      wrote += made.length > 0 ? 1 : 0;
-    } catch (error) {
-      outcomes.push({ kind: 'failed', error });
+      this.size += characters;
+      if (this.events.length > 0 && this.size > MAX_APPEND_CHARACTERS) return false;
     }
+    this.outcomes.push({ kind: 'answered', answer: answerTo(command, decision, decision.warnings, after) });
+    this.events.push(...stored);
+    this.state = after;
+    this.revision += made.length;
+    this.wrote += made.length > 0 ? 1 : 0;
+    return true;
   }
-  const characters = events.reduce((sum, event) => sum + lastingCharacters(event), known?.characters ?? 0);
-  return { outcomes, events, after: state && { state, characters }, proven: wrote === outcomes.length };
+
+  decision(): BatchDecision {
+    const { events, outcomes, state, known } = this;
+    const characters = events.reduce((sum, event) => sum + lastingCharacters(event), known?.characters ?? 0);
+    return { outcomes, events, after: state && { state, characters }, proven: this.wrote === outcomes.length };
+  }
 }

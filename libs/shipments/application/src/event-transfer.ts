@@ -1,5 +1,5 @@
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
-import { VersionConflict, type EventStore } from '@tracking/ports';
+import { VersionConflict, type EventStore, type StoredEvent } from '@tracking/ports';
 import { SHIPMENT_STREAM_PREFIX, UnknownEventType, isShipmentStream, upcast } from '@tracking/shipments-domain';
 
 /** Characters of one page, so that it fits every channel; one event may exceed it. */
@@ -32,16 +32,11 @@ export function eventTransfer(store: EventStore): EventTransfer {
       try {
         for await (const { events, position, caughtUp } of store.catchUp(options)) {
           if (events.length === 0 && !caughtUp) continue;
-          const page: ExportedEvent[] = [];
-          let characters = 0;
-          for (const { position: at, ...event } of events) {
-            characters += JSON.stringify(event).length;
-            if (page.length > 0 && characters > PAGE_CHARACTERS) break;
-            page.push(event);
-            if (page.length === events.length) return { events: page, position, complete: caughtUp };
-            after = at;
-          }
-          return { events: page, position: after, complete: events.length === 0 };
+          if (events.length === 0) break;
+          const page = firstPage(events);
+          const isWhole = page.length === events.length;
+          const end = isWhole ? position : (page.at(-1)?.position ?? after);
+          return { events: page.map(asExported), position: end, complete: isWhole && caughtUp };
         }
         return { events: [], position: after, complete: true };
       } finally {
@@ -66,6 +61,20 @@ export function eventTransfer(store: EventStore): EventTransfer {
       return { stored: events.length };
     },
   };
+}
+
+/** As many as fit into one answer, one at least. */
+function firstPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  let characters = 0;
+  const beyond = events.findIndex((event, index) => {
+    characters += JSON.stringify(asExported(event)).length;
+    return index > 0 && characters > PAGE_CHARACTERS;
+  });
+  return beyond === -1 ? events : events.slice(0, beyond);
+}
+
+function asExported({ position: _, ...event }: StoredEvent): ExportedEvent {
+  return event;
 }
 
 async function append(store: EventStore, events: readonly ExportedEvent[]): Promise<void> {

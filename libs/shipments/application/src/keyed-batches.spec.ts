@@ -1,5 +1,5 @@
 import { Busy } from '@tracking/ports';
-import { type BatchHandler, KeyedBatches } from './keyed-batches.ts';
+import { type KeyedBatchHandler, KeyedBatches } from './keyed-batches.ts';
 
 const limits = { perBatch: 10, perKey: 20, total: 30 };
 
@@ -7,7 +7,7 @@ const limits = { perBatch: 10, perKey: 20, total: 30 };
 function gated() {
   const seen: { key: string; items: number[] }[] = [];
   const gate = Promise.withResolvers<void>();
-  const handle: BatchHandler<number, string> = async (key, batch) => {
+  const handle: KeyedBatchHandler<number, string> = async (key, batch) => {
     seen.push({ key, items: batch.map(({ item }) => item) });
     await gate.promise;
     for (const { item, answer } of batch) answer(`${key}${item}`);

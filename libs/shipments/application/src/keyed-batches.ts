@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Busy } from '@tracking/ports';
 
 /** One item and whoever waits for its answer. Settling it twice changes nothing. */
-export interface Waiting<T, R> {
+export interface Queued<T, R> {
   readonly item: T;
   readonly answer: (result: R) => void;
   readonly fail: (error: unknown) => void;
 }
 
 /** Answers or fails every item of the batch; when it throws, those not answered yet fail with the error. */
-export type BatchHandler<T, R> = (key: string, batch: readonly Waiting<T, R>[]) => Promise<void>;
+export type KeyedBatchHandler<T, R> = (key: string, batch: readonly Queued<T, R>[]) => Promise<void>;
 
 export interface BatchLimits {
   /** Most items handed over at once. */
@@ -26,11 +26,11 @@ export interface BatchLimits {
  */
 export class KeyedBatches<T, R> {
   /** Waiting items by key; a key is there for as long as it is being worked on. */
-  private readonly queues = new Map<string, Waiting<T, R>[]>();
+  private readonly queues = new Map<string, Queued<T, R>[]>();
   private unanswered = 0;
 
   constructor(
-    private readonly handle: BatchHandler<T, R>,
+    private readonly handle: KeyedBatchHandler<T, R>,
     private readonly limits: BatchLimits,
   ) {}
 
@@ -56,13 +56,13 @@ export class KeyedBatches<T, R> {
     return promise;
   }
 
-  private async work(key: string, first: readonly Waiting<T, R>[]): Promise<void> {
+  private async work(key: string, first: readonly Queued<T, R>[]): Promise<void> {
     let batch = first;
     while (batch.length > 0) {
       try {
         await this.handle(key, batch);
       } catch (error) {
-        for (const waiting of batch) waiting.fail(error);
+        for (const queued of batch) queued.fail(error);
       }
       this.unanswered -= batch.length;
       batch = this.queues.get(key)?.splice(0, this.limits.perBatch) ?? [];

@@ -9,16 +9,16 @@ import {
   WritesRefused,
   originFields,
 } from '@tracking/ports';
+import { monotonicMs, retry } from '@tracking/resilience';
 import type { DecideContext, ShipmentCommand } from '@tracking/shipments-domain';
 import { streamOf } from '@tracking/shipments-domain';
 import { type ShipmentAnswer, type Written, rebuildAnswer } from './answers.ts';
-import { backOff, monotonic } from './backoff.ts';
 import { type BatchDecision, contextFor, decideBatch, tooLarge } from './decide-batch.ts';
-import { KeyedBatches, type Waiting } from './keyed-batches.ts';
+import { KeyedBatches, type Queued } from './keyed-batches.ts';
 import type { ShipmentCache } from './shipment-cache.ts';
 import { type LoadedShipment, readShipment } from './shipment-stream.ts';
 
-export interface WriterLimits {
+export interface CommandLimits {
   /** Milliseconds for one command from its arrival: waiting for others, conflicts and an engine's silence together. */
   readonly deadlineMs: number;
   /** Most commands that wait for one shipment, and most in all; beyond, `Busy`. */
@@ -32,9 +32,11 @@ export interface WriterOptions {
   readonly places: DecideContext['places'];
   readonly logger: Logger;
   readonly conflicts: Counter;
-  readonly limits: WriterLimits;
+  readonly limits: CommandLimits;
 }
 
+/** Other replicas and engines are back within moments, and a command has seconds. */
+const PAUSES = { firstPauseMs: 10, longestPauseMs: 500 };
 /** Most commands of one shipment decided and appended together: bounds how long the thread is kept from others. */
 const PER_BATCH = 32;
 
@@ -43,7 +45,19 @@ interface Job {
   /** By the monotonic clock. */
   readonly deadline: number;
 }
-type WaitingJob = Waiting<Job, Written<ShipmentAnswer>>;
+type QueuedJob = Queued<Job, Written<ShipmentAnswer>>;
+
+/** Commands of one shipment that are appended together. */
+interface Batch {
+  readonly stream: string;
+  readonly commands: readonly ShipmentCommand[];
+  readonly deadline: number;
+}
+interface Decided {
+  /** What it was decided on. */
+  readonly known: LoadedShipment | undefined;
+  readonly decision: BatchDecision;
+}
 
 /**
  * Carries commands out: load, decide, append at the revision read. Those of one shipment queue here, and all that wait
@@ -69,13 +83,13 @@ export class ShipmentWriter {
   }
 
   /** @throws DomainError, Unavailable when the outcome is unknown, Busy */
-  write(command: ShipmentCommand): Promise<Written<ShipmentAnswer>> {
-    const deadline = monotonic() + this.options.limits.deadlineMs;
-    return this.batches.submit(command.shipment_id, { command, deadline });
+  async write(command: ShipmentCommand): Promise<Written<ShipmentAnswer>> {
+    const deadline = monotonicMs() + this.options.limits.deadlineMs;
+    return await this.batches.submit(command.shipment_id, { command, deadline });
   }
 
-  private async work(shipmentId: string, batch: readonly WaitingJob[]): Promise<void> {
-    const now = monotonic();
+  private async work(shipmentId: string, batch: readonly QueuedJob[]): Promise<void> {
+    const now = monotonicMs();
     let rest = batch.filter(({ item, fail }) => {
       if (item.deadline > now) return true;
       fail(new Busy('shipments', 'the command waited too long'));
@@ -91,60 +105,73 @@ export class ShipmentWriter {
   }
 
   /** Decides as many as one append holds, appends, and answers them. Answers how many that were. */
-  private async commit(shipmentId: string, jobs: readonly WaitingJob[]): Promise<number> {
-    const stream = streamOf(shipmentId);
-    const commands = jobs.map(({ item }) => item.command);
-    // What is appended together is given up together: by the last to arrive.
-    const deadline = Math.max(...jobs.map(({ item }) => item.deadline));
-    let known = this.cache.get(shipmentId);
-    let isFresh = known === undefined;
-    known ??= await readShipment(this.store, stream);
-    for (let attempt = 0; ; attempt++) {
-      const decided = decideBatch(commands, known, this.places);
-      if (!decided.proven && !isFresh) {
-        const current = await readShipment(this.store, stream, known);
-        const isBehind = current !== known;
-        [known, isFresh] = [current, true];
-        if (isBehind) continue;
-      }
-      const after = await this.append(stream, known, decided, deadline, commands);
-      if (after !== 'conflict') {
-        if (after !== undefined) this.cache.put(shipmentId, after);
-        await this.settle(stream, jobs, decided, after);
-        return decided.outcomes.length;
-      }
-      this.options.conflicts.add();
-      const isTimeLeft = await backOff(attempt, deadline);
-      if (!isTimeLeft) throw new Busy('shipments', 'others write to this shipment all the time');
-      [known, isFresh] = [await readShipment(this.store, stream), true];
+  private async commit(shipmentId: string, jobs: readonly QueuedJob[]): Promise<number> {
+    const batch = {
+      stream: streamOf(shipmentId),
+      commands: jobs.map(({ item }) => item.command),
+      // What is appended together is given up together: by the last to arrive.
+      deadline: Math.max(...jobs.map(({ item }) => item.deadline)),
+    };
+    const cached = this.cache.get(shipmentId);
+    const { decision, after } = await this.untilNoConflict(batch.deadline, async (conflicts) => {
+      const decided = await this.decide(batch, conflicts === 0 ? cached : undefined);
+      return { ...decided, after: await this.append(batch, decided) };
+    });
+    if (after !== undefined) this.cache.put(shipmentId, after);
+    await this.settle(batch.stream, jobs, decision, after);
+    return decision.outcomes.length;
+  }
+
+  /** A conflict means that another replica wrote: what is decided anew on what it left may be appended. */
+  private async untilNoConflict<T>(deadline: number, action: (conflicts: number) => Promise<T>): Promise<T> {
+    try {
+      return await retry(action, {
+        ...PAUSES,
+        deadline,
+        isTransient: (error) => error instanceof VersionConflict,
+        onFailure: (error) => error instanceof VersionConflict && this.options.conflicts.add(),
+      });
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+      throw new Busy('shipments', 'others write to this shipment all the time');
     }
   }
 
-  /** The shipment after the batch. An unknown outcome is asked again, the same events at the same revision. */
-  private async append(
-    stream: string,
-    known: LoadedShipment | undefined,
-    { after, events }: BatchDecision,
-    deadline: number,
-    commands: readonly ShipmentCommand[],
-  ): Promise<LoadedShipment | 'conflict' | undefined> {
+  /** Where not every command writes, an append does not prove that what is cached is not behind: it is looked whether it is. */
+  private async decide({ stream, commands }: Batch, cached: LoadedShipment | undefined): Promise<Decided> {
+    const known = cached ?? (await readShipment(this.store, stream));
+    const decision = decideBatch(commands, known, this.places);
+    if (decision.proven || cached === undefined) return { known, decision };
+    const current = await readShipment(this.store, stream, cached);
+    if (current === cached) return { known, decision };
+    return { known: current, decision: decideBatch(commands, current, this.places) };
+  }
+
+  /**
+   * The shipment after the batch. An unknown outcome is asked again, the same events at the same revision.
+   * @throws VersionConflict
+   */
+  private async append(batch: Batch, { known, decision }: Decided): Promise<LoadedShipment | undefined> {
+    const { after, events } = decision;
     if (events.length === 0 || after === undefined) return known;
     let unknown: Unavailable | undefined;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return { ...after, ...(await this.store.append(stream, known?.revision ?? 'no_stream', events)) };
-      } catch (error) {
-        if (error instanceof VersionConflict) return 'conflict';
-        if (error instanceof AppendTooLarge) throw tooLarge();
-        if (!(error instanceof Unavailable)) throw error;
-        if (error instanceof WritesRefused && unknown === undefined) throw error;
-        // Busy says that nothing was done: by this attempt, not by one before it.
-        if (!(error instanceof Busy)) {
-          if (unknown === undefined) this.tellRepeated(commands, error.message);
+    try {
+      const append = () => this.store.append(batch.stream, known?.revision ?? 'no_stream', events);
+      const appended = await retry(append, {
+        ...PAUSES,
+        deadline: batch.deadline,
+        // Those who refuse did nothing: in this attempt, not in one before it.
+        isTransient: (error) => unknown !== undefined && error instanceof Unavailable,
+        onFailure: (error) => {
+          if (!isOutcomeUnknown(error)) return;
+          if (unknown === undefined) this.tellRepeated(batch.commands, error.message);
           unknown = error;
-        }
-        if (unknown === undefined || !(await backOff(attempt, deadline))) throw unknown ?? error;
-      }
+        },
+      });
+      return { ...after, ...appended };
+    } catch (error) {
+      if (error instanceof AppendTooLarge) throw tooLarge();
+      throw error instanceof Unavailable ? (unknown ?? error) : error;
     }
   }
 
@@ -157,11 +184,11 @@ export class ShipmentWriter {
 
   private async settle(
     stream: string,
-    jobs: readonly WaitingJob[],
+    jobs: readonly QueuedJob[],
     { outcomes }: BatchDecision,
     after: LoadedShipment | undefined,
   ): Promise<void> {
-    const repeated: WaitingJob[] = [];
+    const repeated: QueuedJob[] = [];
     for (const [index, job] of jobs.slice(0, outcomes.length).entries()) {
       const outcome = outcomes[index];
       if (outcome?.kind === 'failed') job.fail(outcome.error);
@@ -178,4 +205,8 @@ export class ShipmentWriter {
       }
     }
   }
+}
+
+function isOutcomeUnknown(error: unknown): error is Unavailable {
+  return error instanceof Unavailable && !(error instanceof Busy) && !(error instanceof WritesRefused);
 }

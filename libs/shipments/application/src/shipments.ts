@@ -11,10 +11,10 @@ import { shipmentIdFor } from './ids.ts';
 import { CommandMetrics } from './metrics.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { isInScope, noSuchShipment, readShipment } from './shipment-stream.ts';
-import { ShipmentWriter, type WriterLimits } from './shipment-writer.ts';
+import { ShipmentWriter, type CommandLimits } from './shipment-writer.ts';
 import type { ShipmentCommands, ShipmentsService, SubmittedCommand } from './shipments-service.ts';
 
-export interface ShipmentsLimits extends WriterLimits {
+export interface ShipmentsLimits extends CommandLimits {
   /** Folded shipments kept in memory. */
   readonly cache: CacheLimits;
 }

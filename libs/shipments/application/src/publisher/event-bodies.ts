@@ -3,7 +3,7 @@ import type { EventStore } from '@tracking/ports';
 import { Unavailable } from '@tracking/ports';
 import { type EventBodies, publicEvent } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
-import { type Folded, foldOn, weightOf } from './history.ts';
+import { type FoldOn, type Folded, foldOn, weightOf } from './history.ts';
 
 const STREAMS_AT_ONCE = 4;
 
@@ -29,10 +29,11 @@ export function eventBodies({ eventStore, appUrl, cachedShipments = 1_000 }: Eve
     const kept = cache.get(stream);
     const before = kept !== undefined && kept.revision < first ? kept : undefined;
     try {
-      const folded = await foldOn(eventStore, stream, before, last, (stored, event, after) => {
+      const seen: FoldOn['seen'] = (stored, event, after) => {
         const body = wanted.has(event.revision) ? publicEvent(stored.id, event, after, appUrl) : undefined;
         if (body !== undefined) made.set(body.id, body);
-      });
+      };
+      const folded = await foldOn(eventStore, stream, { before, to: last, seen });
       if (folded !== undefined) cache.set(stream, folded);
     } catch (error) {
       if (error instanceof Unavailable) throw error;

@@ -30,17 +30,23 @@ export function foldNext(before: Folded | undefined, event: ShipmentEvent): Fold
 /** Events of a stream in memory at once: long streams are not held whole. */
 const PIECE = 500;
 
+export interface FoldOn {
+  /** What is folded already. */
+  readonly before: Folded | undefined;
+  /** The last revision. */
+  readonly to: number;
+  /** Told of every event on the way, with the shipment right after it. */
+  readonly seen?: (stored: StoredEvent, event: ShipmentEvent, after: Folded) => void;
+}
+
 /**
  * Goes on through a stream, from what is folded already up to and including the event at `to`.
- * @param seen told of every event on the way, with the shipment right after it
  * @throws Unavailable; anything else means that the stream cannot be folded
  */
 export async function foldOn(
   store: EventStore,
   stream: string,
-  before: Folded | undefined,
-  to: number,
-  seen?: (stored: StoredEvent, event: ShipmentEvent, after: Folded) => void,
+  { before, to, seen }: FoldOn,
 ): Promise<Folded | undefined> {
   let folded = before;
   for (let from = (before?.revision ?? -1) + 1; from <= to; from += PIECE) {

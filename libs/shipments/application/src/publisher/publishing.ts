@@ -28,7 +28,7 @@ export interface PublishingParts {
   readonly lost: AbortSignal;
 }
 
-interface Announcement {
+interface AnnouncedMessage {
   readonly message: Message;
   readonly type: string;
   readonly stored: StoredEvent;
@@ -38,7 +38,7 @@ interface Announcement {
 
 /** Announcements made and not sent yet, and the shipments as they are after them. */
 interface Slice {
-  announcements: Announcement[];
+  announcements: AnnouncedMessage[];
   characters: number;
   /** Of the last event that is announced. */
   position: Position;
@@ -137,7 +137,7 @@ export class Publishing implements EventHandler {
       for (const event of streams) {
         const { stream, revision } = event;
         try {
-          const folded = await foldOn(this.parts.eventStore, stream, before.get(stream), revision - 1);
+          const folded = await foldOn(this.parts.eventStore, stream, { before: before.get(stream), to: revision - 1 });
           if (folded !== undefined) before.set(stream, folded);
         } catch (error) {
           if (error instanceof Unavailable) throw error;
@@ -167,7 +167,7 @@ function emptySlice(): Slice {
 }
 
 /** With all of its stream that comes after it. */
-function takeOut({ stored, before }: Announcement, slice: Slice): void {
+function takeOut({ stored, before }: AnnouncedMessage, slice: Slice): void {
   const { stream, revision } = stored;
   slice.announcements = slice.announcements.filter((one) => {
     return one.stored.stream !== stream || one.stored.revision < revision;
