@@ -3,10 +3,9 @@ import { World, caughtUp } from '../test/world.ts';
 import { troubled } from '../test/troubled-store.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import { Collections } from './collections.ts';
+import { READ_MODEL_NAMES } from './registry.ts';
 
-const NAMES = ['shipments', 'milestones', 'published_events'];
-
-describe('looks at the checkpoints of other processes', () => {
+describe('polling the checkpoints of other processes', () => {
   let world: World;
   let reads: number;
   let poller: CheckpointPoller;
@@ -17,27 +16,28 @@ describe('looks at the checkpoints of other processes', () => {
       if (operation === 'read') reads += 1;
       return 'works';
     });
-    poller = new CheckpointPoller(new Collections(counted), NAMES);
+    poller = new CheckpointPoller(new Collections(counted), READ_MODEL_NAMES);
     await poller.of('shipments');
   });
   afterEach(() => world.close());
 
-  it('are one for all read models that ask at the same time, each of which gets its own', async () => {
+  it('is one read for all read models that ask at the same time, each of which gets its own', async () => {
     const models = await world.start();
     await world.writer.create(1);
     await caughtUp(models);
     await eventually(async () => {
-      for (const name of NAMES) expect(await poller.of(name)).toMatchObject([{ subscriber: name, complete: true }]);
+      for (const name of READ_MODEL_NAMES)
+        expect(await poller.of(name)).toMatchObject([{ subscriber: name, complete: true }]);
     });
     reads = 0;
-    const found = await Promise.all(NAMES.map((name) => poller.of(name)));
-    expect(found.map(([first]) => first?.subscriber)).toEqual(NAMES);
+    const found = await Promise.all(READ_MODEL_NAMES.map((name) => poller.of(name)));
+    expect(found.map(([first]) => first?.subscriber)).toEqual(READ_MODEL_NAMES);
     expect(reads).toBe(1);
     await poller.of('shipments');
     expect(reads).toBe(2);
   });
 
-  it('are taken together by those who began to wait at different times', async () => {
+  it('is one read for those who began to wait at different times', async () => {
     const early = poller.nextPoll();
     await poller.of('shipments');
     reads = 0;

@@ -5,6 +5,7 @@ import { dyingAt, randomFrom, troubled } from '../test/troubled-store.ts';
 import { World, caughtUp, until, expectEqualToRebuild, rebuilt } from '../test/world.ts';
 import { UnknownReadModel } from './read-models.ts';
 import type { ReadModels } from './read-models.ts';
+import { READ_MODEL_NAMES } from './registry.ts';
 
 const WAIT = 5_000;
 const ALL = {
@@ -52,11 +53,7 @@ describe('read models over the embedded engines', () => {
         caught_up,
         parked,
       ]),
-    ).toEqual([
-      ['shipments', 1, null, true, 0],
-      ['milestones', 1, null, true, 0],
-      ['published_events', 1, null, true, 0],
-    ]);
+    ).toEqual(READ_MODEL_NAMES.map((name) => [name, 1, null, true, 0]));
     const position = await world.writer.create(1);
     expect(await models.progress.reached('milestones', position, WAIT)).toBe(true);
   });
@@ -188,11 +185,8 @@ describe('read models over the embedded engines', () => {
       });
       await eventually(async () => {
         const left = await checkpoints.find({ filter: {}, sort: { fields: ['id'] }, limit: 10 });
-        expect(left.map(({ id }) => id)).toEqual([
-          'milestones/1/shipment-',
-          'published_events/1/shipment-',
-          'shipments/2/shipment-',
-        ]);
+        const generations = READ_MODEL_NAMES.map((name) => `${name}/${name === 'shipments' ? 2 : 1}/shipment-`);
+        expect(left.map(({ id }) => id)).toEqual(generations.sort());
       });
     });
 
