@@ -147,10 +147,8 @@ function faults() {
   );
 
   const withoutEventStore = 'without the event store writes answer 503, and reads go on';
-  itWhere(
-    NOT_KILLED === undefined,
+  itWhere(NOT_KILLED === undefined, String(NOT_KILLED))(
     withoutEventStore,
-    String(NOT_KILLED),
     async () => {
       const listed = await reader.api.get('/v1/shipments', { params: { external_id: 'PROBE-1' } });
       await engine('eventStoreDb').kill();

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually, receivers, startReceiver, type Receiver } from '@tracking/testing';
+import { eventually, receivers, startReceiver, type RawReceiver } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import { client, newKey, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
 
@@ -8,7 +8,7 @@ jest.setTimeout(60_000);
 const STEPPING_CLOCK = new URL('stepping-clock.mjs', import.meta.url).href;
 
 /** Answers challenges with their token, and everything else with 200. */
-function startClientReceiver(): Promise<Receiver> {
+function startClientReceiver(): Promise<RawReceiver> {
   return startReceiver((socket, request) => {
     const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string } };
     receivers.answers(200, data.challenge ?? '')(socket, request);
@@ -18,7 +18,7 @@ function startClientReceiver(): Promise<Receiver> {
 describe('webhooks on a machine whose clock is set back', () => {
   let server: StandaloneProcess;
   let api: AxiosInstance;
-  let receiver: Receiver;
+  let receiver: RawReceiver;
 
   /** Makes a shipment that is acknowledged. */
   const create = async (external_id: string): Promise<void> => {

@@ -31,10 +31,8 @@ const health = async ({ url, managementUrl }: StandaloneProcess) => {
 };
 
 describe('standalone on a disk that fails it', () => {
-  itWhere(
-    canLimit,
+  itWhere(canLimit, 'prlimit is not installed')(
     'says that it is full and acknowledges nothing, and goes on by itself',
-    'prlimit is not installed',
     async () => {
       await withFolder(async (dataDir) => {
         const key = await newKey(dataDir);
@@ -68,10 +66,8 @@ describe('standalone on a disk that fails it', () => {
     },
   );
 
-  itWhere(
-    canLimit,
+  itWhere(canLimit, 'prlimit is not installed')(
     'ends at once, with one line, where it is full at the start',
-    'prlimit is not installed',
     async () => {
       await withFolder(async (dataDir) => {
         expect(await refusalOf(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/no room on the disk/);

@@ -1,11 +1,13 @@
 import { receivers, startReceiver } from '@tracking/testing';
-import type { Behaviour, ReceivedRequest, Receiver } from '@tracking/testing';
+import type { RawBehaviour, ReceivedRequest, RawReceiver } from '@tracking/testing';
 import type { Answer, Api } from './start-api.ts';
 
 /** A client's receiver: answers challenges with their token, everything else as it is told. */
-export async function startClientReceiver(behaviour: Behaviour = receivers.answers(204, '')): Promise<ClientReceiver> {
+export async function startClientReceiver(
+  behaviour: RawBehaviour = receivers.answers(204, ''),
+): Promise<ClientReceiver> {
   let present = behaviour;
-  let challenged: Behaviour = (socket, request) => receivers.answers(200, tokenOf(request))(socket, request);
+  let challenged: RawBehaviour = (socket, request) => receivers.answers(200, tokenOf(request))(socket, request);
   const receiver = await startReceiver((socket, request) =>
     (isChallenge(request) ? challenged : present)(socket, request),
   );
@@ -22,10 +24,10 @@ export async function startClientReceiver(behaviour: Behaviour = receivers.answe
   };
 }
 
-export interface ClientReceiver extends Omit<Receiver, 'connections' | 'openConnections'> {
+export interface ClientReceiver extends Omit<RawReceiver, 'connections' | 'openConnections'> {
   readonly url: string;
   /** From now on, to challenges too. */
-  behaveAlways(behaviour: Behaviour): void;
+  behaveAlways(behaviour: RawBehaviour): void;
   /** Whatever came but challenges. */
   deliveries(): readonly ReceivedRequest[];
 }

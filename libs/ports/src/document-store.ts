@@ -43,13 +43,13 @@ export interface CollectionSpec {
  * value: it is not equal to an absent field. `ne` also matches where the field is absent; for an array field: contains
  * none such.
  */
-export type Condition =
+export type FilterCondition =
   | Scalar
   | { readonly in: readonly Scalar[] }
   | { readonly gt?: Scalar; readonly gte?: Scalar; readonly lt?: Scalar; readonly lte?: Scalar }
   | { readonly ne: Scalar }
   | { readonly exists: boolean };
-export type Filter = Readonly<Record<string, Condition>>;
+export type Filter = Readonly<Record<string, FilterCondition>>;
 
 /**
  * Cheap where one index begins with the fields that the filter compares with one value, and goes on with the sort's:
@@ -64,7 +64,7 @@ export interface Query {
   readonly limit: number;
 }
 
-export type Write<T extends Document> =
+export type CollectionWrite<T extends Document> =
   /** Nothing happens where the id exists. */
   | { readonly kind: 'insert'; readonly document: T }
   | { readonly kind: 'upsert'; readonly document: T; readonly guard?: Filter }
@@ -109,7 +109,7 @@ export interface Collection<T extends Document> {
    * Many writes, in order per id, not atomic together. Guards that do not match are silent: use the single forms to know.
    * @throws DuplicateKey after the others were written
    */
-  writeMany(writes: readonly Write<T>[]): Promise<void>;
+  writeMany(writes: readonly CollectionWrite<T>[]): Promise<void>;
   /**
    * Sets fields on the first document that matches, in the query's order, and answers it as it is after; of any number
    * of concurrent claims that would each end the match, exactly one gets a document.

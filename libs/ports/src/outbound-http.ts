@@ -39,6 +39,8 @@ export interface OutboundFailure {
   readonly durationMs: number;
 }
 
+export type OutboundOutcome = OutboundResponse | OutboundFailure;
+
 /**
  * POSTs to addresses that clients chose. Never follows a redirect, never uses a proxy from the environment, connects
  * only to an address that was itself checked (https and public, unless the operator allowed more), reuses connections
@@ -47,7 +49,7 @@ export interface OutboundFailure {
  * within 64 KiB, whatever they consist of, is `invalid_response`, unless more than is kept of its body was among them.
  */
 export interface OutboundHttp {
-  post(request: OutboundRequest): Promise<OutboundResponse | OutboundFailure>;
+  post(request: OutboundRequest): Promise<OutboundOutcome>;
   /** Why this URL would be refused before any name is resolved; undefined when it would not. */
   refuses(url: string): string | undefined;
   close(): Promise<void>;

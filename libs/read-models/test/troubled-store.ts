@@ -1,5 +1,5 @@
 import { Unavailable } from '@tracking/ports';
-import type { Collection, CollectionSpec, Document, DocumentStore, Write } from '@tracking/ports';
+import type { Collection, CollectionSpec, Document, DocumentStore, CollectionWrite } from '@tracking/ports';
 
 /** Asked before every operation of a store: what becomes of it. */
 export type Trouble = (operation: 'read' | 'write') => 'works' | 'fails' | 'works_and_fails';
@@ -30,7 +30,7 @@ export function troubled(store: DocumentStore, trouble: Trouble): DocumentStore 
         delete: (id, guard) => through('write', () => inner.delete(id, guard)),
         claim: (query, set) => through('write', () => inner.claim(query, set)),
         writeMany: async (writes) => {
-          const halves: (readonly Write<T>[])[] = [
+          const halves: (readonly CollectionWrite<T>[])[] = [
             writes.slice(0, writes.length >> 1),
             writes.slice(writes.length >> 1),
           ];

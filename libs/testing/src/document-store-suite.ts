@@ -1,10 +1,11 @@
 import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
+import { documentStoreClaimTests } from './document-store-claim-tests.ts';
 import { documentStoreQueryTests } from './document-store-query-tests.ts';
 import { expectDuplicate, ids, thingsSpec, type Thing } from './document-store-samples.ts';
-import { itWhere, NO_CRASH, type Subject } from './subject.ts';
+import { itWhere, NO_CRASH, type AdapterSubject } from './subject.ts';
 
 /** Every promise of the `DocumentStore` port. */
-export function documentStoreConformance(name: string, subject: Subject<DocumentStore>): void {
+export function documentStoreConformance(name: string, subject: AdapterSubject<DocumentStore>): void {
   describe(`document store on ${name}`, () => {
     let store: DocumentStore;
     let spec: CollectionSpec;
@@ -201,37 +202,7 @@ export function documentStoreConformance(name: string, subject: Subject<Document
       });
     });
 
-    describe('claim', () => {
-      it('sets fields on the first that matches, and answers it', async () => {
-        for (const version of [3, 1, 2]) await things.insert({ id: `v${version}`, owner: 'o', version, open: true });
-        const query = { filter: { open: true, owner: 'o' }, sort: { fields: ['version'] } };
-        expect(await things.claim(query, { open: false, note: 'mine' })).toEqual({
-          id: 'v1',
-          owner: 'o',
-          version: 1,
-          open: false,
-          note: 'mine',
-        });
-        expect(await things.get('v1')).toMatchObject({ open: false, note: 'mine' });
-        const last = await things.claim({ ...query, sort: { fields: ['version'], descending: true } }, { open: false });
-        expect(last?.id).toBe('v3');
-        expect(await things.claim({ filter: { owner: 'nobody' } }, { open: false })).toBeUndefined();
-      });
-
-      it('gives each document to exactly one of 50 concurrent claimants', async () => {
-        for (let index = 0; index < 20; index += 1) await things.insert({ id: String(index), rank: 'free' });
-        const claims = await Promise.all(
-          Array.from({ length: 50 }, (_, index) => things.claim({ filter: { rank: 'free' } }, { rank: `by ${index}` })),
-        );
-        const claimed = claims.filter((thing) => thing !== undefined);
-        expect(new Set(ids(claimed)).size).toBe(20);
-        expect(claimed).toHaveLength(20);
-        for (const [index, thing] of claims.entries()) {
-          if (thing !== undefined) expect((await things.get(thing.id))?.rank).toBe(`by ${index}`);
-        }
-      });
-    });
-
+    documentStoreClaimTests(() => things);
     documentStoreQueryTests(() => things);
 
     describe('collections', () => {
@@ -299,7 +270,7 @@ export function documentStoreConformance(name: string, subject: Subject<Document
         expect(await ordered.find({ filter: { owner: 'o' }, limit: 10 })).toMatchObject([{ id: 'a', version: 2 }]);
       });
 
-      itWhere(subject.crash !== undefined, 'has everything acknowledged after a crash', NO_CRASH, async () => {
+      itWhere(subject.crash !== undefined, NO_CRASH)('has everything acknowledged after a crash', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
         await things.writeMany([{ kind: 'upsert', document: { id: 'b', words: ['x'] } }]);
         store = (await subject.crash?.()) ?? store;

@@ -9,7 +9,7 @@ import {
 } from '@tracking/ports';
 import { eventStoreCatchUpTests } from './event-store-catch-up-tests.ts';
 import { ids, newEvent, newEvents, newPrefix } from './event-store-samples.ts';
-import { itWhere, NO_CRASH, type Subject } from './subject.ts';
+import { itWhere, NO_CRASH, type AdapterSubject } from './subject.ts';
 
 async function conflictOf(append: Promise<unknown>): Promise<VersionConflict> {
   const error: unknown = await append.then(
@@ -21,7 +21,7 @@ async function conflictOf(append: Promise<unknown>): Promise<VersionConflict> {
 }
 
 /** Every promise of the `EventStore` port. */
-export function eventStoreConformance(name: string, subject: Subject<EventStore>): void {
+export function eventStoreConformance(name: string, subject: AdapterSubject<EventStore>): void {
   describe(`event store on ${name}`, () => {
     let store: EventStore;
     let stream: string;
@@ -243,7 +243,7 @@ export function eventStoreConformance(name: string, subject: Subject<EventStore>
         expect((await append(4, newEvents(1))).position > (head ?? '')).toBe(true);
       });
 
-      itWhere(subject.crash !== undefined, 'has everything acknowledged after a crash', NO_CRASH, async () => {
+      itWhere(subject.crash !== undefined, NO_CRASH)('has everything acknowledged after a crash', async () => {
         const events = newEvents(3);
         const first = await append('no_stream', events);
         store = (await subject.crash?.()) ?? store;

@@ -1,10 +1,10 @@
-import type { Condition, Scalar } from '@tracking/ports';
+import type { FilterCondition, Scalar } from '@tracking/ports';
 
 /** What may stand in a document where a filter looks. */
 export type StoredField = Scalar | readonly Scalar[] | { readonly [member: string]: Scalar };
 
 /** The port's words about conditions, as plainly as they can be written. */
-export function holds(value: StoredField | undefined, given: Condition): boolean {
+export function holds(value: StoredField | undefined, given: FilterCondition): boolean {
   if (given === null || typeof given !== 'object') return elements(value).includes(given);
   if ('in' in given) return elements(value).some((element) => given.in.includes(element));
   if ('ne' in given) return !elements(value).includes(given.ne);

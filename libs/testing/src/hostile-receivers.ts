@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import type { Behaviour } from './receiver.ts';
+import type { RawBehaviour } from './receiver.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKS = `${OK}transfer-encoding: chunked\r\n\r\n`;
@@ -27,57 +27,57 @@ export const endless = {
 export const receivers = {
   /** A proper answer. */
   answers:
-    (status = 200, body: string | Buffer = 'ok', headers: Readonly<Record<string, string>> = {}): Behaviour =>
+    (status = 200, body: string | Buffer = 'ok', headers: Readonly<Record<string, string>> = {}): RawBehaviour =>
     (socket) =>
       socket.write(message(status, body, headers)),
   answersAfter:
-    (delayMs: number, status = 200, body = 'ok'): Behaviour =>
+    (delayMs: number, status = 200, body = 'ok'): RawBehaviour =>
     (socket) =>
       later(socket, delayMs, () => socket.write(message(status, body))),
-  redirects: (location: string, status = 302): Behaviour => receivers.answers(status, '', { location }),
+  redirects: (location: string, status = 302): RawBehaviour => receivers.answers(status, '', { location }),
   /** Answers, says nothing about closing, and closes. */
-  closesAfterAnswer: (): Behaviour => (socket) => socket.end(message(200, 'ok')),
+  closesAfterAnswer: (): RawBehaviour => (socket) => socket.end(message(200, 'ok')),
   /** Answers and says that it closes. */
-  saysClose: (): Behaviour => (socket) => socket.end(message(200, 'ok', { connection: 'close' })),
+  saysClose: (): RawBehaviour => (socket) => socket.end(message(200, 'ok', { connection: 'close' })),
   /** The body ends where the connection does (HTTP/1.0). */
   endsWithConnection:
-    (body = 'ok'): Behaviour =>
+    (body = 'ok'): RawBehaviour =>
     (socket) =>
       socket.end(`HTTP/1.0 200 OK\r\n\r\n${body}`),
   /** Takes the request and never says a word. */
-  hangs: (): Behaviour => () => undefined,
-  hangsAfterHeaders: (): Behaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'),
-  hangsWithinHeaders: (): Behaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le'),
+  hangs: (): RawBehaviour => () => undefined,
+  hangsAfterHeaders: (): RawBehaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'),
+  hangsWithinHeaders: (): RawBehaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le'),
   /** A part at a time, without end. */
   drips:
-    ([beginning, part]: readonly [string, string] = endless.body, everyMs = 20): Behaviour =>
+    ([beginning, part]: readonly [string, string] = endless.body, everyMs = 20): RawBehaviour =>
     (socket) => {
       socket.write(beginning);
       repeat(socket, everyMs, () => socket.write(part));
     },
   /** An informational answer before the real one. */
   informsFirst:
-    (status: number): Behaviour =>
+    (status: number): RawBehaviour =>
     (socket) =>
       socket.write(`HTTP/1.1 ${status} Wait\r\n\r\n${message(200, 'ok').toString()}`),
-  resets: (): Behaviour => reset,
-  resetsWithinBody: (): Behaviour => (socket) => {
+  resets: (): RawBehaviour => reset,
+  resetsWithinBody: (): RawBehaviour => (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
     later(socket, 20, () => reset(socket));
   },
   /** Sends its FIN instead of an answer, and goes on reading. */
-  halfCloses: (): Behaviour => (socket) => socket.end(),
+  halfCloses: (): RawBehaviour => (socket) => socket.end(),
   /** Declares more than it sends, then closes. */
-  claimsMore: (): Behaviour => (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nshort'),
+  claimsMore: (): RawBehaviour => (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nshort'),
   /** Declares less than it sends: the rest would be taken for the answer to the next request. */
-  claimsLess: (): Behaviour => (socket) =>
+  claimsLess: (): RawBehaviour => (socket) =>
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 500 Stolen\r\ncontent-length: 0\r\n\r\n'),
   /** Declares a length and chunks at once (request smuggling's other half). */
-  claimsTwice: (): Behaviour => (socket) =>
+  claimsTwice: (): RawBehaviour => (socket) =>
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'),
   /** Hundreds of megabytes of zeros in a few hundred kilobytes. */
   gzipBomb:
-    (megabytes = 256): Behaviour =>
+    (megabytes = 256): RawBehaviour =>
     (socket) =>
       socket.write(message(200, bomb(megabytes), { 'content-encoding': 'gzip' })),
   /** The same as fast as it is read. */
@@ -94,22 +94,22 @@ export const receivers = {
     },
   /** One header of this many bytes. */
   hugeHeader:
-    (bytes: number): Behaviour =>
+    (bytes: number): RawBehaviour =>
     (socket) =>
       socket.write(message(200, 'ok', { 'x-huge': 'h'.repeat(bytes) })),
   manyHeaders:
-    (count: number): Behaviour =>
+    (count: number): RawBehaviour =>
     (socket) =>
       socket.write(message(200, 'ok', Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, 'v'])))),
   /** Whatever bytes. */
   says:
-    (bytes: string | Buffer): Behaviour =>
+    (bytes: string | Buffer): RawBehaviour =>
     (socket) =>
       socket.write(bytes),
 } as const;
 
 /** One behaviour per path (without query), another for all other paths. */
-export function byPath(paths: Readonly<Record<string, Behaviour>>, otherwise: Behaviour): Behaviour {
+export function byPath(paths: Readonly<Record<string, RawBehaviour>>, otherwise: RawBehaviour): RawBehaviour {
   return (socket, request) => (paths[request.path.split('?')[0] ?? ''] ?? otherwise)(socket, request);
 }
 

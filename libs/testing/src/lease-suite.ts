@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Lease, Leases } from '@tracking/ports';
 import { eventually } from './eventually.ts';
-import { itWhere, NO_CRASH, ONE_PROCESS, type Subject } from './subject.ts';
+import { itWhere, NO_CRASH, ONE_PROCESS, type AdapterSubject } from './subject.ts';
 
 /** Longer than any time to live, on a busy machine. */
 const TAKEN_OVER_MS = 40_000;
 
 /** Every promise of the `Leases` port. */
-export function leasesConformance(title: string, subject: Subject<Leases>): void {
+export function leasesConformance(title: string, subject: AdapterSubject<Leases>): void {
   describe(`leases on ${title}`, () => {
     const never = new AbortController().signal;
     let leases: Leases;
@@ -112,7 +112,7 @@ export function leasesConformance(title: string, subject: Subject<Leases>): void
       await again.release();
     });
 
-    itWhere(subject.crash !== undefined, 'are had again after a crash, with a greater epoch', NO_CRASH, async () => {
+    itWhere(subject.crash !== undefined, NO_CRASH)('are had again after a crash, with a greater epoch', async () => {
       const lease = await leases.acquire(name, never);
       leases = (await subject.crash?.()) ?? leases;
       const again = await leases.acquire(name, AbortSignal.timeout(TAKEN_OVER_MS));
@@ -120,7 +120,7 @@ export function leasesConformance(title: string, subject: Subject<Leases>): void
       await again.release();
     });
 
-    itWhere(subject.another !== undefined, 'exclude other processes', ONE_PROCESS, async () => {
+    itWhere(subject.another !== undefined, ONE_PROCESS)('exclude other processes', async () => {
       const other = (await subject.another?.()) ?? leases;
       const lease = await leases.acquire(name, never);
       const taker = waiting(other);

@@ -8,11 +8,11 @@ import {
   type ReceivedMessage,
 } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
-import { itWhere, NO_CRASH, type Subject } from './subject.ts';
+import { itWhere, NO_CRASH, type AdapterSubject } from './subject.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface MessageBrokerSubject extends Subject<MessageBroker> {
+export interface MessageBrokerSubject extends AdapterSubject<MessageBroker> {
   /** Characters of a message that it never takes. Absent where it takes any. */
   readonly tooLarge?: number;
 }
@@ -246,10 +246,8 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await expect(broker.produced(`${topic}-none`)).rejects.toThrow(Unavailable);
     });
 
-    itWhere(
-      subject.tooLarge !== undefined,
+    itWhere(subject.tooLarge !== undefined, 'this subject takes messages of any size')(
       'refuses by name a message that is too large, with what comes after it, and goes on',
-      'this subject takes messages of any size',
       async () => {
         const large = { ...message('a', 1), value: JSON.stringify('x'.repeat(subject.tooLarge ?? 0)) };
         const refusal = broker.publish(topic, [message('a', 0), message('b', 0), large, message('a', 2)]);
@@ -278,10 +276,8 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await eventually(() => expect(other.map(idOf)).toEqual(['a-1', 'a-2', 'a-3']));
     });
 
-    itWhere(
-      subject.crash !== undefined,
+    itWhere(subject.crash !== undefined, NO_CRASH)(
       'loses nothing acknowledged in a crash, and repeats at most what was not committed',
-      NO_CRASH,
       async () => {
         const sent = Array.from({ length: 300 }, (_, n) => message(`key-${n % 10}`, n));
         const acknowledged: string[] = [];
@@ -291,12 +287,8 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
         const before = collect();
         await publishing[150];
         const known = [...acknowledged];
-        const after: ReceivedMessage[] = [];
-        const crashed = await subject.crash?.();
-        if (crashed) broker = crashed;
-        consuming.push(
-          broker.consume({ topic, group, signal: consumers.signal }, async (messages) => void after.push(...messages)),
-        );
+        broker = (await subject.crash?.()) ?? broker;
+        const after = collect();
         await eventually(() => {
           const ids = new Set([...before, ...after].map(idOf));
           expect(known.filter((id) => !ids.has(id))).toEqual([]);

@@ -1,4 +1,4 @@
-import type { CollectionSpec, Condition, Document, Query, Scalar } from '@tracking/ports';
+import type { CollectionSpec, FilterCondition, Document, Query, Scalar } from '@tracking/ports';
 import { holds } from './holds.ts';
 
 type Value = Scalar | undefined;
@@ -40,8 +40,8 @@ export function nearMisses(
 }
 
 /** By field: of the filter, of the order, and that of going on. */
-function conditionsOf({ filter, sort, after }: Query): ReadonlyMap<string, readonly Condition[]> {
-  const all = new Map<string, readonly Condition[]>(Object.entries(filter).map(([field, one]) => [field, [one]]));
+function conditionsOf({ filter, sort, after }: Query): ReadonlyMap<string, readonly FilterCondition[]> {
+  const all = new Map<string, readonly FilterCondition[]>(Object.entries(filter).map(([field, one]) => [field, [one]]));
   sort?.fields.forEach((field, at) => {
     const from = at === 0 ? after?.[0] : undefined;
     const goesOn = from === undefined ? [] : [sort.descending === true ? { lt: from } : { gt: from }];
@@ -51,7 +51,7 @@ function conditionsOf({ filter, sort, after }: Query): ReadonlyMap<string, reado
 }
 
 /** A value for which these hold, or all but one of them; different ones for different numbers as far as there are any. */
-function value(conditions: readonly Condition[], n: number, except?: number): Value {
+function value(conditions: readonly FilterCondition[], n: number, except?: number): Value {
   const fits = (candidate: Value) => conditions.every((one, at) => holds(candidate, one) === (at !== except));
   const named = conditions.flatMap(scalarsOf);
   const candidates = [...named.flatMap((one) => around(one, n)), `v${padded(n)}`, n, undefined];
@@ -70,7 +70,7 @@ function around(one: Scalar, n: number): readonly Value[] {
   return typeof one === 'boolean' ? [!one, one] : [one];
 }
 
-function scalarsOf(condition: Condition): readonly Scalar[] {
+function scalarsOf(condition: FilterCondition): readonly Scalar[] {
   if (condition === null || typeof condition !== 'object') return [condition];
   return Object.values(condition as object).flat() as Scalar[];
 }

@@ -26,7 +26,7 @@ export async function all(content: ObjectContent | undefined): Promise<Buffer> {
 }
 
 /** A source that stops in the middle until it is told to go on. */
-export class Gate {
+export class SourceGate {
   readonly reached: Promise<void>;
   open!: () => void;
   private readonly opened = new Promise<void>((resolve) => (this.open = resolve));

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { ObjectExists, Unavailable, type ObjectStore } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
-import { all, bytesOf, freshId, Gate, Memory, pieces } from './object-store-samples.ts';
-import { itWhere, NO_CRASH, ONE_PROCESS, type Subject } from './subject.ts';
+import { all, bytesOf, freshId, SourceGate, Memory, pieces } from './object-store-samples.ts';
+import { itWhere, NO_CRASH, ONE_PROCESS, type AdapterSubject } from './subject.ts';
 
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 const tomorrow = () => new Date(Date.now() + DAY_MS);
 
 /** Every promise of the `ObjectStore` port. */
-export function objectStoreConformance(name: string, subject: Subject<ObjectStore>): void {
+export function objectStoreConformance(name: string, subject: AdapterSubject<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
     beforeAll(async () => void (store = await subject.open()));
@@ -89,7 +89,7 @@ export function objectStoreConformance(name: string, subject: Subject<ObjectStor
 
     it('shows nothing of an object before it is whole', async () => {
       const id = freshId();
-      const gate = new Gate(bytesOf(id, 2 * MIB), MIB);
+      const gate = new SourceGate(bytesOf(id, 2 * MIB), MIB);
       const putting = store.put(id, gate.source());
       await gate.reached;
       expect(await store.get(id)).toBeUndefined();
@@ -126,7 +126,7 @@ export function objectStoreConformance(name: string, subject: Subject<ObjectStor
       await put(slow, 3 * MIB);
       const reader = (await store.get(slow))?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
-      const gate = new Gate(bytesOf(slowlyPut, MIB), 1);
+      const gate = new SourceGate(bytesOf(slowlyPut, MIB), 1);
       const putting = store.put(slowlyPut, gate.source());
       await gate.reached;
       await Promise.all(Array.from({ length: 20 }, () => put(freshId(), 100_000)));
@@ -229,7 +229,7 @@ export function objectStoreConformance(name: string, subject: Subject<ObjectStor
       expect((await read(id)).equals(bytesOf(id, 300_000))).toBe(true);
     });
 
-    itWhere(subject.another !== undefined, 'is one store for all processes', ONE_PROCESS, async () => {
+    itWhere(subject.another !== undefined, ONE_PROCESS)('is one store for all processes', async () => {
       const other = await subject.another?.();
       const [id, contested] = [freshId(), freshId()];
       await put(id, 300_000);
@@ -240,10 +240,8 @@ export function objectStoreConformance(name: string, subject: Subject<ObjectStor
       expect(await store.get(id)).toBeUndefined();
     });
 
-    itWhere(
-      subject.crash !== undefined,
+    itWhere(subject.crash !== undefined, NO_CRASH)(
       'has everything acknowledged after a crash, whole, and nothing by halves',
-      NO_CRASH,
       async () => {
         const sizes = new Map<string, number>();
         const acknowledged: string[] = [];
@@ -259,7 +257,7 @@ export function objectStoreConformance(name: string, subject: Subject<ObjectStor
           }
         };
         const unfinished = freshId();
-        const gate = new Gate(bytesOf(unfinished, 2 * MIB), MIB);
+        const gate = new SourceGate(bytesOf(unfinished, 2 * MIB), MIB);
         const caught = store.put(unfinished, gate.source()).catch(() => undefined);
         await gate.reached;
         const putting = Array.from({ length: 6 }, () => putForever(store));

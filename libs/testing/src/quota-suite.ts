@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock, Quota } from '@tracking/ports';
-import { itWhere, ONE_PROCESS, type Subject } from './subject.ts';
+import { itWhere, ONE_PROCESS, type AdapterSubject } from './subject.ts';
 
 /** A minute, and the bucket of a second that the oldest request may stand at the beginning of. */
 const FREE_AGAIN_MS = 61_000;
 const MINUTE_MS = 60_000;
 
-export interface QuotaSubject extends Subject<Quota> {
+export interface QuotaSubject extends AdapterSubject<Quota> {
   /** Most requests that a process may hold back of a limit, as a part of it: 0 where it counts for itself alone. */
   readonly heldBack: number;
 }
@@ -139,7 +139,7 @@ export function quotaConformance(name: string, subjectAt: (clock: Clock) => Quot
       },
     );
 
-    itWhere(subject.another !== undefined, 'is shared with other processes', ONE_PROCESS, async () => {
+    itWhere(subject.another !== undefined, ONE_PROCESS)('is shared with other processes', async () => {
       const other = (await subject.another?.()) ?? quota;
       const admitted = (await take(60, 100)) + (await take(100, 100, other)) + (await take(100, 100));
       expect(admitted).toBeLessThanOrEqual(100);

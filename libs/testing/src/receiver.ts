@@ -15,9 +15,9 @@ export interface ReceivedRequest {
 }
 
 /** What a receiver does with a request: writes to the socket whatever it likes, or nothing. */
-export type Behaviour = (socket: Socket, request: ReceivedRequest) => void;
+export type RawBehaviour = (socket: Socket, request: ReceivedRequest) => void;
 
-export interface Receiver {
+export interface RawReceiver {
   /** `http://127.0.0.1:<port>` or `https://…`, without a path. */
   readonly origin: string;
   readonly port: number;
@@ -28,7 +28,7 @@ export interface Receiver {
   /** Open now. */
   readonly openConnections: number;
   /** From now on. */
-  behave(behaviour: Behaviour): void;
+  behave(behaviour: RawBehaviour): void;
   /** Closes the open connections, as a server does that has had enough of idle ones. */
   dropConnections(): void;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export interface ReceiverOptions {
  * A receiver on loopback that speaks raw bytes, so that it can be as wrong as a behaviour wants. Sockets never time out
  * by themselves.
  */
-export async function startReceiver(behaviour: Behaviour, options: ReceiverOptions = {}): Promise<Receiver> {
+export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOptions = {}): Promise<RawReceiver> {
   const { tls, host = '127.0.0.1' } = options;
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();

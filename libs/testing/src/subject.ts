@@ -2,7 +2,7 @@
  * An engine that a conformance suite puts to the test. The suite opens it once, works under names of its own, so that it
  * need not be empty, and closes it at the end.
  */
-export interface Subject<P> {
+export interface AdapterSubject<P> {
   /** How long what becomes true in its own time may take on this engine, in milliseconds; 5,000 by default. */
   readonly deadlineMs?: number;
   open(): Promise<P>;
@@ -16,16 +16,15 @@ export interface Subject<P> {
   close(): Promise<void>;
 }
 
-/** A test of what not every subject can do: where it cannot, the test is reported as skipped, with the reason. */
-export function itWhere(
-  able: boolean,
-  title: string,
-  otherwise: string,
-  test: () => Promise<void>,
-  timeoutMs?: number,
-): void {
-  if (able) it(title, test, timeoutMs);
-  else it.skip(`${title} [not tested: ${otherwise}]`, test);
+/**
+ * A test of what not every subject can do: where it cannot, the test is reported as skipped, with the reason. Takes what `it`
+ * takes.
+ */
+export function itWhere(able: boolean, otherwise: string) {
+  return (title: string, test: () => Promise<void>, timeoutMs?: number): void => {
+    if (able) it(title, test, timeoutMs);
+    else it.skip(`${title} [not tested: ${otherwise}]`, test);
+  };
 }
 
 export const NO_CRASH = 'this subject cannot crash';

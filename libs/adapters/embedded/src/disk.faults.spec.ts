@@ -64,10 +64,8 @@ describe('the disk', () => {
     return Number(refused['stored']);
   }
 
-  itWhere(
-    canGiveRoom,
+  itWhere(canGiveRoom, 'prlimit is not installed')(
     'refuses writes while it takes no more, and takes them again by itself once it does',
-    'prlimit is not installed',
     async () => {
       child = runChild('./full-disk-child.ts', [dataDir], LITTLE_ROOM);
       const before = await refusedOnce(child);
@@ -83,10 +81,8 @@ describe('the disk', () => {
     120_000,
   );
 
-  itWhere(
-    canMount,
+  itWhere(canMount, 'this user may not mount a file system')(
     'does so where it is really full',
-    'this user may not mount a file system',
     async () => {
       child = runChild('./full-disk-child.ts', [dataDir], smallDisk(folder.path, 3_000_000));
       const before = await refusedOnce(child);
@@ -99,10 +95,8 @@ describe('the disk', () => {
     120_000,
   );
 
-  itWhere(
-    canMount,
+  itWhere(canMount, 'this user may not mount a file system')(
     'is said to be full, in one line, where it is so at the start',
-    'this user may not mount a file system',
     async () => {
       child = runChild('./opening-child.ts', [dataDir], smallDisk(folder.path, 9_000_000));
       await child.ended;

@@ -1,10 +1,10 @@
-import type { Condition, Filter, Query, Scalar } from '@tracking/ports';
+import type { FilterCondition, Filter, Query, Scalar } from '@tracking/ports';
 import { column, ID, quoted, type ArrayTable, type CollectionLayout } from './collection-layout.ts';
 import { ENCODED_ELEMENT, encodeValue, typeBounds } from './encoded-values.ts';
 import { LIMIT } from './sqlite-database.ts';
 import type { Sql, SqlValue } from './storage-protocol.ts';
 
-type Bounds = Extract<Condition, { readonly gt?: Scalar }>;
+type Bounds = Extract<FilterCondition, { readonly gt?: Scalar }>;
 const FIELD = /^[A-Za-z0-9_]+$/;
 
 /** SQL text under construction, its values in the order of its `?`. */
@@ -87,7 +87,7 @@ function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, 
   sql.add(`${quoted(array.table)} AS a`);
   if (once) sql.add(` CROSS JOIN ${documents} ON d.id = a.id`);
   sql.add(' WHERE TRUE');
-  const others: Record<string, Condition> = {};
+  const others: Record<string, FilterCondition> = {};
   for (const [field, condition] of Object.entries(filter)) {
     if (!array.fields.includes(field)) others[field] = condition;
     else addCondition(sql.add(' AND '), `a.${column(field)}`, condition);
@@ -108,7 +108,7 @@ function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter): v
   }
 }
 
-function addCondition(sql: SqlBuilder, key: string, condition: Condition): void {
+function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition): void {
   if (isScalar(condition)) sql.add(`${key} = ?`, encodeValue(condition));
   else if ('in' in condition) sql.add(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeValue));
   else if ('ne' in condition) sql.add(`${key} IS NOT ?`, encodeValue(condition.ne));
@@ -160,13 +160,13 @@ function leadingArray(layout: CollectionLayout, filter: Filter): LeadingArray | 
 }
 
 /** Whether it says which values are looked for, not which are not. */
-function isLookup(condition: Condition | undefined): boolean {
+function isLookup(condition: FilterCondition | undefined): boolean {
   if (condition === undefined) return false;
   return isScalar(condition) || !('exists' in condition || 'ne' in condition);
 }
 
 /** Looks at each document that the rest of the filter leaves: `+` keeps the engine from looking at all that have the element. */
-function addIndexedArray(sql: SqlBuilder, array: ArrayTable, condition: Condition): void {
+function addIndexedArray(sql: SqlBuilder, array: ArrayTable, condition: FilterCondition): void {
   const without = !isScalar(condition) && 'ne' in condition;
   sql.add(`${without ? 'NOT ' : ''}EXISTS (SELECT 1 FROM ${quoted(array.table)} AS e WHERE e.id = d.id AND `);
   addCondition(sql, `+e.${column(array.arrayField)}`, without ? condition.ne : condition);
@@ -174,7 +174,7 @@ function addIndexedArray(sql: SqlBuilder, array: ArrayTable, condition: Conditio
 }
 
 /** Reads the JSON: right for scalars and arrays alike, but looks at every document that the rest of the filter leaves. */
-function addUnindexed(sql: SqlBuilder, field: string, condition: Condition): void {
+function addUnindexed(sql: SqlBuilder, field: string, condition: FilterCondition): void {
   const path = `$.${field}`;
   if (!isScalar(condition) && 'exists' in condition) {
     sql.add(`json_type(d.json, ?) IS ${condition.exists ? 'NOT ' : ''}NULL`, path);
@@ -195,6 +195,6 @@ function sortKey(layout: CollectionLayout, field: string, leading: LeadingArray 
   return `json_extract(d.json, '$.${field}')`;
 }
 
-function isScalar(condition: Condition | undefined): condition is Scalar {
+function isScalar(condition: FilterCondition | undefined): condition is Scalar {
   return condition === null || (condition !== undefined && typeof condition !== 'object');
 }

@@ -5,7 +5,7 @@ import {
   type Document,
   type Filter,
   type Query,
-  type Write,
+  type CollectionWrite,
 } from '@tracking/ports';
 import { arrayRows, columnValues, quoted, type CollectionLayout } from './collection-layout.ts';
 import { countSql, filterSql, findSql, isPointQuery } from './filter-sql.ts';
@@ -71,7 +71,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return this.writeOne(this.remove(id, guard));
   }
 
-  async writeMany(writes: readonly Write<T>[]): Promise<void> {
+  async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
     this.storage.writer.admit();
     const all = writes.map((write) => this.prepared(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
@@ -95,7 +95,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     if (duplicate !== null) throw new DuplicateKey(this.layout.spec.name, duplicate);
   };
 
-  private prepared(write: Write<T>): DocumentWrite {
+  private prepared(write: CollectionWrite<T>): DocumentWrite {
     switch (write.kind) {
       case 'insert':
         return this.put('insert', write.document);

@@ -54,10 +54,8 @@ describe('synchronisation with the disk', () => {
     await folder.remove();
   });
 
-  itWhere(
-    spawnSync('strace', ['-V']).status === 0,
+  itWhere(spawnSync('strace', ['-V']).status === 0, 'strace is not installed')(
     'reaches the disk before the acknowledgement, and not at all for what is derived',
-    'strace is not installed',
     async () => {
       const folder = await tempFolder();
       const trace = join(folder.path, 'trace');

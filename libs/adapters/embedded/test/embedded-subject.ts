@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { noMetrics, silentLogger, tempFolder, type Subject, type TempFolder } from '@tracking/testing';
+import { noMetrics, silentLogger, tempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
 import { EmbeddedEngine, type EmbeddedLimits } from '../src/index.ts';
 
 /** One port of an embedded engine in a folder of its own. */
-export function embeddedSubject<P>(port: (engine: EmbeddedEngine) => P, limits: EmbeddedLimits = {}): Subject<P> {
+export function embeddedSubject<P>(
+  port: (engine: EmbeddedEngine) => P,
+  limits: EmbeddedLimits = {},
+): AdapterSubject<P> {
   const opened: EmbeddedEngine[] = [];
   let folder: TempFolder | undefined;
   let dataDir = '';

@@ -1,10 +1,10 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tempFolder, type Subject, type TempFolder } from '@tracking/testing';
+import { tempFolder, type AdapterSubject, type TempFolder } from '@tracking/testing';
 import { FileObjectStore } from '../src/index.ts';
 
 /** Objects in a folder of their own. */
-export function fileObjectSubject(): Subject<FileObjectStore> {
+export function fileObjectSubject(): AdapterSubject<FileObjectStore> {
   let folder: TempFolder | undefined;
   let objects = '';
   const openAgain = () => FileObjectStore.open(objects);

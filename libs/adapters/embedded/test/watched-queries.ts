@@ -1,4 +1,4 @@
-import type { Collection, CollectionSpec, Condition, Document, Filter, Query } from '@tracking/ports';
+import type { Collection, CollectionSpec, FilterCondition, Document, Filter, Query } from '@tracking/ports';
 import { nearMisses } from '@tracking/testing';
 import { SqliteCollection } from '../src/sqlite-collection.ts';
 import { VisitedRows } from './visited-rows.ts';
@@ -72,7 +72,7 @@ function watch({ name, ...spec }: CollectionSpec, query: Query): void {
   if (!watched.has(title)) watched.set(title, { spec: { ...spec, name: collection }, query });
 }
 
-function kindOf(condition: Condition): string {
+function kindOf(condition: FilterCondition): string {
   return condition === null || typeof condition !== 'object' ? '=' : Object.keys(condition).sort().join();
 }
 

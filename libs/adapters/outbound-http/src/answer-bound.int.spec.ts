@@ -1,5 +1,5 @@
 import { TLSSocket } from 'node:tls';
-import type { OutboundFailure, OutboundHttp, OutboundResponse } from '@tracking/ports';
+import type { OutboundHttp, OutboundOutcome } from '@tracking/ports';
 import {
   createAuthority,
   endless,
@@ -7,8 +7,8 @@ import {
   issueCertificate,
   receivers,
   startReceiver,
-  type Behaviour,
-  type Receiver,
+  type RawBehaviour,
+  type RawReceiver,
   type ReceiverOptions,
 } from '@tracking/testing';
 import { createOutboundHttp, type OutboundHttpOptions } from './index.ts';
@@ -24,7 +24,7 @@ function client(options: Partial<OutboundHttpOptions> = {}): OutboundHttp {
   cleanups.push(() => http.close());
   return http;
 }
-async function receiver(behaviour: Behaviour, options: ReceiverOptions = {}): Promise<Receiver> {
+async function receiver(behaviour: RawBehaviour, options: ReceiverOptions = {}): Promise<RawReceiver> {
   const started = await startReceiver(behaviour, options);
   cleanups.push(() => started.close());
   return started;
@@ -33,9 +33,8 @@ const schemes: readonly [string, ReceiverOptions][] = [
   ['http', {}],
   ['https', { tls: issueCertificate({ issuer: authority }) }],
 ];
-type Outcome = OutboundResponse | OutboundFailure;
 const tooLong = { kind: 'failure', code: 'invalid_response', message: 'the answer did not end within 64 KiB' };
-const post = (http: OutboundHttp, { origin }: Receiver, timeoutMs = 60_000): Promise<Outcome> =>
+const post = (http: OutboundHttp, { origin }: RawReceiver, timeoutMs = 60_000): Promise<OutboundOutcome> =>
   http.post({ url: origin, headers: {}, body: '{}', timeoutMs });
 
 /** What the status alone decides: there is more body than is kept. */

@@ -1,6 +1,6 @@
-import type { OutboundFailure, OutboundResponse } from '@tracking/ports';
-import { createAuthority, issueCertificate, receivers, startReceiver, type Behaviour } from '@tracking/testing';
-import type { Receiver, ReceiverOptions } from '@tracking/testing';
+import type { OutboundOutcome } from '@tracking/ports';
+import { createAuthority, issueCertificate, receivers, startReceiver, type RawBehaviour } from '@tracking/testing';
+import type { RawReceiver, ReceiverOptions } from '@tracking/testing';
 import { createServer, type AddressInfo } from 'node:net';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { createOutboundHttp, NameNotResolved, type OutboundHttpOptions } from './index.ts';
@@ -12,9 +12,9 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-type Post = (url: string) => Promise<OutboundResponse | OutboundFailure>;
+type PostTo = (url: string) => Promise<OutboundOutcome>;
 
-function client(options: Partial<OutboundHttpOptions> = {}): Post {
+function client(options: Partial<OutboundHttpOptions> = {}): PostTo {
   const http = createOutboundHttp({
     allowedCidrs: ['127.0.0.1', '::1'],
     allowHttp: true,
@@ -24,7 +24,10 @@ function client(options: Partial<OutboundHttpOptions> = {}): Post {
   cleanups.push(() => http.close());
   return (url) => http.post({ url, headers: {}, body: '{}', timeoutMs: 5000 });
 }
-async function receiver(options: ReceiverOptions = {}, behaviour: Behaviour = receivers.answers()): Promise<Receiver> {
+async function receiver(
+  options: ReceiverOptions = {},
+  behaviour: RawBehaviour = receivers.answers(),
+): Promise<RawReceiver> {
   const started = await startReceiver(behaviour, options);
   cleanups.push(() => started.close());
   return started;

@@ -25,13 +25,13 @@ const maxNetworkBytes = 2 * answerLimit;
 const networkCheckMs = 50;
 
 /** What waits for a connection. */
-export interface Waiter {
+export interface ConnectionWaiter {
   readonly origin: string;
-  run(connection: Connection): void;
+  run(connection: ReceiverConnection): void;
 }
 
 /** A connection to an origin, with at most one request on it. */
-export class Connection {
+export class ReceiverConnection {
   /** Answers that came whole over the present socket. */
   answers = 0;
   /** When the present socket began to open, by the monotonic clock. */
@@ -46,7 +46,7 @@ export class Connection {
     readonly origin: string,
     connector: Connector,
     { keepAliveMs }: ConnectionSettings,
-    onDisconnect: (connection: Connection) => void,
+    onDisconnect: (connection: ReceiverConnection) => void,
   ) {
     this.#client = new Client(origin, {
       connect: (options, callback) => {
@@ -89,20 +89,20 @@ export class Connection {
   }
 }
 
-interface Origin {
+interface OriginConnections {
   /** The most recently used last: that one is used next, so that the others can grow old. */
-  readonly idle: Connection[];
+  readonly idle: ReceiverConnection[];
   open: number;
   /** In the order of asking. */
-  readonly waiting: Set<Waiter>;
+  readonly waiting: Set<ConnectionWaiter>;
 }
 
 /** The connections of all origins. An origin is forgotten with its last connection. */
 export class Connections {
-  readonly #origins = new Map<string, Origin>();
+  readonly #origins = new Map<string, OriginConnections>();
   /** Of all origins, the one that rested longest first. */
-  readonly #idle = new Set<Connection>();
-  readonly #open = new Set<Connection>();
+  readonly #idle = new Set<ReceiverConnection>();
+  readonly #open = new Set<ReceiverConnection>();
   #check: NodeJS.Timeout | undefined;
 
   constructor(
@@ -118,7 +118,7 @@ export class Connections {
   }
 
   /** Runs the waiter on a connection: now, or when one is free. */
-  acquire(waiter: Waiter): void {
+  acquire(waiter: ConnectionWaiter): void {
     const origin = this.#origins.get(waiter.origin);
     const idle = origin?.idle.pop();
     if (idle !== undefined) {
@@ -132,12 +132,12 @@ export class Connections {
   }
 
   /** For a waiter that gave up before it ran. */
-  forget(waiter: Waiter): void {
+  forget(waiter: ConnectionWaiter): void {
     this.#origins.get(waiter.origin)?.waiting.delete(waiter);
   }
 
   /** Gives back a connection after an answer that came whole. */
-  release(connection: Connection): void {
+  release(connection: ReceiverConnection): void {
     connection.answers += 1;
     const origin = this.#origins.get(connection.origin);
     if (origin === undefined || performance.now() - connection.openedAt > this.settings.maxConnectionAgeMs) {
@@ -158,7 +158,7 @@ export class Connections {
   }
 
   /** Closes a connection that cannot be used again. */
-  discard(connection: Connection): void {
+  discard(connection: ReceiverConnection): void {
     const waiting = this.#origins.get(connection.origin)?.waiting;
     const next = waiting && takeFirst(waiting);
     this.#close(connection);
@@ -166,7 +166,7 @@ export class Connections {
   }
 
   /** Closes a connection and opens another in its place. */
-  renew(connection: Connection): Connection {
+  renew(connection: ReceiverConnection): ReceiverConnection {
     this.#close(connection);
     return this.#openTo(connection.origin);
   }
@@ -176,27 +176,29 @@ export class Connections {
     for (const connection of this.#idle) this.#dropIdle(connection);
   }
 
-  #openTo(key: string): Connection {
+  #openTo(key: string): ReceiverConnection {
     let origin = this.#origins.get(key);
     if (origin === undefined) {
       origin = { idle: [], open: 0, waiting: new Set() };
       this.#origins.set(key, origin);
     }
     origin.open += 1;
-    const opened = new Connection(key, this.connector, this.settings, (connection) => this.#dropIdle(connection));
+    const opened = new ReceiverConnection(key, this.connector, this.settings, (connection) =>
+      this.#dropIdle(connection),
+    );
     this.#open.add(opened);
     this.#check ??= setInterval(checkAll, networkCheckMs, this.#open).unref();
     return opened;
   }
 
-  #dropIdle(connection: Connection): void {
+  #dropIdle(connection: ReceiverConnection): void {
     if (!this.#idle.delete(connection)) return;
     const idle = this.#origins.get(connection.origin)?.idle;
     idle?.splice(idle.indexOf(connection), 1);
     this.#close(connection);
   }
 
-  #close(connection: Connection): void {
+  #close(connection: ReceiverConnection): void {
     const origin = this.#origins.get(connection.origin);
     if (origin !== undefined) {
       origin.open -= 1;
@@ -211,7 +213,7 @@ export class Connections {
   }
 }
 
-function checkAll(open: ReadonlySet<Connection>): void {
+function checkAll(open: ReadonlySet<ReceiverConnection>): void {
   for (const connection of open) connection.checkNetworkBytes();
 }
 

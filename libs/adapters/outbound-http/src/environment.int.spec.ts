@@ -1,5 +1,5 @@
-import type { OutboundFailure, OutboundResponse } from '@tracking/ports';
-import { createAuthority, issueCertificate, receivers, startReceiver, type Receiver } from '@tracking/testing';
+import type { OutboundOutcome } from '@tracking/ports';
+import { createAuthority, issueCertificate, receivers, startReceiver, type RawReceiver } from '@tracking/testing';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,9 @@ import { promisify } from 'node:util';
 const script = fileURLToPath(new URL('../test/post-once.ts', import.meta.url));
 const node = ['--experimental-transform-types', '--no-warnings', '--conditions=@tracking/source'];
 
-async function postInProcess(url: string, env: Record<string, string>): Promise<OutboundResponse | OutboundFailure> {
+async function postInProcess(url: string, env: Record<string, string>): Promise<OutboundOutcome> {
   const { stdout } = await promisify(execFile)(process.execPath, [...node, script, url], { env });
-  return JSON.parse(stdout) as OutboundResponse | OutboundFailure;
+  return JSON.parse(stdout) as OutboundOutcome;
 }
 
 /** A process on a busy machine may take seconds to start. */
@@ -20,7 +20,7 @@ const processMs = 30_000;
 
 describe('what the environment may and may not do', () => {
   const authority = createAuthority();
-  let https: Receiver;
+  let https: RawReceiver;
   let folder: string;
 
   beforeAll(async () => {

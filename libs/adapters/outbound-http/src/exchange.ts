@@ -1,16 +1,14 @@
-import type { OutboundFailure, OutboundRequest, OutboundResponse } from '@tracking/ports';
+import type { OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import type { Dispatcher } from 'undici';
-import type { Connection, Connections, Waiter } from './connections.ts';
-import { failureOf, isConnectionLoss, type Failure } from './failure.ts';
+import type { ReceiverConnection, Connections, ConnectionWaiter } from './connections.ts';
+import { failureOf, isConnectionLoss, type FailureReason } from './failure.ts';
 import { responseHeaders, type ReceivedHeaders } from './headers.ts';
 import { ResponseBody } from './response-body.ts';
 import type { Target } from './target.ts';
 
-export type Outcome = OutboundResponse | OutboundFailure;
+type Phase = 'queued' | 'connecting' | 'waiting' | 'reading' | 'over';
 
-type Stage = 'queued' | 'connecting' | 'waiting' | 'reading' | 'over';
-
-const timedOut: Readonly<Record<Exclude<Stage, 'over'>, string>> = {
+const timedOut: Readonly<Record<Exclude<Phase, 'over'>, string>> = {
   queued: 'waiting for a free connection to the receiver',
   connecting: 'connecting (name resolution, TCP and TLS)',
   waiting: 'waiting for the answer',
@@ -18,23 +16,23 @@ const timedOut: Readonly<Record<Exclude<Stage, 'over'>, string>> = {
 };
 
 /** One POST, from asking for a connection to the one outcome that it settles with. */
-export class Exchange implements Waiter, Dispatcher.DispatchHandler {
+export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   readonly origin: string;
   readonly #startedAt = performance.now();
   #deadline: NodeJS.Timeout | undefined;
-  #stage: Stage = 'queued';
+  #phase: Phase = 'queued';
   /** Ours until the answer is complete or given up; what undici reports afterwards is of no interest. */
-  #connection: Connection | undefined;
+  #connection: ReceiverConnection | undefined;
   #statusCode = 0;
   #headers: Readonly<Record<string, string>> = {};
   #body = new ResponseBody(undefined);
 
+  /** @param target with the headers to send in place of the request's, names and values in turn */
   constructor(
     private readonly request: OutboundRequest,
-    private readonly headers: string[],
-    private readonly target: Target,
+    private readonly target: Target & { readonly headers: string[] },
     private readonly connections: Connections,
-    private readonly settled: (outcome: Outcome) => void,
+    private readonly settled: (outcome: OutboundOutcome) => void,
   ) {
     this.origin = target.origin;
   }
@@ -46,27 +44,27 @@ export class Exchange implements Waiter, Dispatcher.DispatchHandler {
     this.connections.acquire(this);
   }
 
-  run(connection: Connection): void {
+  run(connection: ReceiverConnection): void {
     this.#connection = connection;
-    this.#stage = 'connecting';
-    const { target, headers, request } = this;
-    connection.dispatch({ method: 'POST', path: target.path, headers, body: request.body }, this);
+    this.#phase = 'connecting';
+    const { path, headers } = this.target;
+    connection.dispatch({ method: 'POST', path, headers, body: this.request.body }, this);
   }
 
   expire(): void {
-    if (this.#stage === 'over') return;
-    const doing = timedOut[this.#stage];
+    if (this.#phase === 'over') return;
+    const doing = timedOut[this.#phase];
     this.#fail({ code: 'timeout', message: `no complete answer within ${this.request.timeoutMs} ms; was ${doing}` });
   }
 
   onRequestStart(): void {
-    if (this.#connection !== undefined) this.#stage = 'waiting';
+    if (this.#connection !== undefined) this.#phase = 'waiting';
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: ReceivedHeaders): void {
     // After a 1xx the answer is still to come.
     if (this.#connection === undefined || statusCode < 200) return;
-    this.#stage = 'reading';
+    this.#phase = 'reading';
     this.#statusCode = statusCode;
     this.#headers = responseHeaders(headers);
     this.#body = new ResponseBody(this.#headers['content-encoding']);
@@ -92,11 +90,11 @@ export class Exchange implements Waiter, Dispatcher.DispatchHandler {
     // A receiver may close a resting connection just when the next request is on its way. Such a request was not
     // answered and, as a rule, not seen; deliveries are at-least-once, so it goes out once more, on a new
     // connection, which has answered nothing: there is no third time.
-    if (this.#stage !== 'reading' && connection.answers > 0 && isConnectionLoss(error)) {
+    if (this.#phase !== 'reading' && connection.answers > 0 && isConnectionLoss(error)) {
       this.run(this.connections.renew(connection));
       return;
     }
-    this.#fail(failureOf(error, this.#stage !== 'connecting'));
+    this.#fail(failureOf(error, this.#phase !== 'connecting'));
   }
 
   readonly #onAbort = (): void => {
@@ -119,21 +117,21 @@ export class Exchange implements Waiter, Dispatcher.DispatchHandler {
     });
   }
 
-  #fail(failure: Failure): void {
+  #fail(failure: FailureReason): void {
     this.connections.forget(this);
     this.#letGo((connection) => this.connections.discard(connection));
     this.#settle({ kind: 'failure', ...failure, durationMs: this.#elapsed() });
   }
 
-  #settle(outcome: Outcome): void {
-    if (this.#stage === 'over') return;
-    this.#stage = 'over';
+  #settle(outcome: OutboundOutcome): void {
+    if (this.#phase === 'over') return;
+    this.#phase = 'over';
     clearTimeout(this.#deadline);
     this.request.signal?.removeEventListener('abort', this.#onAbort);
     this.settled(outcome);
   }
 
-  #letGo(giveBack: (connection: Connection) => void): void {
+  #letGo(giveBack: (connection: ReceiverConnection) => void): void {
     const connection = this.#connection;
     this.#connection = undefined;
     if (connection !== undefined) giveBack(connection);

@@ -4,7 +4,7 @@ import { AnswerTooLong, answerLimit } from './answer-bound.ts';
 import { AddressRefused } from './connector.ts';
 import { NameNotResolved } from './name-resolution.ts';
 
-export interface Failure {
+export interface FailureReason {
   readonly code: OutboundErrorCode;
   /** One line for people, in our own words: never an address of the operator's network, nor text that the receiver chose. */
   readonly message: string;
@@ -33,29 +33,44 @@ const connectFaults: Readonly<Record<string, string>> = {
  * What an error of undici, the socket or TLS means.
  * @param opened whether the connection was open (for https: its handshake done) when it happened
  */
-export function failureOf(thrown: Error, opened: boolean): Failure {
+export function failureOf(thrown: Error, opened: boolean): FailureReason {
   const error = firstOf(thrown);
-  const { code = error.name, syscall } = error;
+  return ownFailure(error) ?? lostConnection(error, opened) ?? (opened ? answerFailure(error) : openingFailure(error));
+}
+
+/** What this adapter throws itself. */
+function ownFailure(error: Error): FailureReason | undefined {
   if (error instanceof AddressRefused) return { code: 'address_not_allowed', message: error.message };
   if (error instanceof NameNotResolved) return { code: 'dns_failed', message: error.message };
-  if (error instanceof AnswerTooLong)
-    return { code: 'invalid_response', message: `the answer did not end within ${answerLimit / 1024} KiB` };
-  if (isConnectionLoss(error)) {
-    const when = opened ? 'its answer was complete' : 'it was open';
-    return { code: 'connection_reset', message: `the receiver closed the connection before ${when}` };
-  }
+  if (!(error instanceof AnswerTooLong)) return undefined;
+  return { code: 'invalid_response', message: `the answer did not end within ${answerLimit / 1024} KiB` };
+}
+
+function lostConnection(error: Error, opened: boolean): FailureReason | undefined {
+  if (!isConnectionLoss(error)) return undefined;
+  const when = opened ? 'its answer was complete' : 'it was open';
+  return { code: 'connection_reset', message: `the receiver closed the connection before ${when}` };
+}
+
+function answerFailure(error: NodeJS.ErrnoException): FailureReason {
+  const { code = error.name } = error;
   // An answer may also break undici's own assumptions about answers, as a status of 099 does.
-  if (
-    opened &&
-    (error instanceof errors.UndiciError || error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION')
-  )
-    return { code: 'invalid_response', message: invalidAnswer(code, error) };
-  if (code === 'ECONNREFUSED') return { code: 'connection_refused', message: 'the receiver refused the connection' };
+  const isInvalid =
+    error instanceof errors.UndiciError || error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION';
+  return isInvalid ? { code: 'invalid_response', message: invalidAnswer(code, error) } : connectionFailure(code);
+}
+
+function openingFailure(error: NodeJS.ErrnoException): FailureReason {
+  const { code = error.name, syscall } = error;
   // The system's errors name the call that failed; what else happens before a connection is open comes from TLS.
-  const system = syscall !== undefined && code !== 'EPROTO';
-  return opened || system || error instanceof errors.UndiciError
-    ? { code: 'connection_failed', message: connectFaults[code] ?? `the connection failed (${code})` }
-    : { code: 'tls_failed', message: certificateFaults[code] ?? `the TLS handshake failed (${code})` };
+  const isSystem = syscall !== undefined && code !== 'EPROTO';
+  if (isSystem || error instanceof errors.UndiciError) return connectionFailure(code);
+  return { code: 'tls_failed', message: certificateFaults[code] ?? `the TLS handshake failed (${code})` };
+}
+
+function connectionFailure(code: string): FailureReason {
+  if (code === 'ECONNREFUSED') return { code: 'connection_refused', message: 'the receiver refused the connection' };
+  return { code: 'connection_failed', message: connectFaults[code] ?? `the connection failed (${code})` };
 }
 
 /** Whether the other side went away, rather than answered something wrong. */

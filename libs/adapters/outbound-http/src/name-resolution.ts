@@ -70,14 +70,14 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
   };
 }
 
-interface Answer {
+interface DnsAnswer {
   readonly addresses: readonly string[];
   /** Why there are none, as c-ares names it. */
   readonly code: string;
 }
-const nothing: Answer = { addresses: [], code: 'ENODATA' };
+const nothing: DnsAnswer = { addresses: [], code: 'ENODATA' };
 
-async function ask(query: () => Promise<string[]>): Promise<Answer> {
+async function ask(query: () => Promise<string[]>): Promise<DnsAnswer> {
   try {
     return { addresses: await query(), code: 'ENODATA' };
   } catch (error) {

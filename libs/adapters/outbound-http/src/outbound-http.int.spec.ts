@@ -5,8 +5,8 @@ import {
   RecordedMetrics,
   receivers,
   startReceiver,
-  type Behaviour,
-  type Receiver,
+  type RawBehaviour,
+  type RawReceiver,
   type ReceiverOptions,
 } from '@tracking/testing';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
@@ -26,7 +26,7 @@ function client(options: Partial<OutboundHttpOptions> = {}): OutboundHttp {
   cleanups.push(() => http.close());
   return http;
 }
-async function receiver(behaviour: Behaviour, options?: ReceiverOptions): Promise<Receiver> {
+async function receiver(behaviour: RawBehaviour, options?: ReceiverOptions): Promise<RawReceiver> {
   const started = await startReceiver(behaviour, options);
   cleanups.push(() => started.close());
   return started;
@@ -34,12 +34,12 @@ async function receiver(behaviour: Behaviour, options?: ReceiverOptions): Promis
 function to(url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest {
   return { url, headers: { 'content-type': 'application/json' }, body: '{"id":"evt_1"}', timeoutMs: 5000, ...rest };
 }
-async function answerTo(behaviour: Behaviour, rest: Partial<OutboundRequest> = {}): Promise<OutboundResponse> {
+async function answerTo(behaviour: RawBehaviour, rest: Partial<OutboundRequest> = {}): Promise<OutboundResponse> {
   const outcome = await client().post(to((await receiver(behaviour)).origin, rest));
   if (outcome.kind === 'failure') throw new Error(`${outcome.code}: ${outcome.message}`);
   return outcome;
 }
-async function failureOf(behaviour: Behaviour, rest: Partial<OutboundRequest> = {}): Promise<OutboundFailure> {
+async function failureOf(behaviour: RawBehaviour, rest: Partial<OutboundRequest> = {}): Promise<OutboundFailure> {
   const outcome = await client().post(to((await receiver(behaviour)).origin, rest));
   if (outcome.kind === 'response') throw new Error(`answered ${outcome.statusCode}`);
   expect(outcome.message).toMatch(/^[^\r\n]{5,200}$/);
@@ -251,7 +251,7 @@ describe('the answer', () => {
 });
 
 describe('answers that are none', () => {
-  test.each<[string, Behaviour]>([
+  test.each<[string, RawBehaviour]>([
     ['something else than HTTP', receivers.says('SSH-2.0-OpenSSH_9.6\r\n')],
     ['a malformed header', receivers.says('HTTP/1.1 200 OK\r\nbad header\r\n\r\n')],
     ['a header with a control character', receivers.says('HTTP/1.1 200 OK\r\nx-a: b\0c\r\ncontent-length: 0\r\n\r\n')],
@@ -274,7 +274,7 @@ describe('answers that are none', () => {
     expect((await answerTo(receivers.hugeHeader(15 * 1024))).headers['x-huge']).toHaveLength(15 * 1024);
   });
 
-  test.each<[string, Behaviour]>([
+  test.each<[string, RawBehaviour]>([
     ['a reset', receivers.resets()],
     ['a reset within the body', receivers.resetsWithinBody()],
     ['half a close', receivers.halfCloses()],
@@ -293,7 +293,7 @@ describe('answers that are none', () => {
 });
 
 describe('the deadline', () => {
-  test.each<[string, Behaviour, string]>([
+  test.each<[string, RawBehaviour, string]>([
     ['hangs', receivers.hangs(), 'waiting for the answer'],
     ['hangs within the headers', receivers.hangsWithinHeaders(), 'waiting for the answer'],
     ['hangs after the headers', receivers.hangsAfterHeaders(), 'reading the answer'],
@@ -449,7 +449,7 @@ describe('connections', () => {
     expect(target.connections).toBe(2);
   });
 
-  test.each<[string, Behaviour]>([
+  test.each<[string, RawBehaviour]>([
     ['without saying so', receivers.closesAfterAnswer()],
     ['and says so', receivers.saysClose()],
   ])('a receiver that closes after each answer %s loses nothing', async (_name, behaviour) => {

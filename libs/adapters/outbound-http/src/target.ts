@@ -10,7 +10,7 @@ export interface Target {
   readonly path: string;
 }
 
-export interface Refusal {
+export interface TargetRefusal {
   readonly code: OutboundErrorCode;
   /** One line for people. */
   readonly message: string;
@@ -40,30 +40,34 @@ const portsOfOtherProtocols = new Set(
  * Reads a receiver's URL. A host given as an address, in whatever notation (decimal, octal, hexadecimal, full-width),
  * is judged here in its canonical form; a name is judged when it is resolved for a connection.
  */
-export function readTarget(text: string, { addresses, allowHttp }: TargetRules): Target | Refusal {
+export function readTarget(text: string, rules: TargetRules): Target | TargetRefusal {
   const url = text.length <= maxUrlLength ? URL.parse(text) : null;
   if (url === null) return notAllowed(`not an absolute URL of at most ${maxUrlLength} characters`);
-  const plain = url.protocol === 'http:';
-  if (url.protocol !== 'https:' && !(plain && allowHttp)) return notAllowed('the URL must begin with https://');
-  if (url.username !== '' || url.password !== '') return notAllowed('the URL must not carry credentials');
-  if (url.href.includes('#')) return notAllowed('the URL must not carry a fragment');
-  if (portsOfOtherProtocols.has(url.port)) return notAllowed(`port ${url.port} belongs to another protocol`);
-
   // A final dot would be taken into the TLS server name, where it is forbidden (RFC 6066).
   const host = url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;
+  const refused = refusedForm(url, rules.allowHttp) ?? refusedHost(host, url.protocol, rules.addresses);
+  if (refused !== undefined) return refused;
+  const port = url.port === '' ? '' : `:${url.port}`;
+  return { origin: `${url.protocol}//${host}${port}`, path: url.pathname + url.search };
+}
+
+function refusedForm(url: URL, allowHttp: boolean): TargetRefusal | undefined {
+  const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && allowHttp);
+  if (!isAllowed) return notAllowed('the URL must begin with https://');
+  if (url.username !== '' || url.password !== '') return notAllowed('the URL must not carry credentials');
+  if (url.href.includes('#')) return notAllowed('the URL must not carry a fragment');
+  return portsOfOtherProtocols.has(url.port) ? notAllowed(`port ${url.port} belongs to another protocol`) : undefined;
+}
+
+function refusedHost(host: string, protocol: string, addresses: AddressPolicy): TargetRefusal | undefined {
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
   if (isIP(literal) !== 0) {
-    const refused = refusalOf(literal, url.protocol, addresses);
-    if (refused !== undefined) return { code: 'address_not_allowed', message: `the host is ${refused}` };
-  } else if (!isHostName(host)) {
-    return notAllowed('the host is not a host name');
-  } else if (isLocalhost(host) && loopback.every((address) => refusalOf(address, url.protocol, addresses))) {
-    return { code: 'address_not_allowed', message: 'the host is this machine' };
+    const refused = refusalOf(literal, protocol, addresses);
+    return refused === undefined ? undefined : { code: 'address_not_allowed', message: `the host is ${refused}` };
   }
-  return {
-    origin: `${url.protocol}//${host}${url.port === '' ? '' : `:${url.port}`}`,
-    path: url.pathname + url.search,
-  };
+  if (!isHostName(host)) return notAllowed('the host is not a host name');
+  const isThisMachine = isLocalhost(host) && loopback.every((address) => refusalOf(address, protocol, addresses));
+  return isThisMachine ? { code: 'address_not_allowed', message: 'the host is this machine' } : undefined;
 }
 
 /** Why a connection to this address would be refused, as the end of a sentence; undefined when it would not. */
@@ -86,6 +90,6 @@ function isHostName(host: string): boolean {
   return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
 }
 
-function notAllowed(message: string): Refusal {
+function notAllowed(message: string): TargetRefusal {
   return { code: 'url_not_allowed', message };
 }

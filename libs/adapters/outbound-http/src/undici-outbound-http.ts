@@ -1,9 +1,9 @@
-import type { Metrics, OutboundFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
+import type { Metrics, OutboundFailure, OutboundHttp, OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import { addressPolicy } from './addresses.ts';
 import { Connections, type ConnectionSettings } from './connections.ts';
 import { createConnector } from './connector.ts';
 import { Exchange } from './exchange.ts';
-import type { Failure } from './failure.ts';
+import type { FailureReason } from './failure.ts';
 import { requestHeaders } from './headers.ts';
 import { createLookup, type Lookup } from './name-resolution.ts';
 import { readTarget } from './target.ts';
@@ -57,14 +57,14 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   );
   options.metrics?.gauge('outbound_connections_idle', 'Of these, kept for a next request', [], () => connections.idle);
 
-  function post(request: OutboundRequest): Promise<OutboundResponse | OutboundFailure> {
+  function post(request: OutboundRequest): Promise<OutboundOutcome> {
     if (closing !== undefined) return failed({ code: 'aborted', message: 'shutting down' });
     if (request.signal?.aborted === true) return failed({ code: 'aborted', message: 'given up before it began' });
     const target = readTarget(request.url, rules);
     if ('code' in target) return failed(target);
     return new Promise((resolve) => {
       const headers = requestHeaders(request.headers, userAgent);
-      const exchange = new Exchange(request, headers, target, connections, (outcome) => {
+      const exchange = new Exchange(request, { ...target, headers }, connections, (outcome) => {
         inFlight.delete(exchange);
         if (inFlight.size === 0) closing?.resolve();
         resolve(outcome);
@@ -89,6 +89,6 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   };
 }
 
-function failed(failure: Failure): Promise<OutboundFailure> {
+function failed(failure: FailureReason): Promise<OutboundFailure> {
   return Promise.resolve({ kind: 'failure', code: failure.code, message: failure.message, durationMs: 0 });
 }

@@ -1,4 +1,4 @@
-import type { Collection, StoredEvent, Write } from '@tracking/ports';
+import type { Collection, StoredEvent, CollectionWrite } from '@tracking/ports';
 import type { EventFailure, EventHandler } from '@tracking/subscriptions';
 import type { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from '../read-model.ts';
@@ -81,6 +81,6 @@ export class BatchProjector implements EventHandler {
 }
 
 /** A row never goes back: neither by repeated work nor by a runner that lost its lease and does not know it yet. */
-function ifNewer(row: ReadModelRow): Write<ReadModelRow> {
+function ifNewer(row: ReadModelRow): CollectionWrite<ReadModelRow> {
   return { kind: 'upsert', document: row, guard: { revision: { lt: row.revision } } };
 }

@@ -1,4 +1,4 @@
-import { type Collection, type Document, type DocumentStore, Unavailable, type Write } from '@tracking/ports';
+import { type Collection, type Document, type DocumentStore, Unavailable, type CollectionWrite } from '@tracking/ports';
 import { MortalProcess } from './mortal-process.ts';
 
 /** A process whose document store fails about every tenth call, half of those after the call had its effect. */
@@ -57,7 +57,7 @@ export class FlakyProcess extends MortalProcess {
     this.gate.resolve();
   }
 
-  private isHeld<T extends Document>(write: Write<T>): boolean {
+  private isHeld<T extends Document>(write: CollectionWrite<T>): boolean {
     const { holdDeliveriesTo: endpoint } = this;
     if (endpoint === undefined || write.kind === 'delete') return false;
     return 'endpoint_id' in write.document && write.document.endpoint_id === endpoint;

@@ -269,7 +269,7 @@ function factsOfFaults(): void {
   });
 
   const rare = 'checkpoints that are rare, and entries of the node’s own, keep no reader from the head';
-  itWhere(HAS_SWITCHES, rare, NO_SWITCHES, async () => {
+  itWhere(HAS_SWITCHES, NO_SWITCHES)(rare, async () => {
     const writer = fixture.open();
     await fill(writer, newPrefix(), ['x'], 12);
     await fixture.standIn.fault({ checkpointInterval: 1_000_000 });
@@ -380,7 +380,7 @@ function factsOfFaults(): void {
   });
 
   const lost = '64 appends whose node was lost before it answered are stored once, and answered';
-  itWhere(HAS_SWITCHES, lost, NO_SWITCHES, async () => {
+  itWhere(HAS_SWITCHES, NO_SWITCHES)(lost, async () => {
     const store = fixture.open();
     await fixture.standIn.fault({ loseAnswers: 64 });
     const requests = Array.from({ length: 64 }, () => newEvents(2));

@@ -102,7 +102,7 @@ function faults(): void {
   const holds = (fault: string) => `${fault} in the middle: nothing acknowledged is missing, and order holds`;
   for (const [name, fault] of Object.entries(FAULTS)) it(holds(name), () => survives(fault), patient(60_000));
   for (const [name, fault] of Object.entries(SWITCHED)) {
-    itWhere(HAS_SWITCHES, holds(name), NO_SWITCHES, () => survives(fault));
+    itWhere(HAS_SWITCHES, NO_SWITCHES)(holds(name), () => survives(fault));
   }
 
   async function survives(fault: Fault): Promise<void> {

@@ -6,7 +6,7 @@ import {
   type Document,
   type Filter,
   type Query,
-  type Write,
+  type CollectionWrite,
 } from '@tracking/ports';
 import type { AnyBulkWriteOperation, Collection as DriverCollection } from 'mongodb';
 import type { MongoConnection } from './mongo-connection.ts';
@@ -77,7 +77,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return deletedCount === 1;
   }
 
-  async writeMany(writes: readonly Write<T>[]): Promise<void> {
+  async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
     let refusedBy: string | undefined;
     for (const round of rounds(writes)) {
       for (let from = 0; from < round.length; from += WRITES_AT_ONCE) {
@@ -119,7 +119,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   /** Writes to different ids. Answers the unique index that refused one of them, if any. */
-  private async writeUnordered(writes: readonly Write<T>[], first: boolean): Promise<string | undefined> {
+  private async writeUnordered(writes: readonly CollectionWrite<T>[], first: boolean): Promise<string | undefined> {
     const models = writes.map((write) => this.model(write));
     const refused = await this.run((documents) =>
       documents.bulkWrite(models, { ordered: false }).then(() => [], refusedWrites),
@@ -132,7 +132,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return refusedBy ?? later;
   }
 
-  private model(write: Write<T>): AnyBulkWriteOperation<StoredDocument> {
+  private model(write: CollectionWrite<T>): AnyBulkWriteOperation<StoredDocument> {
     switch (write.kind) {
       case 'insert':
         return { insertOne: { document: toStored(write.document) } };
@@ -175,8 +175,8 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 }
 
 /** The writes so that those of one id are in different rounds, in their order. */
-function rounds<T extends Document>(writes: readonly Write<T>[]): Write<T>[][] {
-  const made: Write<T>[][] = [];
+function rounds<T extends Document>(writes: readonly CollectionWrite<T>[]): CollectionWrite<T>[][] {
+  const made: CollectionWrite<T>[][] = [];
   const seen = new Map<string, number>();
   for (const write of writes) {
     const id = write.kind === 'delete' ? write.id : write.document.id;

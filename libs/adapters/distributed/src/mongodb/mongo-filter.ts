@@ -1,4 +1,4 @@
-import type { CollectionSpec, Condition, Filter, IndexSpec, Query, Scalar } from '@tracking/ports';
+import type { CollectionSpec, FilterCondition, Filter, IndexSpec, Query, Scalar } from '@tracking/ports';
 import type { Filter as DriverFilter, IndexDescription, Sort } from 'mongodb';
 import type { StoredDocument } from './stored-document.ts';
 
@@ -56,7 +56,7 @@ function stored(field: string): string {
   return field === 'id' ? '_id' : field;
 }
 
-function mongoConditions(condition: Condition): Conditions {
+function mongoConditions(condition: FilterCondition): Conditions {
   if (condition === null || typeof condition !== 'object') return { $eq: condition, ...present([condition]) };
   if ('in' in condition) return { $in: condition.in, ...present(condition.in) };
   if ('ne' in condition) return condition.ne === null ? { $not: { $type: 'null' } } : { $ne: condition.ne };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { EventStoreDbStandIn, NodeProcess, startedNode, type StandInOptions } from '@tracking/eventstoredb-stand-in';
 import { Unavailable } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { ManagedProcess, noMetrics, silentLogger, type Subject } from '@tracking/testing';
+import { ManagedProcess, noMetrics, silentLogger, type AdapterSubject } from '@tracking/testing';
 import {
   EventStoreDbEventStore,
   type EventStoreDbEventStoreOptions,
@@ -78,7 +78,7 @@ export class EventStoreDbFixture {
 }
 
 /** The adapter on a node of the tests' own, which can be killed; else on the one that runs at `EVENTSTOREDB_URL`. */
-export function eventStoreDbSubject(): Subject<EventStoreDbEventStore> & { url(): string } {
+export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & { url(): string } {
   const opened: EventStoreDbEventStore[] = [];
   let node: NodeProcess | undefined;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { itWhere, noMetrics, type Subject } from '@tracking/testing';
+import { itWhere, noMetrics, type AdapterSubject } from '@tracking/testing';
 import { GridfsObjectStore } from '../../src/mongodb/gridfs-object-store.ts';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
@@ -14,18 +14,20 @@ const TIMEOUT_MS = 60_000;
 export function whereMongo(title: string, define: () => void): void {
   jest.setTimeout(TIMEOUT_MS);
   if (MONGODB_URL !== undefined || ENGINES_DIR !== undefined) define();
-  else itWhere(false, title, 'neither MONGODB_URL nor ENGINES_DIR is set', () => Promise.resolve());
+  else itWhere(false, 'neither MONGODB_URL nor ENGINES_DIR is set')(title, () => Promise.resolve());
 }
 
 /** The same where the tests need an engine that they can kill. */
 export function whereEngine(title: string, define: (enginesDir: string) => void): void {
   jest.setTimeout(TIMEOUT_MS);
   if (ENGINES_DIR !== undefined) define(ENGINES_DIR);
-  else itWhere(false, title, 'ENGINES_DIR is not set: no engine to kill', () => Promise.resolve());
+  else itWhere(false, 'ENGINES_DIR is not set: no engine to kill')(title, () => Promise.resolve());
 }
 
 /** A port on the document store. */
-export function mongoSubject<P extends { close(): Promise<void> }>(port: (store: MongoDocumentStore) => P): Subject<P> {
+export function mongoSubject<P extends { close(): Promise<void> }>(
+  port: (store: MongoDocumentStore) => P,
+): AdapterSubject<P> {
   return subjectOn(
     (connection) => port(new MongoDocumentStore(connection)),
     (one) => one.close(),
@@ -33,14 +35,14 @@ export function mongoSubject<P extends { close(): Promise<void> }>(port: (store:
 }
 
 /** What ports stand on. */
-export function connectionSubject(): Subject<MongoConnection> {
+export function connectionSubject(): AdapterSubject<MongoConnection> {
   return subjectOn(
     (connection) => connection,
     () => Promise.resolve(),
   );
 }
 
-export function gridfsSubject(): Subject<GridfsObjectStore> {
+export function gridfsSubject(): AdapterSubject<GridfsObjectStore> {
   return subjectOn(
     (connection) => new GridfsObjectStore(connection),
     () => Promise.resolve(),
@@ -51,7 +53,7 @@ export function gridfsSubject(): Subject<GridfsObjectStore> {
  * A port on a database of its own, of the MongoDB at `MONGODB_URL` or else of an engine started from `ENGINES_DIR`.
  * Each one opened has a connection of its own, as another process would.
  */
-function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P) => Promise<void>): Subject<P> {
+function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P) => Promise<void>): AdapterSubject<P> {
   const opened: { readonly port: P; readonly connection: MongoConnection }[] = [];
   const database = `test-${randomUUID()}`;
   let engine: MongoEngine | undefined;
@@ -64,7 +66,7 @@ function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P)
     return Promise.resolve(one.port);
   }
 
-  const subject: Subject<P> = {
+  const subject: AdapterSubject<P> = {
     async open() {
       if (MONGODB_URL === undefined) {
         engine = await MongoEngine.create(ENGINES_DIR ?? '');

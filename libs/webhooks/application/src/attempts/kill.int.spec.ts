@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
-import { type Receiver, type TempFolder, eventually, receivers, startReceiver, tempFolder } from '@tracking/testing';
+import { type RawReceiver, type TempFolder, eventually, receivers, startReceiver, tempFolder } from '@tracking/testing';
 
 jest.setTimeout(120_000);
 
@@ -13,7 +13,7 @@ const SCRIPT = fileURLToPath(new URL('../../test/delivering-process.ts', import.
 const NODE = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
 
 let folder: TempFolder;
-let receiver: Receiver;
+let receiver: RawReceiver;
 let children: ChildProcess[];
 let published: Set<string>;
 /** When each event arrived, by event id. */

@@ -2,8 +2,8 @@ import { jest } from '@jest/globals';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import type { OutboundHttp } from '@tracking/ports';
 import {
-  type Behaviour,
-  type Receiver,
+  type RawBehaviour,
+  type RawReceiver,
   createAuthority,
   endless,
   eventually,
@@ -24,7 +24,7 @@ const trusted = issueCertificate({ issuer: authority });
 let stage: Stage;
 let webhooks: Running;
 let outbound: OutboundHttp;
-let open: Receiver[];
+let open: RawReceiver[];
 
 beforeEach(async () => {
   open = [];
@@ -38,11 +38,11 @@ afterEach(async () => {
   await outbound.close();
 });
 
-const verifies: Behaviour = (socket, request) => {
+const verifies: RawBehaviour = (socket, request) => {
   const { data } = JSON.parse(request.body.toString()) as { data: { challenge?: string } };
   return receivers.answers(200, data.challenge ?? 'ok')(socket, request);
 };
-async function receiver(): Promise<Receiver> {
+async function receiver(): Promise<RawReceiver> {
   const started = await startReceiver(verifies, { tls: trusted });
   open.push(started);
   return started;
@@ -67,7 +67,7 @@ describe('a real HTTPS receiver', () => {
     expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
   });
 
-  test.each<[string, Behaviour, object, times?: number]>([
+  test.each<[string, RawBehaviour, object, times?: number]>([
     ['answers an error', receivers.answers(503, 'busy'), { status_code: 503, response: { body: 'busy' } }],
     ['redirects', receivers.redirects('https://elsewhere.example.com/'), { error: { code: 'redirect_not_followed' } }],
     ['hangs', receivers.hangs(), { error: { code: 'timeout' } }],
