@@ -34,15 +34,8 @@ export interface ConsumeOptions {
  * Handles messages of one partition, in order. Their offsets are committed after it resolves. When it throws, the same
  * messages come again after a pause, to this or another member: all work must bear repetition.
  * @param fenced aborts when the partition was taken away; what is then still under way may be done by another as well
- * @param putAside takes work on these messages that those after them need not wait for: they are handed over when the
- *   handler resolves, but no offset from here on is committed before this work is done. When it rejects, everything from
- *   here on comes again; when consumption ends, it is waited for. How much there may be of it the handler sees to.
  */
-export type BatchHandler = (
-  messages: readonly ReceivedMessage[],
-  fenced: AbortSignal,
-  putAside: (work: Promise<void>) => void,
-) => Promise<void>;
+export type BatchHandler = (messages: readonly ReceivedMessage[], fenced: AbortSignal) => Promise<void>;
 
 /**
  * The broker will never take one of the messages, as when it is too large. It is certainly not kept, nor is any later one

@@ -170,18 +170,17 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await eventually(() => expect(ids().size).toBe(400));
     });
 
-    it.each(['in hand', 'put aside'])('finishes work %s before a consumption ends, and commits it', async (kind) => {
+    it('finishes work in hand before a consumption ends, and commits it', async () => {
       const leaving = new AbortController();
       const held = Promise.withResolvers<void>();
       const begun: ReceivedMessage[] = [];
       const finished: ReceivedMessage[] = [];
       let isOver = false;
       const over = broker
-        .consume({ topic, group, signal: leaving.signal }, async (messages, _fenced, putAside) => {
+        .consume({ topic, group, signal: leaving.signal }, async (messages) => {
           begun.push(...messages);
-          const work = held.promise.then(() => void finished.push(...messages));
-          if (kind === 'put aside') putAside(work);
-          else await work;
+          await held.promise;
+          finished.push(...messages);
         })
         .then(() => (isOver = true));
       await broker.publish(topic, [message('a', 1)]);
@@ -193,38 +192,6 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await over;
       expect(finished.map(idOf)).toEqual(['a-1']);
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
-    });
-
-    it('goes on while work was put aside, and commits nothing from there on until it is done', async () => {
-      const held = Promise.withResolvers<void>();
-      const received = collect(group, consumers.signal, async (messages, _fenced, putAside) => {
-        if (messages.some((one) => idOf(one) === 'a-1')) putAside(held.promise);
-      });
-      for (const n of [1, 2, 3]) {
-        await broker.publish(topic, [message('a', n)]);
-        await eventually(() => expect(received).toHaveLength(n));
-      }
-      expect(await broker.lag(topic, group)).toBe(3);
-      held.resolve();
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
-      expect(received.map(idOf)).toEqual(['a-1', 'a-2', 'a-3']);
-    });
-
-    it('hands out again, in order, what work that was put aside failed for, and everything after it', async () => {
-      const first = Promise.withResolvers<void>();
-      const later = Promise.withResolvers<void>();
-      const work = [first.promise, later.promise];
-      const received = collect(group, consumers.signal, async (_messages, _fenced, putAside) =>
-        putAside(work.shift() ?? Promise.resolve()),
-      );
-      await broker.publish(topic, [message('a', 1)]);
-      await eventually(() => expect(received).toHaveLength(1));
-      await broker.publish(topic, [message('a', 2)]);
-      await eventually(() => expect(received).toHaveLength(2));
-      first.reject(new Error('not done'));
-      later.resolve();
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
-      expect(received.map(idOf)).toEqual(['a-1', 'a-2', 'a-1', 'a-2']);
     });
 
     it('leaves a topic that exists as it is', async () => {

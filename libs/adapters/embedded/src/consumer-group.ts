@@ -22,37 +22,6 @@ interface Member {
   readonly inHand: Set<Promise<void>>;
 }
 
-/** How far a group is in one partition. An offset is committed when all deferred work up to it is done. */
-class PartitionProgress {
-  handled: number;
-  /** Why deferred work failed: nothing from there on is committed. */
-  failure: Error | undefined;
-  /** Resolves when no deferred work is under way. */
-  settled: Promise<void> = Promise.resolve();
-
-  constructor(
-    public committed: number,
-    private readonly commit: (position: number) => void,
-    private readonly failed: () => void,
-  ) {
-    this.handled = committed;
-  }
-
-  advance(position: number, deferred: readonly Promise<void>[]): void {
-    this.handled = position;
-    this.settled = Promise.all([Promise.allSettled(deferred), this.settled]).then(([outcomes]) => {
-      const rejected = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
-      if (rejected !== undefined && this.failure === undefined) {
-        this.failure = new Error(messageOf(rejected.reason));
-        this.failed();
-      }
-      if (this.failure !== undefined) return;
-      this.committed = position;
-      this.commit(position);
-    });
-  }
-}
-
 /**
  * The members of one group in this process. Each partition is handled by one loop, a batch at a time, by the member whose
  * turn the partition is; so a partition never moves in the middle of a batch.
@@ -101,40 +70,41 @@ export class ConsumerGroup {
   }
 
   private async run(partition: number, changes: ChangeSignal): Promise<void> {
-    let progress: PartitionProgress | undefined;
-    const onFailure = (error: unknown, tries: number) => this.failed(partition, error, tries);
-    const untilCommitted = async () => {
-      progress = await this.resumed(partition, progress);
-      await this.handleUntilCommitted(partition, progress, changes);
+    // From what is stored at first, then from memory: nobody else handles this partition for the group.
+    let handled: number | undefined;
+    const handleNext = async () => {
+      handled = await this.handleNext(partition, handled ?? this.log.committed(partition), changes);
     };
+    const onFailure = (error: unknown, tries: number) => this.failed(partition, error, tries);
     while (!this.closing.signal.aborted) {
       // Each time anew: the pauses grow only while nothing is committed in between.
       const options = { signal: this.closing.signal, firstPauseMs: FIRST_PAUSE_MS, onFailure };
-      await retry(untilCommitted, options).catch(() => undefined);
+      await retry(handleNext, options).catch(() => undefined);
     }
-    await progress?.settled;
   }
 
-  /** From what is stored at first, then from memory: nobody else handles this partition for the group. */
-  private async resumed(partition: number, before: PartitionProgress | undefined): Promise<PartitionProgress> {
-    if (before !== undefined && before.failure === undefined) return before;
-    await before?.settled;
-    const committed = before?.committed ?? this.log.committed(partition);
-    const commit = (position: number) => this.log.commit(partition, position);
-    return new PartitionProgress(committed, commit, () => this.wake([partition]));
-  }
-
-  private async handleUntilCommitted(
-    partition: number,
-    progress: PartitionProgress,
-    changes: ChangeSignal,
-  ): Promise<void> {
-    const before = progress.committed;
-    while (progress.committed === before && !this.closing.signal.aborted) {
+  /** Handles what comes after a position, once there is something. Answers up to where. */
+  private async handleNext(partition: number, position: number, changes: ChangeSignal): Promise<number> {
+    while (!this.closing.signal.aborted) {
       const { changed } = changes;
       const member = this.members[partition % this.members.length];
-      if (!(await this.handle(partition, progress, member))) await changed;
+      const messages = member === undefined ? [] : this.log.read(partition, position, member.maxBatch);
+      const last = messages[messages.length - 1];
+      if (member !== undefined && last !== undefined) {
+        const next = Number(last.offset);
+        await this.handle(member, messages, () => this.log.commit(partition, next));
+        return next;
+      }
+      await changed;
     }
+    return position;
+  }
+
+  private async handle(member: Member, messages: readonly ReceivedMessage[], commit: () => void): Promise<void> {
+    const handled = member.handler(messages, member.fenced).then(commit);
+    const inHand = handled.catch(() => undefined);
+    member.inHand.add(inHand);
+    await handled.finally(() => member.inHand.delete(inHand));
   }
 
   private failed(partition: number, error: unknown, tries: number): void {
@@ -142,24 +112,5 @@ export class ConsumerGroup {
     this.options.countRetry('handling messages');
     const about = { topic, partition, tries, reason: messageOf(error) };
     this.options.logger.warn(about, 'a batch of messages is handled again');
-  }
-
-  /** Handles what comes next; answers whether there was anything. */
-  private async handle(partition: number, progress: PartitionProgress, member: Member | undefined): Promise<boolean> {
-    if (progress.failure !== undefined) throw progress.failure;
-    const messages = member === undefined ? [] : this.log.read(partition, progress.handled, member.maxBatch);
-    const last = messages[messages.length - 1];
-    if (last === undefined || member === undefined) return false;
-    const deferred: Promise<void>[] = [];
-    const work = member.handler(messages, member.fenced, (rest) => {
-      rest.catch(() => undefined);
-      deferred.push(rest);
-    });
-    const handled = work.then(() => progress.advance(Number(last.offset), deferred));
-    const inHand = handled.then(() => progress.settled).catch(() => undefined);
-    member.inHand.add(inHand);
-    void inHand.then(() => member.inHand.delete(inHand));
-    await handled;
-    return true;
   }
 }

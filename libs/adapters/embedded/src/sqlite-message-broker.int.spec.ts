@@ -110,14 +110,14 @@ describe('the broker of one process', () => {
     await Promise.all(consumed);
   });
 
-  it('backs off further while nothing is committed, also when deferred work fails', async () => {
+  it('backs off further while nothing is committed', async () => {
     const broker = engine.messageBroker;
     await broker.ensureTopics([{ name: 't', partitions: 1, retentionMs: 60_000 }]);
     let handled = 0;
     const stop = new AbortController();
-    const over = broker.consume({ topic: 't', group: 'group', signal: stop.signal }, async (_, __, putAside) => {
+    const over = broker.consume({ topic: 't', group: 'group', signal: stop.signal }, async () => {
       handled += 1;
-      putAside([4, 6].includes(handled) ? Promise.resolve() : Promise.reject(new Error('not this time')));
+      if (![4, 6].includes(handled)) throw new Error('not this time');
     });
     await broker.publish('t', [{ key: 'a', value: '1', headers: {} }]);
     await eventually(async () => expect(await broker.lag('t', 'group')).toBe(0));

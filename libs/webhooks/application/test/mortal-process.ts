@@ -73,10 +73,9 @@ export class MortalProcess {
       publish: (topic, messages) => this.step(() => broker.publish(topic, messages)),
       consume: (options, handler) => {
         const signal = AbortSignal.any([options.signal, this.death.signal]);
-        return broker.consume({ ...options, signal }, async (messages, fenced, putAside) => {
-          const rest = (aside: Promise<void>) => putAside(Promise.race([aside, this.died]));
+        return broker.consume({ ...options, signal }, async (messages, fenced) => {
           // Its death may be that the offset is not committed.
-          const work = handler(messages, fenced, rest).then(() => this.step(() => Promise.resolve()));
+          const work = handler(messages, fenced).then(() => this.step(() => Promise.resolve()));
           await Promise.race([work, this.died]);
         });
       },

@@ -54,8 +54,6 @@ export interface GroupMemberOptions {
 export class GroupMember {
   /** By partition: the work whose messages are with the handler. */
   private readonly inHand = new Map<number, PartitionWork>();
-  /** Also those of which only what was put aside is under way. */
-  private readonly works = new Set<PartitionWork>();
   private consumer: Consumer | undefined;
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
@@ -110,7 +108,7 @@ export class GroupMember {
     } catch (error) {
       this.countRetry('consuming');
       this.reporter.failed(reasonOf(error));
-      for (const work of this.works) work.fence();
+      for (const work of this.inHand.values()) work.fence();
       if (this.assignedAs === '') throw error;
     } finally {
       client.destroy();
@@ -178,10 +176,8 @@ export class GroupMember {
 
   /** Under another member id the partitions may have been another's in between. */
   private joined(memberId: string, partitions: readonly number[]): void {
-    for (const work of this.works) {
+    for (const work of this.inHand.values()) {
       if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.fence();
-      // kafkajs begins again at what is committed.
-      else if (this.inHand.get(work.partition) !== work) work.fetchNext();
     }
     this.assignedAs = memberId;
     this.heard();
@@ -203,15 +199,12 @@ export class GroupMember {
       });
     };
     const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
-    const previous = [...this.works].findLast((work) => work.partition === partition);
-    // Not `seek`: that would outlive the assignment, and pass over what was put aside and then fenced.
-    const failed = (reason: unknown) => this.failed(reason);
+    // Not `seek`: that would outlive the assignment, and pass over what was in hand and then fenced.
     const { countRetry } = this;
     const { logger } = this.options;
-    const tools = { handler, maxBatch, leaving, commit, resolve, failed, countRetry, logger };
-    const work = new PartitionWork({ partition, messages, previous, ...tools });
+    const tools = { handler, maxBatch, leaving, commit, resolve, countRetry, logger };
+    const work = new PartitionWork({ partition, messages, ...tools });
     this.inHand.set(partition, work);
-    this.works.add(work);
     const done = work.done.then(() => this.release(work));
     const waited = new AbortController();
     await Promise.race([done, pause(this.limits.pausePartitionAfterMs, waited.signal)]);
@@ -221,14 +214,13 @@ export class GroupMember {
 
   /** The next consumer begins at what is committed. */
   private failed(reason: unknown): void {
-    for (const work of this.works) work.fence();
+    for (const work of this.inHand.values()) work.fence();
     this.crash(reason);
   }
 
   private release(work: PartitionWork): void {
     const { partition } = work;
     this.inHand.delete(partition);
-    void Promise.resolve(work.unfinished).then(() => this.works.delete(work));
     try {
       work.fetchNext();
       // Of the present consumer, which may have met it in hand.
@@ -239,7 +231,7 @@ export class GroupMember {
   }
 
   private async finish(): Promise<void> {
-    await Promise.all([...this.works].map((work) => work.done.then(() => work.unfinished)));
+    await Promise.all([...this.inHand.values()].map((work) => work.done));
   }
 }
 

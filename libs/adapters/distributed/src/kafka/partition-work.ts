@@ -30,8 +30,6 @@ const COMMITTING: RetriedStep = {
 export interface PartitionWorkOptions {
   readonly partition: number;
   readonly messages: readonly ReceivedMessage[];
-  /** Of the same partition, where something of it is under way. */
-  readonly previous: PartitionWork | undefined;
   readonly handler: BatchHandler;
   readonly maxBatch: number;
   /** Aborts when nothing more is to be begun. */
@@ -40,8 +38,6 @@ export interface PartitionWorkOptions {
   commit(partition: number, next: string): Promise<void>;
   /** @param last offset up to which nothing more is to be fetched */
   resolve(last: string): void;
-  /** Something that was put aside was not done: what is not committed has to come again. */
-  failed(reason: unknown): void;
   readonly countRetry: CountRetry;
   readonly logger: Logger;
 }
@@ -50,17 +46,14 @@ export interface PartitionWorkOptions {
 export class PartitionWork {
   /** Offset to go on at; undefined while nothing was handled. */
   next: string | undefined;
-  /** Resolves when nothing of it is under way any more, except what was put aside. Never rejects. */
+  /** Resolves when nothing of it is under way any more. Never rejects. */
   readonly done: Promise<void>;
-  /** While something that was put aside is not done and committed yet, of this work or the one before. Never rejects. */
-  unfinished: Promise<void> | undefined;
   readonly partition: number;
   private readonly fencing = new AbortController();
 
   constructor(private readonly options: PartitionWorkOptions) {
-    const { partition, messages, previous } = options;
+    const { partition, messages } = options;
     this.partition = partition;
-    if (previous?.unfinished !== undefined) this.follow(previous.unfinished);
     this.done = this.run(messages);
   }
 
@@ -88,43 +81,11 @@ export class PartitionWork {
       const batch = messages.slice(at, at + maxBatch);
       const last = batch[batch.length - 1];
       if (last === undefined) return;
-      const aside = await this.handle(batch);
-      if (aside === undefined) return;
+      const handle = () => this.options.handler(batch, this.fencing.signal);
+      if (!(await this.untilDone(HANDLING, handle))) return;
       this.next = String(BigInt(last.offset) + 1n);
-      if (aside.length === 0 && this.unfinished === undefined) await this.commit(this.next);
-      else this.follow(this.commitBehind(this.unfinished, aside, this.next));
+      await this.commit(this.next);
     }
-  }
-
-  /** Answers what was put aside; undefined where it was not handled. */
-  private async handle(batch: readonly ReceivedMessage[]): Promise<readonly Promise<void>[] | undefined> {
-    let aside: Promise<void>[] = [];
-    const handled = await this.untilDone(HANDLING, async () => {
-      aside = [];
-      await this.options.handler(batch, this.fencing.signal, (rest) => {
-        rest.catch(() => undefined);
-        aside.push(rest);
-      });
-    });
-    return handled ? aside : undefined;
-  }
-
-  private async commitBehind(
-    before: Promise<void> | undefined,
-    aside: readonly Promise<void>[],
-    next: string,
-  ): Promise<void> {
-    const [outcomes] = await Promise.all([Promise.allSettled(aside), before]);
-    const rejected = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (rejected === undefined) await this.commit(next);
-    else if (!this.isFenced) this.options.failed(rejected.reason);
-  }
-
-  private follow(unfinished: Promise<void>): void {
-    this.unfinished = unfinished;
-    void unfinished.then(() => {
-      if (this.unfinished === unfinished) this.unfinished = undefined;
-    });
   }
 
   private async commit(next: string): Promise<void> {
