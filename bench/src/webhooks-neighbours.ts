@@ -2,12 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { shipment } from './api.ts';
 import { drive, driveEvenly } from './load.ts';
 import { cpuSeconds } from './machine.ts';
-import { each, paced, say, warm } from './webhooks-paced.ts';
+import { type PartOptions, each, paced, say, warm } from './webhooks-paced.ts';
 import { WebhooksStage } from './webhooks-stage.ts';
-
-interface Run {
-  readonly seconds: number | undefined;
-}
 
 const SLOW = 12;
 /** By then each of the slow ones has had as many successes as it may have attempts at once. */
@@ -15,7 +11,7 @@ const GROWN_MS = 60_000;
 const PENDING = 2_000;
 
 /** One workspace beside another whose receivers answer each delivery with success, after 9 s, and take all they can get. */
-export async function neighboursPart({ seconds = 30 }: Run): Promise<void> {
+export async function neighboursPart({ seconds = 30 }: PartOptions): Promise<void> {
   await WebhooksStage.with(2, async (stage) => {
     const [, neighbour = ''] = stage.keys;
     await stage.endpoint('/ok/1');
@@ -33,7 +29,7 @@ export async function neighboursPart({ seconds = 30 }: Run): Promise<void> {
 const PER_SECOND = 50;
 
 /** What one endpoint whose answers never end costs those who use the API, beside one that fails and beside none. */
-export async function hostilePart({ seconds = 20 }: Run): Promise<void> {
+export async function hostilePart({ seconds = 20 }: PartOptions): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
     const { server, keys } = stage;
     const measure = async (name: string) => {

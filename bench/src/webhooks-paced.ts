@@ -6,6 +6,11 @@ import type { ReceiverStats, WebhooksStage } from './webhooks-stage.ts';
 
 export const PER_SECOND = 100;
 
+export interface PartOptions {
+  /** Duration of the parts that have one, in seconds; each has its own default. */
+  readonly seconds: number | undefined;
+}
+
 export const say = (name: string, figures: string) => process.stdout.write(`${name.padEnd(42)} ${figures}\n`);
 export const each = (cpu: number, count: number) => `${((cpu * 1_000) / count).toFixed(2)} CPU s per 1,000`;
 export const latency = ({ p50, p99, greatest }: ReceiverStats) =>

@@ -4,7 +4,7 @@ import { drive } from './load.ts';
 import { cpuSeconds } from './machine.ts';
 import { startReceiver, startSender } from './server.ts';
 import { hostilePart, neighboursPart } from './webhooks-neighbours.ts';
-import { PER_SECOND, each, latency, paced, say, warm } from './webhooks-paced.ts';
+import { PER_SECOND, type PartOptions, each, latency, paced, say, warm } from './webhooks-paced.ts';
 import { WebhooksStage, receiverStats } from './webhooks-stage.ts';
 
 const BASELINE = 20_000;
@@ -12,9 +12,7 @@ const HUNG = 20;
 /** Most endpoints that one environment of a workspace may have. */
 const IN_ONE_WORKSPACE = 50;
 
-interface Run {
-  /** Duration of the parts that have one, in seconds; each has its own default. */
-  readonly seconds: number | undefined;
+interface WebhooksPartOptions extends PartOptions {
   /** Deliveries per second of the baseline. */
   readonly bare: number;
 }
@@ -35,7 +33,7 @@ async function baseline(): Promise<number> {
   return rate;
 }
 
-async function latencyPart({ seconds = 30 }: Run): Promise<void> {
+async function latencyPart({ seconds = 30 }: WebhooksPartOptions): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
     await stage.endpoint('/ok/1');
     await warm(stage);
@@ -47,7 +45,7 @@ async function latencyPart({ seconds = 30 }: Run): Promise<void> {
  * Long enough by default for the hung endpoints' retries to set in; all on the same server. Others that answer tell what
  * the records of so many endpoints cost; being alone again at the end, what the server's age and all that is stored by then.
  */
-async function hungPart({ seconds = 150 }: Run): Promise<void> {
+async function hungPart({ seconds = 150 }: WebhooksPartOptions): Promise<void> {
   await WebhooksStage.with(1, async (stage) => {
     await stage.endpoint('/ok/1');
     await warm(stage);
@@ -96,13 +94,13 @@ async function sustained(endpoints: number, shipments: number, bare: number): Pr
   });
 }
 
-async function ratePart({ bare }: Run): Promise<void> {
+async function ratePart({ bare }: WebhooksPartOptions): Promise<void> {
   await sustained(1, 20_000, bare);
   await sustained(10, 3_000, bare);
   await sustained(100, 1_600, bare);
 }
 
-async function drainPart({ bare }: Run): Promise<void> {
+async function drainPart({ bare }: WebhooksPartOptions): Promise<void> {
   const pending = 100_000;
   await WebhooksStage.with(1, async (stage) => {
     const { server } = stage;
@@ -146,7 +144,7 @@ async function killPart(): Promise<void> {
   });
 }
 
-const PARTS: Readonly<Record<string, (run: Run) => Promise<void>>> = {
+const PARTS: Readonly<Record<string, (run: WebhooksPartOptions) => Promise<void>>> = {
   latency: latencyPart,
   rate: ratePart,
   hung: hungPart,

@@ -7,7 +7,13 @@ import type {
   Scope,
   Timestamp,
 } from '@tracking/contracts';
-import type { DeliveryError, DisabledReason, EndpointStatus, Origin, Verification } from '@tracking/webhooks-domain';
+import type {
+  DeliveryError,
+  DisabledReason,
+  EndpointStatus,
+  RequestOrigin,
+  Verification,
+} from '@tracking/webhooks-domain';
 
 export type { Scope };
 
@@ -18,7 +24,7 @@ export interface WebhookCommand extends Scope {
   /** The command's time. */
   readonly at: Timestamp;
   /** The request that it was made for: what is sent because of it is in its trace. */
-  readonly origin?: Origin;
+  readonly origin?: RequestOrigin;
 }
 export interface EndpointCommand extends WebhookCommand {
   readonly endpoint_id: string;

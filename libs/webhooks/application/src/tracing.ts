@@ -1,13 +1,13 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type Trace, traceOf } from '@tracking/contracts';
-import type { Origin } from '@tracking/webhooks-domain';
+import type { RequestOrigin } from '@tracking/webhooks-domain';
 
 const NOT_SAMPLED = '00';
 
 /** An event, or a delivery of one. */
 export interface Traced {
   readonly event_id: string;
-  readonly origin?: Origin | undefined;
+  readonly origin?: RequestOrigin | undefined;
 }
 
 /** `traceparent` of one attempt: in the trace of the request that caused the event, each attempt a span of its own. */

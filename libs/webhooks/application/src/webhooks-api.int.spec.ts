@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { eventually, throughJson } from '@tracking/testing';
-import { type Running, SCOPE, Stage } from '../test/stage.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../test/stage.ts';
 import type { WebhookOperations } from './webhooks-api.ts';
 
 const URL_A = 'https://a.example.com/hook';
-let stage: Stage;
-let webhooks: Running;
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
 let client: WebhookOperations;
 
 beforeEach(async () => {
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
   webhooks = await stage.start();
   client = throughJson<WebhookOperations>(webhooks);
 });

@@ -7,8 +7,8 @@ export interface Arrived {
   /** Epoch milliseconds. */
   readonly at: number;
 }
-export type Answer = OutboundResponse | OutboundFailure;
-export type Behaviour = (request: Arrived) => Answer | Promise<Answer>;
+export type FakeAnswer = OutboundResponse | OutboundFailure;
+export type FakeBehaviour = (request: Arrived) => FakeAnswer | Promise<FakeAnswer>;
 
 export function answer(
   statusCode: number,
@@ -27,12 +27,12 @@ export const timedOut: OutboundFailure = {
 /** Receivers without a network: each URL behaves as told, answers challenges, and remembers what arrived. */
 export class FakeReceivers implements OutboundHttp {
   readonly arrived: Arrived[] = [];
-  private readonly behaviours = new Map<string, Behaviour>();
+  private readonly behaviours = new Map<string, FakeBehaviour>();
   private readonly underWay = new Map<string, number>();
   /** Most requests at once, by URL. */
   readonly mostAtOnce = new Map<string, number>();
 
-  behave(url: string, behaviour: Behaviour): void {
+  behave(url: string, behaviour: FakeBehaviour): void {
     this.behaviours.set(url, behaviour);
   }
 
@@ -43,7 +43,7 @@ export class FakeReceivers implements OutboundHttp {
     );
   }
 
-  async post({ url, headers, body }: OutboundRequest): Promise<Answer> {
+  async post({ url, headers, body }: OutboundRequest): Promise<FakeAnswer> {
     const text = typeof body === 'string' ? body : Buffer.from(body).toString();
     const request = { url, headers, body: text, at: Date.now() };
     this.arrived.push(request);
@@ -61,7 +61,7 @@ export class FakeReceivers implements OutboundHttp {
   }
 
   /** Answers 200, to a challenge with its token. */
-  good({ headers, body }: Arrived): Answer {
+  good({ headers, body }: Arrived): FakeAnswer {
     if (headers['service-event-type'] !== 'endpoint.verification') return answer(200);
     return answer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
   }

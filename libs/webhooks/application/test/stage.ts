@@ -26,24 +26,24 @@ import { MortalProcess } from './mortal-process.ts';
 
 export const SCOPE: Scope = { workspace_id: 'wsp_one', environment: 'live' };
 
-export interface Running extends WebhookOperations {
+export interface RunningWebhooks extends WebhookOperations {
   readonly process: MortalProcess;
   readonly metrics: RecordedMetrics;
   stop(): Promise<void>;
 }
 
 /** Everything around webhooks that outlives their processes: storage, topics, receivers. */
-export class Stage {
+export class WebhooksTestStage {
   readonly receivers = new FakeReceivers();
   /** Of processes started from now on. */
   secretsKey = randomBytes(32);
   private readonly leases = new InProcessLeases(1);
-  private readonly running = new Set<Running>();
-  get errors(): readonly Line[] {
+  private readonly running = new Set<RunningWebhooks>();
+  get errors(): readonly LogLine[] {
     return this.lines.filter(({ level }) => level === 'error');
   }
   /** What any process logged. */
-  readonly lines: Line[] = [];
+  readonly lines: LogLine[] = [];
   private readonly logger: Logger = {
     debug: (fields, message) => void this.lines.push({ level: 'debug', message, ...fields }),
     info: (fields, message) => void this.lines.push({ level: 'info', message, ...fields }),
@@ -62,7 +62,7 @@ export class Stage {
     readonly engine: EmbeddedEngine,
   ) {}
 
-  static async open(): Promise<Stage> {
+  static async open(): Promise<WebhooksTestStage> {
     const folder = await tempFolder();
     const engine = await EmbeddedEngine.open({
       dataDir: folder.path,
@@ -71,7 +71,7 @@ export class Stage {
       limits: { readerThreads: 1 },
     });
     await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
-    return new Stage(folder, engine);
+    return new WebhooksTestStage(folder, engine);
   }
 
   async close(): Promise<void> {
@@ -90,7 +90,7 @@ export class Stage {
     process = new MortalProcess(),
     outbound: OutboundHttp = this.receivers,
     passive = false,
-  ): Promise<Running> {
+  ): Promise<RunningWebhooks> {
     const metrics = new RecordedMetrics();
     const webhooks = await Webhooks.start({
       eventStore: { head: () => this.head() },
@@ -220,7 +220,7 @@ function positionOf(count: number): Position {
   return String(count).padStart(10, '0');
 }
 
-export interface Line {
+export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly [field: string]: unknown;

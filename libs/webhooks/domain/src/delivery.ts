@@ -8,7 +8,7 @@ export interface DeliveryError {
 }
 
 /** The request that caused an event: followed in logs and traces by these. */
-export interface Origin {
+export interface RequestOrigin {
   readonly request_id?: string;
   /** W3C trace context, where the request had one. */
   readonly traceparent?: string;
@@ -25,7 +25,7 @@ export interface Delivery {
   readonly event_type: string;
   readonly event_created_at: Timestamp;
   /** Of the event; absent where nothing is known of it, as for sandbox events. */
-  readonly origin?: Origin;
+  readonly origin?: RequestOrigin;
   /** The stored body, shared by all deliveries of the event in the same payload version. */
   readonly payload_id: string;
   readonly sandbox: boolean;

@@ -1,18 +1,18 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import { answer } from '../../test/fake-receivers.ts';
-import { type Running, SCOPE, Stage } from '../../test/stage.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../requests.ts';
 
 const URL_A = 'https://a.example.com/hook';
 
 jest.setTimeout(30_000);
 
-let stage: Stage;
-let webhooks: Running;
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
   webhooks = await stage.start();
 });
 afterEach(() => stage.close());

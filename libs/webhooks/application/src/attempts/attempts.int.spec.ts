@@ -2,9 +2,9 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
-import { type Behaviour, answer, timedOut } from '../../test/fake-receivers.ts';
+import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
-import { type Running, SCOPE, Stage } from '../../test/stage.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookEndpoint } from '../requests.ts';
 import { DEAD_LETTERS_TOPIC } from '../topics.ts';
 
@@ -18,19 +18,19 @@ const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, wi
 
 jest.setTimeout(30_000);
 
-let stage: Stage;
-let webhooks: Running;
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
 });
 afterEach(() => stage.close());
 
 const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
 const about = (delivery_id: string) => ({ ...stage.command(), delivery_id });
-const failing: Behaviour = () => answer(500, { 'x-from': 'receiver' }, 'sorry');
+const failing: FakeBehaviour = () => answer(500, { 'x-from': 'receiver' }, 'sorry');
 /** Behaves as told at first, and well from then on. */
-const first = (times: number, behaviour: Behaviour): Behaviour => {
+const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
   let count = 0;
   return (request) => ((count += 1) <= times ? behaviour(request) : stage.receivers.good(request));
 };
@@ -197,7 +197,7 @@ describe('an attempt', () => {
   test('keeps to the number at once that the endpoint allows', async () => {
     await stage.endpoint(webhooks, URL_A, { max_concurrency: 3 });
     await stage.endpoint(webhooks, URL_B);
-    const slowly: Behaviour = async () => {
+    const slowly: FakeBehaviour = async () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       return answer(200);
     };
@@ -303,7 +303,7 @@ describe('an endpoint that answers 410', () => {
 });
 
 describe('an endpoint that answers 429 with Retry-After', () => {
-  const holding: Behaviour = () => answer(429, { 'retry-after': '60' });
+  const holding: FakeBehaviour = () => answer(429, { 'retry-after': '60' });
 
   test('is left alone as a whole for that long, and no attempt is burnt', async () => {
     webhooks = await stage.start({ policy: ONCE_SOON });

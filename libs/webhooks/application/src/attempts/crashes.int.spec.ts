@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
-import { SCOPE, Stage } from '../../test/stage.ts';
+import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(120_000);
 
@@ -13,9 +13,9 @@ const URL_C = 'https://c.example.com/hook';
 const POLICY: RetryPolicy = { firstMs: 5, factor: 1, capMs: 5, windowMs: 3_600_000 };
 const EVENTS = 3;
 
-let stage: Stage;
+let stage: WebhooksTestStage;
 beforeEach(async () => {
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
 });
 afterEach(() => stage.close());
 

@@ -1,27 +1,27 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import { type RetryPolicy, shardOf } from '@tracking/webhooks-domain';
-import { type Behaviour, answer } from '../../test/fake-receivers.ts';
+import { type FakeBehaviour, answer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { SCOPE, Stage } from '../../test/stage.ts';
+import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
 
 const POLICY: RetryPolicy = { firstMs: 20, factor: 1, capMs: 20, windowMs: 3_600_000 };
 const URLS = Array.from({ length: 6 }, (_, index) => `https://${index}.example.com/hook`);
 
-let stage: Stage;
+let stage: WebhooksTestStage;
 let endPublishing: () => Promise<unknown>;
 beforeEach(async () => {
   endPublishing = () => Promise.resolve();
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
 });
 afterEach(async () => {
   await endPublishing().catch(() => undefined);
   await stage.close();
 });
 
-const slowly: Behaviour = async (request) => {
+const slowly: FakeBehaviour = async (request) => {
   await new Promise((resolve) => setTimeout(resolve, 3));
   return stage.receivers.good(request);
 };
@@ -58,7 +58,7 @@ function arrivals(): readonly number[] {
 }
 
 /** Resolves once a process has delivered something. */
-const succeedsAt = ({ metrics }: Awaited<ReturnType<Stage['start']>>) =>
+const succeedsAt = ({ metrics }: Awaited<ReturnType<WebhooksTestStage['start']>>) =>
   eventually(() => expect(metrics.value('webhook_attempts_total{outcome="success"}')).toBeGreaterThan(0));
 
 describe('two processes', () => {

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { type Behaviour, answer, timedOut } from '../../test/fake-receivers.ts';
+import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { type Running, SCOPE, Stage } from '../../test/stage.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
 
@@ -12,15 +12,15 @@ const URL_A = 'https://a.example.com/hook';
 const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, windowMs: 7_200_000 };
 const SOON: RetryPolicy = { firstMs: 50, factor: 1, capMs: 50, windowMs: 3_600_000 };
 
-let stage: Stage;
-let webhooks: Running;
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
 });
 afterEach(() => stage.close());
 
-const after = (ms: number, result: ReturnType<Behaviour>) =>
+const after = (ms: number, result: ReturnType<FakeBehaviour>) =>
   new Promise<Awaited<typeof result>>((resolve) => setTimeout(() => resolve(result), ms));
 const count = async (statuses: readonly string[], endpoint_id?: string) => {
   let all = 0;

@@ -43,12 +43,12 @@ afterEach(async () => {
   await folder.remove();
 });
 
-interface Run {
+interface KillRun {
   readonly child: ChildProcess;
   readonly said: Set<string>;
   readonly ended: Promise<unknown>;
 }
-function run(task: 'publish' | 'drain'): Run {
+function run(task: 'publish' | 'drain'): KillRun {
   const child = spawn(process.execPath, [...NODE, SCRIPT, folder.path, `${receiver.origin}/hook`, task], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

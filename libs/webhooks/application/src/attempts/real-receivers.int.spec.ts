@@ -13,7 +13,7 @@ import {
 } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
-import { type Running, Stage } from '../../test/stage.ts';
+import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
 
@@ -21,14 +21,14 @@ const SOON: RetryPolicy = { firstMs: 30, factor: 1, capMs: 30, windowMs: 3_600_0
 const authority = createAuthority();
 const trusted = issueCertificate({ issuer: authority });
 
-let stage: Stage;
-let webhooks: Running;
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
 let outbound: OutboundHttp;
 let open: RawReceiver[];
 
 beforeEach(async () => {
   open = [];
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
   outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: false, ca: authority.cert });
   webhooks = await stage.start({ policy: SOON, timeoutMs: 400 }, undefined, outbound);
 });

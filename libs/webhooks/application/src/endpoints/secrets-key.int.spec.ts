@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Stage } from '../../test/stage.ts';
+import { WebhooksTestStage } from '../../test/stage.ts';
 import { secretsKeyInUse, useSecretsKey } from '../index.ts';
 import { SecretBox } from './secret-box.ts';
 
@@ -7,8 +7,8 @@ const [mine, other] = [randomBytes(32), randomBytes(32)];
 const idOf = (key: Uint8Array) => new SecretBox(key).keyId;
 
 describe('the key that secrets are stored under', () => {
-  let stage: Stage;
-  beforeEach(async () => void (stage = await Stage.open()));
+  let stage: WebhooksTestStage;
+  beforeEach(async () => void (stage = await WebhooksTestStage.open()));
   afterEach(() => stage.close());
 
   const use = (key: Uint8Array, lost?: string) => useSecretsKey(stage.engine.documentStore, key, lost);

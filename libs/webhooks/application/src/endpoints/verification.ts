@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, OutboundHttp } from '@tracking/ports';
-import { type Origin, type Verification, answersChallenge, judge } from '@tracking/webhooks-domain';
+import { type RequestOrigin, type Verification, answersChallenge, judge } from '@tracking/webhooks-domain';
 import { attemptTraceparent } from '../tracing.ts';
 import type { EndpointClient } from './endpoint-clients.ts';
 
@@ -12,7 +12,7 @@ export interface ChallengeOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   /** The request that asked for it. */
-  readonly origin: Origin | undefined;
+  readonly origin: RequestOrigin | undefined;
 }
 
 /** Sends a challenge to the endpoint and judges the answer. The token lives no longer than the request. */

@@ -1,13 +1,13 @@
 import { eventually } from '@tracking/testing';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
-import { Stage } from '../../test/stage.ts';
+import { WebhooksTestStage } from '../../test/stage.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
 
 describe('what operators see of webhooks that stand still', () => {
-  let stage: Stage;
-  beforeEach(async () => void (stage = await Stage.open()));
+  let stage: WebhooksTestStage;
+  beforeEach(async () => void (stage = await WebhooksTestStage.open()));
   afterEach(() => stage.close());
 
   test('is how many events wait, also where nobody takes them', async () => {

@@ -4,7 +4,7 @@ import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { answer } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
-import { type Running, Stage } from '../../test/stage.ts';
+import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 import { ENDPOINTS, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
@@ -13,11 +13,11 @@ const CLOCKS = [-3_600_000, -500, 0, 500, 3_600_000];
 
 jest.setTimeout(30_000);
 
-let stage: Stage;
-let webhooks: Running;
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
   webhooks = await stage.start();
 });
 afterEach(() => stage.close());

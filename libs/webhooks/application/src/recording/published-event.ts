@@ -1,13 +1,13 @@
 import { EVENT_HEADERS, type JsonObject, type PublishedEvent, traceOf } from '@tracking/contracts';
 import type { Message } from '@tracking/ports';
-import type { LogPlace, Origin } from '@tracking/webhooks-domain';
+import type { LogPlace, RequestOrigin } from '@tracking/webhooks-domain';
 
 /** An event, and what its message says beside it. */
 export interface ConsumedEvent extends PublishedEvent {
   /** Undefined where a publisher of an earlier version did not say. */
   readonly place: LogPlace | undefined;
   /** Undefined where nothing is known of it. */
-  readonly origin: Origin | undefined;
+  readonly origin: RequestOrigin | undefined;
 }
 
 /** @throws Error as {@link parseEvent} */
@@ -17,7 +17,7 @@ export function consumedEvent({ value, headers }: Pick<Message, 'value' | 'heade
 }
 
 /** Where a message says that its event came from; undefined where it says nothing of it. */
-export function originIn(headers: Message['headers']): Origin | undefined {
+export function originIn(headers: Message['headers']): RequestOrigin | undefined {
   const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
   const origin = {
     ...(request_id !== undefined && { request_id }),

@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { MessageRefused } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { MortalProcess } from '../../test/mortal-process.ts';
-import { type Running, SCOPE, Stage } from '../../test/stage.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import { PARKED_TOPIC } from '../topics.ts';
 
 const URL_A = 'https://a.example.com/hook';
@@ -11,11 +11,11 @@ const URL_B = 'https://b.example.com/hook';
 
 jest.setTimeout(30_000);
 
-let stage: Stage;
-let webhooks: Running;
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
   webhooks = await stage.start();
 });
 afterEach(() => stage.close());

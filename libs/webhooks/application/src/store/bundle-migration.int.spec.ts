@@ -1,12 +1,12 @@
 import { eventually } from '@tracking/testing';
-import { SCOPE, Stage } from '../../test/stage.ts';
+import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { BundleDocument } from './bundle-migration.ts';
 import { deliveryId } from './delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
 
 test('what a development version left in bundles is delivered, and the bundles are gone', async () => {
-  const stage = await Stage.open();
+  const stage = await WebhooksTestStage.open();
   const before = await stage.start();
   const { id: endpoint_id } = await stage.endpoint(before, URL_A);
   const event = stage.event();

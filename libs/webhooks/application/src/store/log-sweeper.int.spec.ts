@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
-import { type Running, SCOPE, Stage } from '../../test/stage.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import { ATTEMPTS, DELIVERIES } from './delivery-document.ts';
 import { PAYLOADS } from './payloads.ts';
 
@@ -14,10 +14,10 @@ const DAY_MS = 86_400_000;
 const POLICY: RetryPolicy = { firstMs: 5, factor: 1, capMs: 5, windowMs: 20 };
 const SETTINGS = { policy: POLICY, sweepMs: 20 };
 
-let stage: Stage;
-let webhooks: Running;
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
 beforeEach(async () => {
-  stage = await Stage.open();
+  stage = await WebhooksTestStage.open();
   webhooks = await stage.start(SETTINGS);
 });
 afterEach(() => stage.close());
