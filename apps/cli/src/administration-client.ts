@@ -1,7 +1,7 @@
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { MAX_PAGE_SIZE } from '@tracking/contracts';
-import type { AdministrationStatus } from '@tracking/contracts';
+import type { AdministrationStatus, Page } from '@tracking/contracts';
 import axios from 'axios';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { CliConfig } from './config.ts';
@@ -9,11 +9,6 @@ import { CliError, RefusedError } from './cli-error.ts';
 
 /** Longer than anything that the service does while a client waits. */
 const TIMEOUT_MS = 30_000;
-
-interface Page {
-  readonly data: readonly unknown[];
-  readonly next_cursor: string | null;
-}
 
 /** The administration API, over its socket or a gateway's management port. */
 export class AdministrationClient {
@@ -53,7 +48,11 @@ export class AdministrationClient {
   }
 
   /** The first of a list, page by page. @returns the last page asked for, with the data of all of them */
-  async list<P extends Page>(path: string, params: Readonly<Record<string, string>>, most: number): Promise<P> {
+  async list<P extends Page<unknown>>(
+    path: string,
+    params: Readonly<Record<string, string>>,
+    most: number,
+  ): Promise<P> {
     const found: unknown[] = [];
     for (let cursor: string | null = null; ;) {
       const limit = String(Math.min(most - found.length, MAX_PAGE_SIZE));

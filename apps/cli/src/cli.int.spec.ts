@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ApiKey, NewApiKey, ReadModelStatus, Workspace } from '@tracking/contracts';
 import { eventually, run } from '../test/run.ts';
-import type { Outcome } from '../test/run.ts';
+import type { CommandResult } from '../test/run.ts';
 import { loadConfig } from './config.ts';
 import type { CliConfig } from './config.ts';
 
@@ -14,7 +14,7 @@ import type { CliConfig } from './config.ts';
 describe('the command line tool', () => {
   let folder: string;
   let config: CliConfig;
-  const printed: Outcome[] = [];
+  const printed: CommandResult[] = [];
   let secret: string;
 
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('the command line tool', () => {
     await rm(folder, { recursive: true });
   });
 
-  async function cli(...line: readonly string[]): Promise<Outcome> {
+  async function cli(...line: readonly string[]): Promise<CommandResult> {
     const outcome = await run(config, line);
     printed.push(outcome);
     return outcome;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../test/run.ts';
-import type { Outcome } from '../test/run.ts';
+import type { CommandResult } from '../test/run.ts';
 import { startAdministration } from '../test/stub-administration.ts';
 import type { Asked, StubAdministration } from '../test/stub-administration.ts';
 import { loadConfig } from './config.ts';
@@ -34,7 +34,7 @@ describe('deliveries and dead letters', () => {
     await rm(folder, { recursive: true });
   });
 
-  const cli = (...line: readonly string[]): Promise<Outcome> => run(config, line);
+  const cli = (...line: readonly string[]): Promise<CommandResult> => run(config, line);
   const deliveries = Array.from({ length: 450 }, (_, index) => delivery(450 - index));
   function page({ limit, cursor }: Asked['query']): object {
     const start = Number(cursor ?? 0);

@@ -1,7 +1,7 @@
 import type { JsonValue, Timestamp } from '@tracking/contracts';
 import type { Command } from 'commander';
 import { addWhere, filtersOf, printDeliveries, whereOf } from './delivery-list.ts';
-import type { Delivery } from './delivery-list.ts';
+import type { DeliverySummary } from './delivery-list.ts';
 import { addDeliveryFilters, addLimit, addStatus } from './filters.ts';
 import type { Invocation, Runner } from './invocation.ts';
 import type { Column } from './output.ts';
@@ -18,7 +18,7 @@ interface Attempt {
   readonly response: { readonly body: string } | null;
   readonly manual: boolean;
 }
-export interface DeliveryDetail extends Delivery {
+export interface DeliveryDetail extends DeliverySummary {
   readonly payload: JsonValue;
   readonly attempts: readonly Attempt[];
 }
@@ -53,7 +53,7 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
       run(async (invocation) => {
         const { client, print, operand } = invocation;
         const path = `/deliveries/${encodeURIComponent(operand)}/retry`;
-        const delivery = await client.post<Delivery>(path, whereOf(invocation));
+        const delivery = await client.post<DeliverySummary>(path, whereOf(invocation));
         print.one(delivery, ({ id }) => `${id} is attempted: see deliveries show`);
       }),
     );

@@ -1,4 +1,4 @@
-import type { Environment, Timestamp } from '@tracking/contracts';
+import type { Environment, Page, Timestamp } from '@tracking/contracts';
 import type { Command } from 'commander';
 import type { AdministrationClient } from './administration-client.ts';
 import { addEnvironment, queryOf } from './filters.ts';
@@ -7,7 +7,7 @@ import { noneIn } from './output.ts';
 import type { Column } from './output.ts';
 
 /** A delivery as the service lists it, as far as it is looked at here. */
-export interface Delivery {
+export interface DeliverySummary {
   readonly id: string;
   readonly workspace: string;
   readonly environment: Environment;
@@ -22,13 +22,12 @@ export interface Delivery {
   readonly attempts_count: number;
   readonly last_error: { readonly code: string; readonly message: string } | null;
 }
-interface DeliveryPage {
-  readonly data: readonly Delivery[];
+interface DeliveryPage extends Page<DeliverySummary> {
+  /** Names of those looked at. */
   readonly workspaces: readonly string[];
-  readonly next_cursor: string | null;
 }
 
-const COLUMNS: readonly Column<Delivery>[] = [
+const COLUMNS: readonly Column<DeliverySummary>[] = [
   ['ID', ({ id }) => id],
   ['WORKSPACE', ({ workspace }) => workspace],
   ['ENVIRONMENT', ({ environment }) => environment],

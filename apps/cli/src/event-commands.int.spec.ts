@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../test/run.ts';
-import type { Outcome } from '../test/run.ts';
+import type { CommandResult } from '../test/run.ts';
 import { startAdministration } from '../test/stub-administration.ts';
 import type { Asked, StubAdministration } from '../test/stub-administration.ts';
 import { loadConfig } from './config.ts';
@@ -49,7 +49,7 @@ describe('events', () => {
     { end: { events: 3 } },
   ];
   const TEXT = LINES.map((line) => `${JSON.stringify(line)}\n`).join('');
-  const cli = (line: readonly string[], input?: string): Promise<Outcome> => run(config, line, undefined, input);
+  const cli = (line: readonly string[], input?: string): Promise<CommandResult> => run(config, line, undefined, input);
   const stored = () => asked.filter(({ route }) => route === 'POST /events').flatMap(({ body }) => Object.values(body));
 
   it('are exported to standard output, where nothing else stands', async () => {
@@ -154,7 +154,7 @@ describe('events', () => {
       })),
       test: [event(1, 'test')],
     };
-    const ids = ({ out }: Outcome) => (JSON.parse(out) as { data: { id: string }[] }).data.map(({ id }) => id);
+    const ids = ({ out }: CommandResult) => (JSON.parse(out) as { data: { id: string }[] }).data.map(({ id }) => id);
     beforeEach(() => {
       routes['GET /published_events'] = ({ environment = '', cursor = '0', limit }) => {
         const found = published[environment] ?? [];

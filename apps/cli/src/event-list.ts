@@ -1,14 +1,9 @@
 import { ENVIRONMENTS } from '@tracking/contracts';
-import type { EventEnvelope } from '@tracking/contracts';
+import type { EventEnvelope, Page } from '@tracking/contracts';
 import { queryOf } from './filters.ts';
 import type { Invocation } from './invocation.ts';
 import { noneIn } from './output.ts';
 import type { Column } from './output.ts';
-
-interface EventPage {
-  readonly data: readonly EventEnvelope[];
-  readonly next_cursor: string | null;
-}
 
 const about = (name: string) => (event: EventEnvelope) => {
   const value = (event.data as Readonly<Record<string, unknown>>)[name];
@@ -27,10 +22,10 @@ const COLUMNS: readonly Column<EventEnvelope>[] = [
 export async function printEvents({ client, print, workspace, options }: Invocation): Promise<void> {
   const { environment, eventType, since, until } = options;
   const limit = Number(options['limit']);
-  const found: EventPage[] = [];
+  const found: Page<EventEnvelope>[] = [];
   for (const each of environment === undefined ? ENVIRONMENTS : [environment]) {
     const query = queryOf({ workspace, environment: each, type: eventType, since, until });
-    found.push(await client.list<EventPage>('/published_events', query, limit));
+    found.push(await client.list<Page<EventEnvelope>>('/published_events', query, limit));
   }
   const all = found.flatMap(({ data }) => data).sort(oldestFirst);
   print.list(all.slice(0, limit), COLUMNS, noneIn([workspace]));

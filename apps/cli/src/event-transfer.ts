@@ -8,9 +8,9 @@ import type { Invocation } from './invocation.ts';
 import type { Output } from './output.ts';
 
 /** Each line of a file is one of these, as JSON: first the workspaces, then the events, last how many those were. */
-type Line =
+type TransferLine =
   { readonly workspace: Workspace } | { readonly event: ExportedEvent } | { readonly end: { readonly events: number } };
-type Write = (lines: readonly Line[]) => Promise<unknown>;
+type WriteLines = (lines: readonly TransferLine[]) => Promise<unknown>;
 
 const EVENTS_AT_ONCE = 500;
 const CHARACTERS_AT_ONCE = 4_000_000;
@@ -19,7 +19,7 @@ const STREAM = '-';
 
 /** Writes everything to the file that is named, or to standard output. @returns how many events there were */
 export async function exported({ client, operand: path, out, beginStream }: Invocation): Promise<number> {
-  const text = (lines: readonly Line[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const text = (lines: readonly TransferLine[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   if (path === STREAM) {
     beginStream();
     return writeEvents(client, (lines) => written(out, text(lines)));
@@ -38,7 +38,7 @@ export async function exported({ client, operand: path, out, beginStream }: Invo
   }
 }
 
-async function writeEvents(client: AdministrationClient, write: Write): Promise<number> {
+async function writeEvents(client: AdministrationClient, write: WriteLines): Promise<number> {
   const { data } = await client.get<{ data: Workspace[] }>('/workspaces');
   await write(data.map((workspace) => ({ workspace })));
   let count = 0;
@@ -105,10 +105,10 @@ async function store(client: AdministrationClient, path: string, body: object): 
   }
 }
 
-function parsed(text: string): Line {
+function parsed(text: string): TransferLine {
   try {
     const line: unknown = JSON.parse(text);
-    if (typeof line === 'object' && line !== null) return line as Line;
+    if (typeof line === 'object' && line !== null) return line as TransferLine;
   } catch {
     // Told below.
   }

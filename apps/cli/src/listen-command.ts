@@ -1,6 +1,6 @@
 import type { EventEnvelope, JsonValue } from '@tracking/contracts';
 import { startReceiver } from '@tracking/receiver';
-import type { ReceivedDelivery, Receiver } from '@tracking/receiver';
+import type { ReceivedDelivery, WebhookReceiver } from '@tracking/receiver';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { ApiClient } from './api-client.ts';
@@ -9,9 +9,9 @@ import type { Invocation, LoneRunner } from './invocation.ts';
 
 interface Endpoint {
   readonly id: string;
-  readonly last_verification: { readonly ok: boolean; readonly error: Failure | null } | null;
+  readonly last_verification: { readonly ok: boolean; readonly error: VerificationFailure | null } | null;
 }
-interface Failure {
+interface VerificationFailure {
   readonly code: string;
   readonly message: string;
 }
@@ -67,7 +67,7 @@ async function listenUntilAborted(
   }
 }
 
-async function register(api: ApiClient, receiver: Receiver, event_types: readonly string[]): Promise<Endpoint> {
+async function register(api: ApiClient, receiver: WebhookReceiver, event_types: readonly string[]): Promise<Endpoint> {
   const fields = { url: receiver.url, event_types, description: 'cli listen' };
   try {
     const { secret, ...endpoint } = await api.post<Endpoint & { readonly secret: string }>(

@@ -1,22 +1,12 @@
-import type { ParkedRetry, ParkedShipment, Timestamp } from '@tracking/contracts';
+import type { ParkedMessage, ParkedRetry, ParkedShipment } from '@tracking/contracts';
 import type { Command } from 'commander';
 import { CliError } from './cli-error.ts';
 import type { Runner } from './invocation.ts';
 import type { Column } from './output.ts';
 
-/** A message of a topic that could not be taken for an event. */
-interface ParkedMessage {
-  readonly id: string;
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: string;
-  readonly key: string;
-  readonly error: string;
-  readonly parked_at: Timestamp;
-}
-type Parked = ParkedShipment | ParkedMessage;
+type ParkedItem = ParkedShipment | ParkedMessage;
 
-const COLUMNS: readonly Column<Parked>[] = [
+const COLUMNS: readonly Column<ParkedItem>[] = [
   ['ID', ({ id }) => id],
   ['BY', (parked) => ('read_model' in parked ? parked.read_model : 'webhooks')],
   ['REVISION', (parked) => ('revision' in parked ? parked.revision : null)],
@@ -34,7 +24,7 @@ export function addParkedCommands(parked: Command, run: Runner): void {
     )
     .action(
       run(async ({ client, print }) => {
-        print.list((await client.get<{ data: Parked[] }>('/parked')).data, COLUMNS);
+        print.list((await client.get<{ data: ParkedItem[] }>('/parked')).data, COLUMNS);
       }),
     );
   parked

@@ -19,7 +19,7 @@ const MISUSED = 2;
 /** As shells tell of a process that SIGINT ended. */
 const INTERRUPTED = 130;
 
-export interface Streams {
+export interface CliStreams {
   readonly out: Output;
   readonly err: Output;
   readonly input: NodeJS.ReadableStream;
@@ -33,7 +33,7 @@ export interface Streams {
 export async function runCli(
   args: readonly string[],
   config: CliConfig,
-  { out, err, input, signal }: Streams & { readonly signal: AbortSignal },
+  { out, err, input, signal }: CliStreams & { readonly signal: AbortSignal },
 ): Promise<number> {
   const report = new Report(err, args);
   const note = (line: string) => report.note(line);

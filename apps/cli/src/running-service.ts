@@ -25,20 +25,40 @@ export async function withService<T>(
   note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (made now)'}`);
   for (const deadline = performance.now() + PATIENCE_MS; ; await pause(POLL_MS, undefined, { signal })) {
     const isLate = performance.now() > deadline;
-    if (await client.status()) {
-      try {
-        return await use(client);
-      } catch (error) {
-        if (isLate || !isGone(error)) throw error;
-        continue;
-      }
-    }
-    const own = new OwnService(config);
-    try {
-      if (await own.isReady(client, signal)) return await use(client);
-      if (isLate) throw own.failure();
-    } finally {
-      await own.stop();
-    }
+    const attempt = (await client.status()) ? withRunning : withOwn;
+    const done = await attempt({ config, client, signal, isLate, use });
+    if (done) return done.result;
+  }
+}
+
+interface Attempt<T> {
+  readonly config: CliConfig;
+  readonly client: AdministrationClient;
+  readonly signal: AbortSignal;
+  /** Whether it is the last one: what fails then is thrown. */
+  readonly isLate: boolean;
+  readonly use: (client: AdministrationClient) => Promise<T>;
+}
+
+/** @returns undefined where the service stopped meanwhile */
+async function withRunning<T>({ client, isLate, use }: Attempt<T>): Promise<{ readonly result: T } | undefined> {
+  try {
+    return { result: await use(client) };
+  } catch (error) {
+    if (isLate || !isGone(error)) throw error;
+    return undefined;
+  }
+}
+
+/** @returns undefined where another process took the data folder */
+async function withOwn<T>(attempt: Attempt<T>): Promise<{ readonly result: T } | undefined> {
+  const { config, client, signal, isLate, use } = attempt;
+  const own = new OwnService(config);
+  try {
+    if (await own.isReady(client, signal)) return { result: await use(client) };
+    if (isLate) throw own.failure();
+    return undefined;
+  } finally {
+    await own.stop();
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { runCli } from '../src/program.ts';
 import type { CliConfig } from '../src/config.ts';
 
-export interface Outcome {
+export interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -15,7 +15,7 @@ export async function run(
   line: readonly string[],
   signal: AbortSignal = new AbortController().signal,
   input = '',
-): Promise<Outcome> {
+): Promise<CommandResult> {
   let out = '';
   let err = '';
   const code = await runCli(line, config, {

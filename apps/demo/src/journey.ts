@@ -1,13 +1,13 @@
 const DAY = 86_400_000;
 
-export interface Step {
+export interface JourneyStep {
   readonly title: string;
   readonly milestone: Readonly<Record<string, string>>;
 }
 
 export interface Journey {
   readonly shipment: Readonly<Record<string, unknown>>;
-  readonly steps: readonly Step[];
+  readonly steps: readonly JourneyStep[];
 }
 
 /**
@@ -21,11 +21,9 @@ export function oceanJourney(today: Date): Journey {
   const container = 'MSKU1234565';
   const step = (
     title: string,
-    code: string,
-    day: number,
-    location: string,
+    [code, day, location]: readonly [code: string, day: number, location: string],
     more: Record<string, string> = {},
-  ): Step => ({
+  ): JourneyStep => ({
     title,
     milestone: { code, occurred_at: iso(day), location, container_number: container, ...more },
   });
@@ -65,34 +63,34 @@ export function oceanJourney(today: Date): Journey {
       ],
     },
     steps: [
-      step('The carrier confirms the booking', 'booking_confirmed', -55, 'CNSHA'),
-      step('An empty container is picked up', 'empty_picked_up', -50, 'CNSHA'),
-      step('Gated in, laden', 'gated_in', -47, 'CNSHA'),
-      step('Loaded on the first vessel', 'loaded_on_vessel', -46, 'CNSHA', {
+      step('The carrier confirms the booking', ['booking_confirmed', -55, 'CNSHA']),
+      step('An empty container is picked up', ['empty_picked_up', -50, 'CNSHA']),
+      step('Gated in, laden', ['gated_in', -47, 'CNSHA']),
+      step('Loaded on the first vessel', ['loaded_on_vessel', -46, 'CNSHA'], {
         vessel: 'Maersk Semarang',
         voyage: '644W',
       }),
-      step('The vessel departs', 'vessel_departed', -45, 'CNSHA', { vessel: 'Maersk Semarang', voyage: '644W' }),
-      step('Arrival at Singapore, for transshipment', 'transshipment_arrived', -37, 'SGSIN'),
-      step('Discharged at Singapore', 'transshipment_discharged', -36, 'SGSIN'),
-      step('Loaded on the second vessel', 'transshipment_loaded', -34, 'SGSIN', {
+      step('The vessel departs', ['vessel_departed', -45, 'CNSHA'], { vessel: 'Maersk Semarang', voyage: '644W' }),
+      step('Arrival at Singapore, for transshipment', ['transshipment_arrived', -37, 'SGSIN']),
+      step('Discharged at Singapore', ['transshipment_discharged', -36, 'SGSIN']),
+      step('Loaded on the second vessel', ['transshipment_loaded', -34, 'SGSIN'], {
         vessel: 'Madrid Maersk',
         voyage: '646W',
       }),
-      step('The second vessel departs', 'transshipment_departed', -33, 'SGSIN', {
+      step('The second vessel departs', ['transshipment_departed', -33, 'SGSIN'], {
         vessel: 'Madrid Maersk',
         voyage: '646W',
       }),
-      step('The vessel is late: a new estimate, four days on', 'vessel_arrived', -5, 'NLRTM', {
+      step('The vessel is late: a new estimate, four days on', ['vessel_arrived', -5, 'NLRTM'], {
         classifier: 'estimated',
       }),
-      step('Arrival at Rotterdam', 'vessel_arrived', -5, 'NLRTM', { vessel: 'Madrid Maersk', voyage: '646W' }),
-      step('Discharged at Rotterdam', 'discharged', -4, 'NLRTM'),
-      step('Customs puts it on hold', 'customs_hold', -4, 'NLRTM', { reason_code: 'customs_exam' }),
-      step('Customs clears it', 'import_customs_cleared', -3, 'NLRTM'),
-      step('Available for pick-up', 'available_for_pickup', -3, 'NLRTM'),
-      step('Gated out, on a truck', 'gated_out', -2, 'NLRTM'),
-      step('Delivered to the consignee', 'delivered', -1, 'Utrecht'),
+      step('Arrival at Rotterdam', ['vessel_arrived', -5, 'NLRTM'], { vessel: 'Madrid Maersk', voyage: '646W' }),
+      step('Discharged at Rotterdam', ['discharged', -4, 'NLRTM']),
+      step('Customs puts it on hold', ['customs_hold', -4, 'NLRTM'], { reason_code: 'customs_exam' }),
+      step('Customs clears it', ['import_customs_cleared', -3, 'NLRTM']),
+      step('Available for pick-up', ['available_for_pickup', -3, 'NLRTM']),
+      step('Gated out, on a truck', ['gated_out', -2, 'NLRTM']),
+      step('Delivered to the consignee', ['delivered', -1, 'Utrecht']),
     ],
   };
 }

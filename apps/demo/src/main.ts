@@ -10,19 +10,19 @@ import { startServer } from './server.ts';
 const DEADLINE_MS = 30_000;
 const say = (line = '') => process.stdout.write(`${line}\n`);
 
-interface Told {
+interface ReceivedEvents {
   readonly deliveries: ReceivedDelivery[];
   /** Resolves when this many different events have come. @throws after 30 s */
   reached(count: number): Promise<void>;
 }
 
-function collect(): Told & { received(delivery: ReceivedDelivery): void } {
+function collect(): ReceivedEvents & { add(delivery: ReceivedDelivery): void } {
   const deliveries: ReceivedDelivery[] = [];
   const waiting = new Set<() => void>();
   const different = () => new Set(deliveries.map((delivery) => delivery.event.id)).size;
   return {
     deliveries,
-    received: (delivery) => {
+    add: (delivery) => {
       deliveries.push(delivery);
       say(`        ◄ ${delivery.event.type.padEnd(20)} ${describe(delivery)}`);
       for (const check of waiting) check();
@@ -64,8 +64,8 @@ const dataDir = await mkdtemp(join(tmpdir(), 'tracking-demo-'));
 try {
   say('Starting a server of its own on a temporary folder …');
   const server = await startServer(dataDir, inheritedSettings());
-  const told = collect();
-  const receiver = await startReceiver({}, told.received);
+  const received = collect();
+  const receiver = await startReceiver({}, received.add);
   try {
     const key = await server.cli('keys', 'create', '--name', 'demo', '--environment', 'test', '--role', 'developer');
     const api = axios.create({ baseURL: server.url, headers: { authorization: `Bearer ${key}` }, proxy: false });
@@ -86,7 +86,7 @@ try {
     const shipment = await api.post('/v1/shipments', journey.shipment);
     const id = String(shipment.data.id);
     for (const [index, step] of journey.steps.entries()) {
-      await told.reached((await published(api)).length);
+      await received.reached((await published(api)).length);
       say(`  ${String(index + 2).padStart(2)} ► ${step.title}`);
       await api.post(`/v1/shipments/${id}/milestones`, step.milestone);
       const { data } = await api.get(`/v1/shipments/${id}`);
@@ -94,11 +94,11 @@ try {
     }
 
     const events = await published(api);
-    await told.reached(events.length);
+    await received.reached(events.length);
     say('\nWhat was published, and what the receiver got:\n');
     say('  event                 published   received   repeated   signature valid');
     for (const type of [...new Set(events.map((event) => event.type))]) {
-      const came = told.deliveries.filter((delivery) => delivery.event.type === type);
+      const came = received.deliveries.filter((delivery) => delivery.event.type === type);
       const first = came.filter((delivery) => !delivery.repeated).length;
       const valid = came.filter((delivery) => delivery.verdict === 'valid').length;
       const sent = events.filter((event) => event.type === type).length;

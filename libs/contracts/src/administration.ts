@@ -39,6 +39,17 @@ export interface ParkedShipment {
   readonly attempts: number;
 }
 
+/** A message of a topic that could not be taken for an event. */
+export interface ParkedMessage {
+  readonly id: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly key: string;
+  readonly error: string;
+  readonly parked_at: Timestamp;
+}
+
 /**
  * What came of trying a parked shipment again: `applied`, nothing waits any more; `parked`, it failed again;
  * `requested`, whoever projects it has not got to it yet.

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { startReceiver, type ReceivedDelivery, type Receiver } from './receiver.ts';
+import { startReceiver, type ReceivedDelivery, type WebhookReceiver } from './receiver.ts';
 
 const secret = 'whsec_example';
 
 describe('the receiver', () => {
   const received: ReceivedDelivery[] = [];
-  let receiver: Receiver;
+  let receiver: WebhookReceiver;
   beforeAll(async () => {
     receiver = await startReceiver({}, (delivery) => received.push(delivery));
     receiver.useSecret(secret);

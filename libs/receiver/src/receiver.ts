@@ -11,7 +11,7 @@ export interface ReceivedDelivery {
   readonly receivedAt: Date;
 }
 
-export interface Receiver {
+export interface WebhookReceiver {
   readonly url: string;
   /** Deliveries are verified against this from now on; until then they are only answered. */
   useSecret(secret: string): void;
@@ -25,7 +25,7 @@ export interface Receiver {
 export async function startReceiver(
   options: { readonly port?: number },
   received: (delivery: ReceivedDelivery) => void,
-): Promise<Receiver> {
+): Promise<WebhookReceiver> {
   const seen = new Set<string>();
   let secret: string | undefined;
   const server = createServer((request, response) => {

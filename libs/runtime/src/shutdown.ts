@@ -4,7 +4,7 @@ import { shownError } from './shown-error.ts';
 /** Ctrl-C reaches a process from the terminal and once more from each `npm` that it was started by: one wish, not two. */
 const SAME_WISH_MS = 1_000;
 
-interface Step {
+interface ShutdownStep {
   readonly name: string;
   readonly run: () => Promise<void>;
 }
@@ -14,7 +14,7 @@ interface Step {
  * ends. A second signal a second later, or the deadline, ends it at once; nothing acknowledged depends on an orderly end.
  */
 export class Shutdown {
-  private readonly steps: Step[] = [];
+  private readonly steps: ShutdownStep[] = [];
   private under?: Promise<void>;
   private hasFailed = false;
 

@@ -4,6 +4,7 @@ import type {
   Environment,
   JsonObject,
   JsonValue,
+  ParkedMessage,
   Scope,
   Timestamp,
 } from '@tracking/contracts';
@@ -15,7 +16,7 @@ import type {
   Verification,
 } from '@tracking/webhooks-domain';
 
-export type { Scope };
+export type { ParkedMessage, Scope };
 
 /** A request that changes something; made at the edge, so that repeating it does not do it twice. */
 export interface WebhookCommand extends Scope {
@@ -136,15 +137,4 @@ export interface WebhookDeliveryDetail extends WebhookDelivery {
   /** The body as it was and will be sent. */
   readonly payload: JsonValue;
   readonly attempts: readonly WebhookAttempt[];
-}
-
-/** A record of the topic that could not be taken for an event. */
-export interface ParkedMessage {
-  readonly id: string;
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: string;
-  readonly key: string;
-  readonly error: string;
-  readonly parked_at: Timestamp;
 }
