@@ -12,7 +12,10 @@ const boundaries = [
     sourceTag: 'layer:subscriptions',
     onlyDependOnLibsWithTags: ['layer:resilience', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:adapter'],
   },
-  { sourceTag: 'layer:runtime', onlyDependOnLibsWithTags: ['layer:resilience', 'layer:contracts', 'layer:ports'] },
+  {
+    sourceTag: 'layer:runtime',
+    onlyDependOnLibsWithTags: ['layer:resilience', 'layer:contracts', 'layer:ports', 'layer:testing'],
+  },
   { sourceTag: 'layer:testing', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
   {
     sourceTag: 'layer:adapter',
@@ -118,7 +121,7 @@ const boundaries = [
     ],
   },
   { sourceTag: 'layer:client', onlyDependOnLibsWithTags: ['layer:contracts'] },
-  { sourceTag: 'engine:none', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:client'] },
+  { sourceTag: 'engine:none', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:client', 'layer:testing'] },
   { sourceTag: 'layer:app', onlyDependOnLibsWithTags: ['*'] },
   { sourceTag: 'layer:bench', onlyDependOnLibsWithTags: ['*'] },
 ];
@@ -137,6 +140,31 @@ function oneWay(source, folders) {
     },
   ];
 }
+
+/** Tests wait for what becomes true, with a deadline, and assert what came of it: never how long it took. */
+const POLL = 'No sleeps: poll with `eventually`; what a scenario itself takes is `takeTime`, of @tracking/testing.';
+const NO_CLOCK = 'Assert the outcome, not how long it took; for what must not happen there is `staysTrue`.';
+const honestTests = {
+  'no-restricted-imports': [
+    'error',
+    {
+      paths: [
+        { name: 'node:timers/promises', importNames: ['setTimeout', 'setInterval', 'scheduler'], message: POLL },
+        { name: 'node:timers', message: POLL },
+      ],
+    },
+  ],
+  'no-restricted-syntax': [
+    'error',
+    { selector: "CallExpression[callee.name='setTimeout']", message: POLL },
+    { selector: "CallExpression[callee.object.name='performance'][callee.property.name='now']", message: NO_CLOCK },
+    {
+      selector:
+        ":not(NewExpression) > BinaryExpression[operator='-'] > CallExpression.left[callee.object.name='Date'][callee.property.name='now']",
+      message: NO_CLOCK,
+    },
+  ],
+};
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '.nx/**', 'coverage/**', 'data/**', '**/*.mjs'] },
@@ -189,8 +217,10 @@ export default tseslint.config(
   // The folders of webhooks import each other one way only.
   ...oneWay('libs/webhooks/application/src', ['store', 'endpoints', 'attempts', 'recording', 'api']),
   { files: ['**/*.spec.ts', '**/test/**/*.ts'], rules: { 'max-lines': 'off' } },
+  { files: ['apps/*/src/config.ts', 'bench/src/**/*.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['**/*.spec.ts', '**/test/**/*.ts', 'libs/testing/src/**/*.ts'], rules: honestTests },
   {
-    files: ['apps/*/src/config.ts', '**/*.spec.ts', '**/test/**/*.ts', 'bench/src/**/*.ts'],
-    rules: { 'no-restricted-syntax': 'off' },
+    files: ['libs/testing/src/{eventually,managed-process,scenario-time}.ts'],
+    rules: { 'no-restricted-imports': 'off', 'no-restricted-syntax': 'off' },
   },
 );

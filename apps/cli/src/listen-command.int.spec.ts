@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { eventually } from '../test/run.ts';
+import { eventually } from '@tracking/testing';
 import { loadConfig } from './config.ts';
 import { runCli } from './program.ts';
 

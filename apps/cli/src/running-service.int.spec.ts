@@ -6,7 +6,8 @@ import type { RequestListener, Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually, run } from '../test/run.ts';
+import { eventually } from '@tracking/testing';
+import { run } from '../test/run.ts';
 import { loadConfig } from './config.ts';
 import type { CliConfig } from './config.ts';
 

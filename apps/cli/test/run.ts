@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout } from 'node:timers/promises';
 import { runCli } from '../src/program.ts';
 import type { CliConfig } from '../src/config.ts';
 
@@ -30,16 +29,4 @@ export async function run(
     signal,
   });
   return { code, out, err };
-}
-
-/** Tries until `attempt` no longer throws; what the last one threw, after ten seconds. */
-export async function eventually(attempt: () => unknown): Promise<void> {
-  for (const deadline = performance.now() + 10_000; ; await setTimeout(10)) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-    }
-  }
 }

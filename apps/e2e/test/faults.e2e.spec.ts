@@ -1,7 +1,7 @@
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { SERVICES, type ServiceName } from '@tracking/system';
-import { eventually, itWhere, patient, type ManagedProcess } from '@tracking/testing';
+import { eventually, itWhere, patient, type ManagedProcess, stopwatch } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { Kafka, logLevel } from 'kafkajs';
 import { Load } from './load.ts';
@@ -79,25 +79,24 @@ function faults() {
     }, PATIENT);
   /** Until a write of now is acknowledged, listed by these gateways, and told to every endpoint. */
   const allWorks = async (what: string, gateways = reader.gateways) => {
-    const began = performance.now();
-    const since = () => Math.round(performance.now() - began);
+    const since = stopwatch();
     const external_id = `PROBE-${(probes += 1)}`;
     const write = await eventually(async () => {
       const answer = await tenant.api.post<Shipment>('/v1/shipments', { external_id });
       expect([200, 201]).toContain(answer.status);
       return answer;
     }, PATIENT);
-    const written = since();
+    const written = Math.round(since());
     for (const gateway of gateways) {
       await eventually(async () => {
         const listed = await gateway.get('/v1/shipments', { params: { external_id }, headers: after(write) });
         expect([listed.status, listed.data.data?.[0]?.id]).toEqual([200, write.data.id]);
       }, PATIENT);
     }
-    const listed = since();
+    const listed = Math.round(since());
     await told(write);
     figures.push(
-      `${what}: written after ${written} ms, listed after ${listed} ms, told to all endpoints after ${since()} ms`,
+      `${what}: written after ${written} ms, listed after ${listed} ms, told to all endpoints after ${Math.round(since())} ms`,
     );
   };
   const writesGoOn = (count = 20) => {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEnvelope } from '@tracking/contracts';
 import { verifySignature } from '@tracking/receiver';
 import type { AxiosInstance } from 'axios';
+import { takeTime } from '@tracking/testing';
 
 /** A request as it came to an endpoint. */
 export interface Arrival {
@@ -144,7 +144,7 @@ export class HookServer {
     const came = (hook.came.get(event.id) ?? 0) + 1;
     hook.came.set(event.id, came);
     hook.traces.set(event.id, [...(hook.traces.get(event.id) ?? []), String(request.headers['traceparent'])]);
-    if (this.workMs > 0) await pause(this.workMs);
+    if (this.workMs > 0) await takeTime(this.workMs);
     const answer = await hook.behave(event, came, arrival);
     const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
     if (arrival.isOpen && status < 300) hook.succeeded += 1;

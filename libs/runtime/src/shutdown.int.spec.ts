@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '@tracking/testing';
 
 const main = fileURLToPath(new URL('../test/stopping-child.mjs', import.meta.url));
 
@@ -31,10 +31,10 @@ describe('a process that is asked to stop', () => {
 
   it('ends at once where somebody asks again because it takes too long', async () => {
     await start('hangs');
-    while (child.exitCode === null && child.signalCode === null) {
+    await eventually(() => {
       child.kill('SIGINT');
-      await Promise.race([ended, pause(100)]);
-    }
+      expect(child.exitCode ?? child.signalCode).not.toBeNull();
+    });
     await ended;
     expect([child.exitCode, messages()]).toEqual([1, ['stopping']]);
   });

@@ -37,20 +37,15 @@ export async function follow(
   enough: (followed: Followed) => boolean,
   between: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Followed> {
-  const stop = new AbortController();
-  const deadline = setTimeout(() => stop.abort(), patient(20_000));
+  const signal = AbortSignal.timeout(patient(20_000));
   const events: StoredEvent[] = [];
   const batches: EventBatch[] = [];
   const { prefixes: streamPrefixes, after, maxBatch = 500 } = options;
-  try {
-    for await (const batch of store.catchUp({ streamPrefixes, after, maxBatch, signal: stop.signal })) {
-      events.push(...batch.events);
-      batches.push(batch);
-      if (enough({ events, batches, position: batch.position })) break;
-      await between();
-    }
-  } finally {
-    clearTimeout(deadline);
+  for await (const batch of store.catchUp({ streamPrefixes, after, maxBatch, signal })) {
+    events.push(...batch.events);
+    batches.push(batch);
+    if (enough({ events, batches, position: batch.position })) break;
+    await between();
   }
   return { events, batches, position: batches.at(-1)?.position };
 }

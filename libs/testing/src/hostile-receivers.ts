@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import type { RawBehaviour } from './receiver.ts';
+import { takeTime } from './scenario-time.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKS = `${OK}transfer-encoding: chunked\r\n\r\n`;
@@ -138,12 +139,16 @@ function reset(socket: Socket): void {
 }
 
 function later(socket: Socket, delayMs: number, act: () => void): void {
-  const cancel = () => clearTimeout(timer);
-  const timer = setTimeout(() => {
-    socket.off('close', cancel);
-    act();
-  }, delayMs);
-  socket.once('close', cancel);
+  const closed = new AbortController();
+  const close = () => closed.abort();
+  socket.once('close', close);
+  takeTime(delayMs, closed.signal).then(
+    () => {
+      socket.off('close', close);
+      act();
+    },
+    () => undefined,
+  );
 }
 
 function repeat(socket: Socket, everyMs: number, act: () => void): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
+import { eventually } from '@tracking/testing';
 import { EmbeddedEngine } from '../src/index.ts';
 import { quiet } from './writing-child-protocol.ts';
 
@@ -29,6 +29,9 @@ const later = await append();
 const { length } = await eventStore.read('s');
 say({ stored, read: length, error, later, failure: engine.failure });
 
-for (error = later; error !== ''; error = await append()) await setTimeout(20);
+await eventually(async () => {
+  const refused = await append();
+  if (refused !== '') throw new Error(refused);
+});
 say({ stored, failure: engine.failure });
 await engine.close();

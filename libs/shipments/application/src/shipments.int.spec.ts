@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type JsonObject, DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
-import { RecordedMetrics, throughJson } from '@tracking/testing';
+import { RecordedMetrics, throughJson, takeTime } from '@tracking/testing';
 import { v5 } from 'uuid';
 import { publicEventId, streamOf } from '@tracking/shipments-domain';
 import { cancel, milestone, milestones, reopen, scope, upsert } from '../test/builders.ts';
@@ -130,7 +129,7 @@ describe('bounds', () => {
     const shipments = replica(store, { deadlineMs: 50 });
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     store.intercept = async (append) => {
-      await delay(100);
+      await takeTime(100);
       return append();
     };
     const [first, second] = await Promise.allSettled(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createOutboundHttp } from '@tracking/outbound-http';
-import { noMetrics, silentLogger } from '@tracking/testing';
+import { noMetrics, silentLogger, takeTime } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '../src/index.ts';
 
 /**
@@ -49,14 +49,14 @@ while (task === 'publish') {
   });
   await engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
   for (const id of ids) say(`published ${id}`);
-  await new Promise((resolve) => setTimeout(resolve, 1));
+  await takeTime(1);
 }
 for (;;) {
   const lag = await engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, 'webhooks');
   const statuses = ['pending', 'retrying'] as const;
   const { items } = await webhooks.deliveries.list({ scopes: [scope], filter: { statuses }, limit: 1 });
   if (lag === 0 && items.length === 0) break;
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await takeTime(10);
 }
 say('idle');
 await webhooks.stop();

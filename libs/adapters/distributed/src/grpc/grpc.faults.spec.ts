@@ -1,4 +1,4 @@
-import { setTimeout as after } from 'node:timers/promises';
+import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { jest } from '@jest/globals';
 import { DomainError } from '@tracking/contracts';
 import { Busy, Unavailable, type Logger } from '@tracking/ports';
@@ -11,6 +11,7 @@ import {
   issueCertificate,
   recordingLogger,
   silentLogger,
+  staysTrue,
 } from '@tracking/testing';
 import { FaultyLink } from '../../test/grpc/faulty-link.ts';
 import { THINGS, type Things, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
@@ -85,7 +86,9 @@ describe('faults of the service channel', () => {
     );
   }
   function channelAt(ports: readonly number[], options: Partial<GrpcServiceChannelOptions> = {}) {
-    const channel = openChannel(`ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`, options);
+    const addresses = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
+    // A certificate is for a name, and names are one port each.
+    const channel = openChannel(options.tls === undefined ? addresses : `dns:///localhost:${ports[0]}`, options);
     closing.push(() => channel.close());
     const clients = new Map<number, ThingsOperations>();
     const clientWith = (deadlineMs: number) => {
@@ -201,10 +204,8 @@ describe('faults of the service channel', () => {
       const channel = channelTo([one, two], { limits });
       await untilAllAnswer(channel, one, two);
       one.link.hang();
-      const start = performance.now();
-      const answers = await Promise.all(Array.from({ length: 10 }, () => channel.call('note')));
+      const answers = await Promise.all(Array.from({ length: 10 }, () => channel.call('note', {}, LONG_MS / 2)));
       expect(new Set(answers)).toEqual(new Set(['two']));
-      expect(performance.now() - start).toBeLessThan(LONG_MS / 2);
       one.link.wake();
       await untilAllAnswer(channel, one, two);
     });
@@ -302,8 +303,7 @@ describe('faults of the service channel', () => {
     const { length } = replica.done;
     expect(length).toBeGreaterThan(2);
     await channel.call('note');
-    await after(2 * 500);
-    expect(replica.done).toHaveLength(length + 1);
+    await staysTrue(() => expect(replica.done).toHaveLength(length + 1), 1_000);
   });
 
   it('begins nothing whose deadline passed while the replica hung', async () => {
@@ -407,6 +407,8 @@ describe('faults of the service channel', () => {
 
   it('says at once that its address is taken', async () => {
     const { address } = await startReplica('one');
+    // It prints what it throws, too.
+    setLogVerbosity(logVerbosity.NONE);
     await expect(startServer({}, { address })).rejects.toThrow('EADDRINUSE');
   });
 

@@ -1,6 +1,6 @@
 import { Busy, type Message, type MessageBroker, MessageRefused, type Position, Unavailable } from '@tracking/ports';
 import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
-import { eventually } from '@tracking/testing';
+import { eventually, takeTime } from '@tracking/testing';
 import { upsert } from '../../test/builders.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { PublishingStage, type Running } from '../../test/publishing-stage.ts';
@@ -134,10 +134,11 @@ describe('the publisher', () => {
     const { metrics } = stage.start({
       readModelsReached: async (position, timeoutMs) => {
         asked.push(position);
-        for (const end = performance.now() + timeoutMs; shown < position && performance.now() < end;) {
-          await new Promise((resolve) => setTimeout(resolve, 1));
-        }
-        return shown >= position;
+        const reached = eventually(() => expect(shown >= position).toBe(true), { deadlineMs: timeoutMs });
+        return reached.then(
+          () => true,
+          () => false,
+        );
       },
     });
     const id = await stage.create();
@@ -160,7 +161,7 @@ describe('the publisher', () => {
     const readModelsReached = (_: Position, timeoutMs: number) => {
       asked.push(timeoutMs);
       if (isStill && asked.length % 2 === 0) throw new Busy('read models', 'too many wait');
-      return new Promise<boolean>((resolve) => setTimeout(() => resolve(!isStill), isStill ? timeoutMs : 0));
+      return takeTime(isStill ? timeoutMs : 0).then(() => !isStill);
     };
     const { metrics } = stage.start({ readModelsReached, patienceMs: 100 });
     for (let n = 0; n < 5; n += 1) await stage.create();

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually } from '@tracking/testing';
+import { eventually, takeTime } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
@@ -198,7 +198,7 @@ describe('an attempt', () => {
     await stage.endpoint(webhooks, URL_A, { max_concurrency: 3 });
     await stage.endpoint(webhooks, URL_B);
     const slowly: FakeBehaviour = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await takeTime(5);
       return answer(200);
     };
     stage.receivers.behave(URL_A, slowly);
@@ -239,7 +239,7 @@ describe('a delivery that keeps failing', () => {
     webhooks = await stage.start({ policy: SHORT });
     const { id } = await stage.endpoint(webhooks, URL_A);
     const begin = Date.now();
-    stage.receivers.behave(URL_A, () => (Date.now() - begin < SHORT.windowMs ? answer(500) : answer(200)));
+    stage.receivers.behave(URL_A, ({ at }) => answer(at < begin + SHORT.windowMs ? 500 : 200));
     const event = stage.event();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded', last_error: null });

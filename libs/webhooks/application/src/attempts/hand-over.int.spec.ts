@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually } from '@tracking/testing';
+import { eventually, takeTime } from '@tracking/testing';
 import { type RetryPolicy, shardOf } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, answer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 const slowly: FakeBehaviour = async (request) => {
-  await new Promise((resolve) => setTimeout(resolve, 3));
+  await takeTime(3);
   return stage.receivers.good(request);
 };
 
@@ -33,7 +33,7 @@ function publishing(atOnce = 1): () => Promise<number> {
     let events = 0;
     for (; goesOn; events += atOnce) {
       await Promise.all(Array.from({ length: atOnce }, () => stage.publish(stage.event())));
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await takeTime(2);
     }
     return events;
   };

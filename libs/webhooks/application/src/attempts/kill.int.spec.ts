@@ -2,7 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
-import { type RawReceiver, type TempFolder, eventually, receivers, startReceiver, tempFolder } from '@tracking/testing';
+import {
+  type RawReceiver,
+  type TempFolder,
+  eventually,
+  receivers,
+  startReceiver,
+  takeTime,
+  tempFolder,
+} from '@tracking/testing';
 
 jest.setTimeout(120_000);
 
@@ -70,7 +78,7 @@ test('kill -9 under load, again and again: nothing published is lost, and little
     await eventually(() => expect(said.has('ready')).toBe(true), { deadlineMs: 20_000 });
     const before = arrived.size;
     await eventually(() => expect(arrived.size).toBeGreaterThan(before + 20), { deadlineMs: 20_000 });
-    await new Promise((resolve) => setTimeout(resolve, 50 * (cycle % 4)));
+    await takeTime(50 * (cycle % 4));
     kills.push(Date.now());
     child.kill('SIGKILL');
     await ended;
