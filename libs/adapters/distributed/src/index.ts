@@ -7,7 +7,7 @@ export type {
 export { GrpcServiceChannel, type GrpcServiceChannelOptions } from './grpc/grpc-service-channel.ts';
 export { GrpcServiceServer, type GrpcServiceServerOptions } from './grpc/grpc-service-server.ts';
 export type { GrpcLimits, GrpcServerTls, GrpcTls } from './grpc/grpc-options.ts';
-export { SHIPMENTS, WEBHOOKS, type ServiceProto } from './grpc/service-protos.ts';
+export { SHIPMENTS, WEBHOOKS, operationsOf, type ServiceProto } from './grpc/service-protos.ts';
 export { KafkaMessageBroker, type KafkaMessageBrokerOptions } from './kafka/kafka-message-broker.ts';
 export type { KafkaLimits, KafkaOptions, KafkaSasl } from './kafka/kafka-options.ts';
 export { GridfsObjectStore } from './mongodb/gridfs-object-store.ts';

@@ -11,12 +11,12 @@ export interface ServiceProto {
 
 export const SHIPMENTS: ServiceProto = {
   name: 'shipments',
-  package: 'tracking.shipments.v1',
+  package: 'tracking.v1',
   path: fileURLToPath(new URL('shipments.proto', import.meta.url)),
 };
 export const WEBHOOKS: ServiceProto = {
   name: 'webhooks',
-  package: 'tracking.webhooks.v1',
+  package: 'tracking.v1',
   path: fileURLToPath(new URL('webhooks.proto', import.meta.url)),
 };
 
@@ -66,6 +66,12 @@ export function loadProto(proto: ServiceProto): LoadedProto {
     return [{ service, name: inCode(service), rpcs }];
   });
   return { proto, definition, parts };
+}
+
+/** Names of the operations that the .proto file has, by part and in order. */
+export function operationsOf(proto: ServiceProto): Readonly<Record<string, readonly string[]>> {
+  const { parts } = loadProto(proto);
+  return Object.fromEntries(parts.map(({ name, rpcs }) => [name, rpcs.map(({ operation }) => operation).sort()]));
 }
 
 const inCode = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);

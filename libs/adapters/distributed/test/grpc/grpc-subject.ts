@@ -7,7 +7,7 @@ import type { ServiceProto } from '../../src/grpc/service-protos.ts';
 export const TOKEN = 'a token of the tests';
 export const THINGS: ServiceProto = {
   name: 'things',
-  package: 'tracking.things.v1',
+  package: 'tracking.v1',
   path: fileURLToPath(new URL('things.proto', import.meta.url)),
 };
 

@@ -1,0 +1,75 @@
+import { status } from '@grpc/grpc-js';
+import { DomainError } from '@tracking/contracts';
+import { freePort, noMetrics, silentLogger } from '@tracking/testing';
+import { GenericClient } from '../../test/grpc/generic-client.ts';
+import { TOKEN } from '../../test/grpc/grpc-subject.ts';
+import { GrpcServiceServer } from './grpc-service-server.ts';
+import { SHIPMENTS, loadProto } from './service-protos.ts';
+
+describe('a tool that knows only what the server tells of itself', () => {
+  let server: GrpcServiceServer;
+  let client: GenericClient;
+  let stranger: GenericClient;
+
+  beforeAll(async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    server = new GrpcServiceServer({
+      proto: SHIPMENTS,
+      address,
+      token: TOKEN,
+      logger: silentLogger,
+      metrics: noMetrics,
+    });
+    const answer = (operation: string) => (request: object) =>
+      operation === 'reopenShipment'
+        ? Promise.reject(new DomainError('not_found', 'There is no such shipment.'))
+        : Promise.resolve({ operation, request });
+    const parts = loadProto(SHIPMENTS).parts.map(({ name, rpcs }) => [
+      name,
+      Object.fromEntries(rpcs.map(({ operation }) => [operation, answer(operation)])),
+    ]);
+    server.serve(Object.fromEntries(parts) as Record<string, Record<string, () => Promise<unknown>>>);
+    await server.listen();
+    client = new GenericClient(address, TOKEN);
+    stranger = new GenericClient(address);
+  });
+  afterAll(async () => {
+    client.close();
+    stranger.close();
+    await server.close();
+  });
+
+  it('finds the services', async () => {
+    expect(await client.services()).toEqual(expect.arrayContaining(['tracking.v1.Shipments', 'tracking.v1.Events']));
+  });
+
+  it.each(['Shipments', 'Events'])('is given all of %s in one file: imports would not be named', async (service) => {
+    expect(await client.files(`tracking.v1.${service}`)).toHaveLength(1);
+  });
+
+  it('calls an operation, and reads its answer', async () => {
+    const fields = { id: 'c1', at: '2026-01-01T00:00:00.000Z', workspace_id: 'ws_1', environment: 'test' };
+    const actor = { type: 'user', id: 'usr_1' };
+    const request = { ...fields, actor, json: '{"fields":{"external_id":"PO-1"}}' };
+    const answer = (await client.call('tracking.v1.Shipments', 'UpsertShipment', request)) as {
+      readonly json: string;
+    };
+    expect(JSON.parse(answer.json)).toEqual({
+      operation: 'upsertShipment',
+      request: { ...fields, actor, fields: { external_id: 'PO-1' } },
+    });
+    expect(await client.call('tracking.v1.Events', 'Head', {})).toEqual({
+      json: JSON.stringify({ operation: 'head', request: {} }),
+    });
+  });
+
+  it('reads a refusal', async () => {
+    expect(await client.call('tracking.v1.Shipments', 'ReopenShipment', { id: 'c2' })).toEqual({
+      refused: { code: 'not_found', message: 'There is no such shipment.' },
+    });
+  });
+
+  it('is told nothing without the token', async () => {
+    await expect(stranger.services()).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+  });
+});

@@ -1,0 +1,85 @@
+import { Client, Metadata, credentials, loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
+import { loadFileDescriptorSetFromBuffer, loadSync } from '@grpc/proto-loader';
+
+/** What server reflection is asked, and answers. https://github.com/grpc/grpc/blob/master/doc/server-reflection.md */
+interface Reflected {
+  readonly list_services_response?: { readonly service: readonly { readonly name: string }[] };
+  readonly file_descriptor_response?: { readonly file_descriptor_proto: readonly Buffer[] };
+}
+type Ask = (request: object) => Promise<Reflected>;
+
+/** Knows nothing but what the server tells of itself, as `grpcurl` does. */
+export class GenericClient {
+  private readonly metadata = new Metadata();
+  private readonly client: Client;
+
+  constructor(
+    private readonly address: string,
+    token?: string,
+  ) {
+    if (token !== undefined) this.metadata.set('authorization', `Bearer ${token}`);
+    this.client = new Client(address, credentials.createInsecure());
+  }
+
+  async services(): Promise<readonly string[]> {
+    const { list_services_response: listed } = await this.reflect((ask) => ask({ list_services: '' }));
+    return (listed?.service ?? []).map(({ name }) => name);
+  }
+
+  /** Descriptors of the files that a service takes. @param service with its package */
+  async files(service: string): Promise<readonly Buffer[]> {
+    const { file_descriptor_response: files } = await this.reflect((ask) => ask({ file_containing_symbol: service }));
+    return files?.file_descriptor_proto ?? [];
+  }
+
+  /** Answers the message as an object. @param service with its package */
+  async call(service: string, rpc: string, request: object): Promise<unknown> {
+    const definition = loadFileDescriptorSetFromBuffer(descriptorSet(await this.files(service)), { keepCase: true });
+    const path = service.split('.');
+    const Service = path.reduce<unknown>(
+      (within, name) => (within as Readonly<Record<string, unknown>>)[name],
+      loadPackageDefinition(definition),
+    ) as ServiceClientConstructor;
+    const client = new Service(this.address, credentials.createInsecure());
+    const called = Promise.withResolvers<unknown>();
+    const call = client[rpc]?.bind(client) as (...given: readonly unknown[]) => void;
+    call(request, this.metadata, (error: unknown, answer: unknown) =>
+      error === null ? called.resolve(answer) : called.reject(error as Error),
+    );
+    return called.promise.finally(() => client.close());
+  }
+
+  close(): void {
+    this.client.close();
+  }
+
+  private async reflect(question: (ask: Ask) => Promise<Reflected>): Promise<Reflected> {
+    const file = import.meta.resolve('@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto');
+    const definition = loadSync(new URL(file).pathname, { keepCase: true });
+    const service = definition['grpc.reflection.v1.ServerReflection'] as ServiceClientConstructor['service'];
+    const { path, requestSerialize, responseDeserialize } = service['ServerReflectionInfo']!;
+    const stream = this.client.makeBidiStreamRequest<object, Reflected>(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      this.metadata,
+    );
+    const answered = Promise.withResolvers<Reflected>();
+    stream.on('data', answered.resolve).on('error', answered.reject);
+    const ask: Ask = (request) => {
+      stream.write(request);
+      return answered.promise;
+    };
+    return question(ask).finally(() => stream.end());
+  }
+}
+
+/** `FileDescriptorSet`: its only field repeats, each behind its length. */
+function descriptorSet(files: readonly Buffer[]): Buffer {
+  const FIRST_FIELD = 0x0a;
+  return Buffer.concat(files.flatMap((file) => [Buffer.from([FIRST_FIELD, ...varint(file.length)]), file]));
+}
+
+function varint(number: number): readonly number[] {
+  return number < 128 ? [number] : [(number % 128) + 128, ...varint(Math.floor(number / 128))];
+}
