@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { ServerCredentials, type ChannelOptions, type Server, type ServerOptions } from '@grpc/grpc-js';
+import { ServerCredentials, setLogger, type ChannelOptions, type Server, type ServerOptions } from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import type { INestMicroservice, LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -51,6 +51,8 @@ export class GrpcServiceServer {
   /** @throws Error where the address cannot be had */
   async listen(): Promise<void> {
     const { address, token, tls, logger, proto } = this.options;
+    // The driver's own lines, which it would print.
+    setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
     const bytes = messageBytes(this.limits);
     const module = { module: OperationsModule, controllers: [controllerOf(this.loaded, this.operations)] };
     this.app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
