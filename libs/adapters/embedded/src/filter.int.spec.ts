@@ -3,7 +3,7 @@ import type { Collection, Scalar } from '@tracking/ports';
 import { holds, noMetrics, silentLogger, tempFolder, type StoredField, type TempFolder } from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
-interface Row {
+interface FilteredRow {
   readonly id: string;
   readonly plain?: StoredField;
   readonly list?: StoredField;
@@ -29,8 +29,8 @@ const filters = fc.record({ plain: condition, list: condition }, { requiredKeys:
 describe('filters', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
-  let indexed: Collection<Row>;
-  let bare: Collection<Row>;
+  let indexed: Collection<FilteredRow>;
+  let bare: Collection<FilteredRow>;
   beforeAll(async () => {
     folder = await tempFolder();
     engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
@@ -39,8 +39,8 @@ describe('filters', () => {
       { name: 'by_list', fields: ['list', 'id'], arrayField: 'list' },
       { name: 'by_both', fields: ['plain', 'list'], arrayField: 'list' },
     ];
-    indexed = await engine.documentStore.collection<Row>({ name: 'indexed', durability: 'derived', indexes });
-    bare = await engine.documentStore.collection<Row>({ name: 'bare', durability: 'derived', indexes: [] });
+    indexed = await engine.documentStore.collection<FilteredRow>({ name: 'indexed', durability: 'derived', indexes });
+    bare = await engine.documentStore.collection<FilteredRow>({ name: 'bare', durability: 'derived', indexes: [] });
   });
   afterAll(async () => {
     await engine.close();
@@ -54,7 +54,7 @@ describe('filters', () => {
         fc.array(filters, { minLength: 1, maxLength: 8 }),
         async (rows, asked) => {
           const documents = rows.map(
-            (fields, index) => JSON.parse(JSON.stringify({ ...fields, id: `r${index}` })) as Row,
+            (fields, index) => JSON.parse(JSON.stringify({ ...fields, id: `r${index}` })) as FilteredRow,
           );
           for (const collection of [indexed, bare]) {
             const old = await collection.find({ filter: {}, limit: 100 });

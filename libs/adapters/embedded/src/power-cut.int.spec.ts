@@ -17,13 +17,13 @@ interface View {
   readonly id: string;
   readonly step: number;
 }
-interface Checkpoint {
+interface StoredCheckpoint {
   readonly id: string;
   readonly step: number;
 }
 
 /** What a disk holds: the steps whose work is there, the step of the checkpoint (0 without one), the events. */
-interface Found {
+interface WhatIsLeft {
   readonly complete: readonly number[];
   readonly torn: readonly number[];
   readonly checkpoint: number;
@@ -46,7 +46,7 @@ describe('a power cut', () => {
     const dataDir = join(folder.path, 'data');
     const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
     const views = await engine.documentStore.collection<View>(VIEWS);
-    const checkpoints = await engine.documentStore.collection<Checkpoint>(CHECKPOINTS);
+    const checkpoints = await engine.documentStore.collection<StoredCheckpoint>(CHECKPOINTS);
     for (let step = 1; step <= 12; step += 1) {
       await engine.eventStore.append(`s${step}`, 'no_stream', newEvents(2));
       acknowledged.push(statSync(join(dataDir, 'storage.db-wal')).size);
@@ -63,7 +63,7 @@ describe('a power cut', () => {
   afterAll(() => folder.remove());
 
   /** Opens the file with this much of its log, and looks. */
-  function lookAt(left: Buffer): Found {
+  function lookAt(left: Buffer): WhatIsLeft {
     const disk = join(folder.path, 'disk');
     mkdirSync(disk);
     const copy = join(disk, 'storage.db');
@@ -87,7 +87,7 @@ describe('a power cut', () => {
       return {
         complete: counts.filter(({ many }) => many === WORK).map(({ step }) => step),
         torn: counts.filter(({ many }) => many !== WORK).map(({ step }) => step),
-        checkpoint: checkpoint === undefined ? 0 : (JSON.parse(checkpoint.json) as Checkpoint).step,
+        checkpoint: checkpoint === undefined ? 0 : (JSON.parse(checkpoint.json) as StoredCheckpoint).step,
         events: events?.many ?? 0,
       };
     } finally {

@@ -9,7 +9,7 @@ import { SqliteDocuments } from './sqlite-documents.ts';
 import { WalCheckpointer } from './wal-checkpointer.ts';
 import { SqliteMessages } from './sqlite-messages.ts';
 import { checkStorage, DamagedStorage } from './storage-check.ts';
-import type { Batch, BatchAnswer, Operation, OperationOutcome, WriterStart } from './storage-protocol.ts';
+import type { CommitBatch, BatchAnswer, StorageOperation, OperationOutcome, WriterStart } from './storage-protocol.ts';
 
 /** The one thread that writes. Each message is a batch, committed as one transaction; `null` ends it. */
 class WriterThread {
@@ -36,7 +36,7 @@ class WriterThread {
     return this.appends.head;
   }
 
-  commit(batch: Batch): BatchAnswer {
+  commit(batch: CommitBatch): BatchAnswer {
     if (this.checkpointer.failure !== null) return { kind: 'fatal', message: this.checkpointer.failure };
     const answer = this.transaction(batch, (operation) => this.perform(operation));
     if (!batch.durable && batch.operations.length > 0) return answer;
@@ -50,8 +50,8 @@ class WriterThread {
    * first, since a savepoint costs a copy of every page touched under it (https://sqlite.org/lang_savepoint.html).
    */
   private transaction(
-    { operations, durable }: Batch,
-    perform: (operation: Operation) => OperationOutcome,
+    { operations, durable }: CommitBatch,
+    perform: (operation: StorageOperation) => OperationOutcome,
   ): BatchAnswer {
     const start = performance.now();
     try {
@@ -95,7 +95,7 @@ class WriterThread {
   }
 
   /** Undoes only this operation when it is at fault; a failure of the engine ends the whole batch. */
-  private readonly performApart = (operation: Operation): OperationOutcome => {
+  private readonly performApart = (operation: StorageOperation): OperationOutcome => {
     this.database.run('SAVEPOINT operation');
     try {
       return this.perform(operation);
@@ -115,7 +115,7 @@ class WriterThread {
     this.documents.reload();
   }
 
-  private perform(operation: Operation): OperationOutcome {
+  private perform(operation: StorageOperation): OperationOutcome {
     switch (operation.kind) {
       case 'append':
         return this.appends.append(operation);
@@ -153,7 +153,7 @@ function start(): void {
     checkStorage(file);
     const { database, incarnation } = openForWriting(file, checkpointBytes);
     const thread = new WriterThread(database, file, checkpointBytes);
-    port?.on('message', (batch: Batch | null) => {
+    port?.on('message', (batch: CommitBatch | null) => {
       if (batch === null) return void thread.close().then(() => port.close());
       port.postMessage(thread.commit(batch));
       thread.committed();

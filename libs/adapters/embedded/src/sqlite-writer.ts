@@ -14,9 +14,9 @@ import { NewerSchema } from './sqlite-schema.ts';
 import { DamagedStorage } from './storage-check.ts';
 import { StorageState } from './storage-state.ts';
 import type {
-  Batch,
+  CommitBatch,
   BatchAnswer,
-  Operation,
+  StorageOperation,
   OperationOutcome,
   OutcomeOf,
   RefusedOutcome,
@@ -55,7 +55,7 @@ interface Caller {
   reject(error: Error): void;
 }
 interface PendingWrite extends Caller {
-  readonly operation: Operation;
+  readonly operation: StorageOperation;
   readonly items: number;
   readonly commitClass: CommitClass;
 }
@@ -148,7 +148,7 @@ export class SqliteWriter {
    * @param items how many events or documents it writes
    * @param complete makes the result; runs in the order of the commits, before anybody else learns of them
    */
-  run<O extends Operation, R>(
+  run<O extends StorageOperation, R>(
     operation: O,
     items: number,
     commitClass: CommitClass,
@@ -202,7 +202,7 @@ export class SqliteWriter {
     void this.state.measure();
     if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
     this.committing = PROBE;
-    this.worker.postMessage({ operations: [], durable: this.state.outOfSpace !== undefined } satisfies Batch);
+    this.worker.postMessage({ operations: [], durable: this.state.outOfSpace !== undefined } satisfies CommitBatch);
   }
 
   private unschedule(): void {
@@ -233,7 +233,7 @@ export class SqliteWriter {
     this.committing = batch;
     const durable = batch.some(({ commitClass }) => commitClass === 'durable');
     this.batchItems.observe(items, { sync: durable ? 'full' : 'normal' });
-    this.worker.postMessage({ operations: batch.map(({ operation }) => operation), durable } satisfies Batch);
+    this.worker.postMessage({ operations: batch.map(({ operation }) => operation), durable } satisfies CommitBatch);
   }
 
   private answered(answer: BatchAnswer): void {

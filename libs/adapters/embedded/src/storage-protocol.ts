@@ -118,7 +118,7 @@ export interface RefusedOutcome {
   readonly message: string;
 }
 
-export type Operation =
+export type StorageOperation =
   AppendOperation | WriteOperation | ClaimOperation | DefineOperation | DropOperation | MessagesOperation;
 export interface OutcomeByKind {
   readonly append: AppendOutcome;
@@ -131,15 +131,15 @@ export interface OutcomeByKind {
   readonly commit: DoneOutcome;
   readonly trim: TrimmedOutcome;
 }
-export type OutcomeOf<O extends Operation> = OutcomeByKind[O['kind']];
-export type OperationOutcome = OutcomeByKind[Operation['kind']] | RefusedOutcome;
+export type OutcomeOf<O extends StorageOperation> = OutcomeByKind[O['kind']];
+export type OperationOutcome = OutcomeByKind[StorageOperation['kind']] | RefusedOutcome;
 
 /**
  * One transaction. Without operations it asks whether the files are there and, when `durable`, whether they can be
  * written.
  */
-export interface Batch {
-  readonly operations: readonly Operation[];
+export interface CommitBatch {
+  readonly operations: readonly StorageOperation[];
   /** Whether it must be on disk before it is answered. */
   readonly durable: boolean;
 }
