@@ -182,7 +182,10 @@ export default tseslint.config(
         { allow: [], banTransitiveDependencies: false, depConstraints: boundaries },
       ],
       'import-x/no-cycle': ['error', { ignoreExternal: true }],
+      complexity: ['error', 12],
+      'max-depth': ['error', 3],
       'max-lines': ['error', { max: 300, skipBlankLines: true }],
+      'max-params': ['error', 4],
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false } }],
       '@typescript-eslint/await-thenable': 'error',
@@ -216,7 +219,10 @@ export default tseslint.config(
   },
   // The folders of webhooks import each other one way only.
   ...oneWay('libs/webhooks/application/src', ['store', 'endpoints', 'attempts', 'recording', 'api']),
-  { files: ['**/*.spec.ts', '**/test/**/*.ts'], rules: { 'max-lines': 'off' } },
+  {
+    files: ['**/*.spec.ts', '**/test/**/*.ts'],
+    rules: { complexity: 'off', 'max-depth': 'off', 'max-lines': 'off', 'max-params': 'off' },
+  },
   { files: ['apps/*/src/config.ts', 'bench/src/**/*.ts'], rules: { 'no-restricted-syntax': 'off' } },
   { files: ['**/*.spec.ts', '**/test/**/*.ts', 'libs/testing/src/**/*.ts'], rules: honestTests },
   {

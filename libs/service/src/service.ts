@@ -43,43 +43,50 @@ export function serviceSettings(read: ConfigReader): ServiceSettings {
 export class Service {
   readonly clock: Clock = () => new Date();
 
+  readonly metrics: PrometheusMetrics;
+  readonly health = new Health();
+  readonly shutdown: Shutdown;
+  private readonly stopping = new AbortController();
+  private administration: ManagementHandler | undefined;
+  private port = 0;
+
   private constructor(
+    name: string,
     readonly logger: Logger,
-    readonly metrics: PrometheusMetrics,
-    readonly health: Health,
-    readonly shutdown: Shutdown,
-    /** Port of the management server. */
-    readonly managementPort: number,
-    private readonly administration: { handler: ManagementHandler | undefined },
-    private readonly stopping: AbortController,
-  ) {}
+  ) {
+    this.metrics = new PrometheusMetrics(name);
+    this.shutdown = new Shutdown(logger, SHUTDOWN_MS);
+  }
+
+  /** Port of the management server. */
+  get managementPort(): number {
+    return this.port;
+  }
 
   /** Lives from here on: says so, and that it is not ready yet; ends on SIGTERM. @throws ConfigError */
   static async start(name: string, settings: ServiceSettings): Promise<Service> {
     const logger = await createLogger({ level: settings.logLevel, service: name });
     warnOfMisspelt(logger, settings.misspelt());
-    const metrics = new PrometheusMetrics(name);
-    const health = new Health();
-    const shutdown = new Shutdown(logger, SHUTDOWN_MS);
-    const stopping = new AbortController();
+    const service = new Service(name, logger);
+    const { metrics, health, shutdown } = service;
     const drain = () => {
       health.draining();
-      stopping.abort();
+      service.stopping.abort();
     };
     shutdown.onUncaught(drain);
     const address = { host: settings.managementHost, port: settings.managementPort };
-    const administration: { handler: ManagementHandler | undefined } = { handler: undefined };
-    const others: ManagementHandler = (request, response) => administration.handler?.(request, response) ?? false;
+    const others: ManagementHandler = (request, response) => service.administration?.(request, response) ?? false;
     const starting = startManagementServer(address, metrics, () => health.report(), others);
     const management = await blaming('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
+    service.port = management.port;
     shutdown.add('management', () => management.close());
     shutdown.onSignals(drain);
-    return new Service(logger, metrics, health, shutdown, management.port, administration, stopping);
+    return service;
   }
 
   /** What else the management port answers. */
   manage(handler: ManagementHandler): void {
-    this.administration.handler = handler;
+    this.administration = handler;
   }
 
   /**

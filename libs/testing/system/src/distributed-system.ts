@@ -31,6 +31,17 @@ export interface Replica {
   readonly url: string | undefined;
 }
 
+/** How one of our apps is started as a process. */
+interface AppProcess {
+  readonly name: string;
+  /** Its folder. */
+  readonly app: string;
+  /** Beside what all get. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it says when it is, or has done its work. */
+  readonly ready: RegExp;
+}
+
 /** Engines and services, built, each replica a process of its own on loopback ports that it keeps over restarts. */
 export class DistributedSystem {
   private constructor(
@@ -65,7 +76,7 @@ export class DistributedSystem {
       SECRETS_KEY: keptSecret(folder, 'secrets.key', 'base64'),
       ...options.env,
     };
-    const managed = (name: string, app: string, env: Readonly<Record<string, string>>, ready: RegExp, told = died) =>
+    const managed = ({ name, app, env, ready }: AppProcess, told = died) =>
       new ManagedProcess(
         {
           name,
@@ -79,14 +90,14 @@ export class DistributedSystem {
         told,
       );
     // Ends by itself when it is done.
-    const setup = managed('setup', 'setup', {}, /"msg":"everything is there"/, () => undefined);
+    const setup = managed({ name: 'setup', app: 'setup', ready: /"msg":"everything is there"/ }, () => undefined);
     const services = Object.fromEntries(
       SERVICES.map((service) => [
         service,
         addresses[service].map(({ port, managementPort }, index): Replica => {
           const env = { PORT: String(port), MANAGEMENT_PORT: String(managementPort) };
           return {
-            process: managed(`${service}-${index + 1}`, service, env, /"msg":"ready"/),
+            process: managed({ name: `${service}-${index + 1}`, app: service, env, ready: /"msg":"ready"/ }),
             managementUrl: `http://127.0.0.1:${managementPort}`,
             url: service === 'gateway' ? `http://127.0.0.1:${port}` : undefined,
           };
