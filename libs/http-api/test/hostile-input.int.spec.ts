@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
-import type { Answer, Api, Call } from './start-api.ts';
+import type { Answer, Api, ApiCall } from './start-api.ts';
 
 let api: Api;
 let key: string;
@@ -237,7 +237,7 @@ describe.each([
   });
 
   const text = JSON.stringify(valid);
-  const bodies: readonly (readonly [string, Call, number, string])[] = [
+  const bodies: readonly (readonly [string, ApiCall, number, string])[] = [
     ['not there', {}, 400, 'validation_failed'],
     ['empty', { raw: '' }, 400, 'validation_failed'],
     ['cut off', { raw: text.slice(0, -1) }, 400, 'malformed_json'],

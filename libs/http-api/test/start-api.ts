@@ -28,7 +28,7 @@ export interface Answer {
   readonly body: JsonObject;
 }
 
-export interface Call {
+export interface ApiCall {
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
@@ -148,7 +148,7 @@ export type Api = Awaited<ReturnType<typeof startApi>>;
 
 /** Makes calls of the server at the URL. */
 export function caller(url: string) {
-  return async (method: string, path: string, { key, headers, json, raw }: Call = {}): Promise<Answer> => {
+  return async (method: string, path: string, { key, headers, json, raw }: ApiCall = {}): Promise<Answer> => {
     const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
     const response = await fetch(`${url}${path}`, {
       method,

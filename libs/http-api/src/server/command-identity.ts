@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock } from '@tracking/ports';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 
 /** What a command is known by, however often it is carried out. */
 export interface CommandIdentity {
@@ -23,12 +23,8 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  * The one place where a command gets its id and time: after the body was read, before the handler. Whoever lets clients
  * choose the identity, as by an `Idempotency-Key`, does so here.
  */
-export function giveCommandIdentities(fastify: FastifyInstance, clock: Clock): void {
-  fastify.decorateRequest('commandIdentity', null);
-  fastify.addHook('preHandler', (request, _reply, done) => {
-    if (!READING.has(request.method)) request.commandIdentity = { id: randomUUID(), at: clock().toISOString() };
-    done();
-  });
+export function giveCommandIdentity(request: FastifyRequest, clock: Clock): void {
+  if (!READING.has(request.method)) request.commandIdentity = { id: randomUUID(), at: clock().toISOString() };
 }
 
 export function commandIdentityOf({ commandIdentity, method }: FastifyRequest): CommandIdentity {

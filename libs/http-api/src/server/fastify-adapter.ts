@@ -3,7 +3,7 @@ import type { Clock } from '@tracking/ports';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-filter.ts';
 import { notFound } from '../errors/request-error.ts';
-import { giveCommandIdentities } from './command-identity.ts';
+import { giveCommandIdentity } from './command-identity.ts';
 import { JSON_KIND, JSON_LIMIT } from './json-body.ts';
 import { refuseUnclear } from './refuse-unclear.ts';
 import { newRequestId, traceparentOf } from './request.ts';
@@ -48,6 +48,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   fastify.decorateRequest('traceparent', '');
   fastify.decorateRequest('about', null);
   fastify.decorateRequest('begun', false);
+  fastify.decorateRequest('commandIdentity', null);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers[request.routeOptions.config.answers ?? 'api']).header('Request-Id', request.id);
     request.traceparent = traceparentOf(request);
@@ -57,9 +58,9 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   });
   fastify.addHook('preHandler', (request, _reply, done) => {
     request.begun = true;
+    giveCommandIdentity(request, clock);
     done();
   });
-  giveCommandIdentities(fastify, clock);
   readRouteBodies(fastify, [JSON_KIND]);
   hangUpWhenClosing(fastify);
   // Without a listener Node answers the one with a bare status, and the other not at all.

@@ -36,10 +36,10 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
     if (!body) throw new Error(`${String(route.method)} ${route.url} does not declare its body`);
     if (!kinds.includes(body.kind)) throw new Error(`${route.url}: nothing reads ${body.kind.mediaType}`);
     route.bodyLimit = body.limit;
-  });
-  fastify.addHook('preParsing', (request, _reply, _payload, done) => {
-    refuseOtherKinds(request);
-    done();
+    route.preParsing = (request, _reply, _payload, done) => {
+      refuseOtherKinds(request, body.kind);
+      done();
+    };
   });
 }
 
@@ -47,10 +47,8 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** A parser that another route has is not one for this route. @throws RequestError 415 */
-function refuseOtherKinds({ headers, routeOptions }: FastifyRequest): void {
-  const [sent, declared] = [headers['content-type'], routeOptions.config.body];
-  if (sent === undefined || !declared) return;
-  const mediaType = sent.split(';', 1)[0]?.trim().toLowerCase();
-  if (mediaType === declared.kind.mediaType) return;
-  throw new RequestError('unsupported_media_type', `Send the body as ${declared.kind.mediaType}.`);
+function refuseOtherKinds({ headers }: FastifyRequest, { mediaType }: BodyKind): void {
+  const sent = headers['content-type'];
+  if (sent === undefined || sent === mediaType || sent.split(';', 1)[0]?.trim().toLowerCase() === mediaType) return;
+  throw new RequestError('unsupported_media_type', `Send the body as ${mediaType}.`);
 }

@@ -29,13 +29,11 @@ export class ShipmentWrites {
   /** @param ignored warnings of the request's body */
   async answer(
     reply: FastifyReply,
-    { answer, position }: ChangedShipment,
+    written: ChangedShipment,
     ignored: readonly Warning[],
   ): Promise<ShipmentWithWarnings> {
-    const { shipment, warnings } = answer;
-    reply.request.about = { shipment_id: shipment.id };
-    await this.readYourWrites.wrote(reply, position);
-    reply.header('ETag', shipmentEtag(shipment));
+    await this.acknowledge(reply, written);
+    const { shipment, warnings } = written.answer;
     return { ...this.reader.resource(shipment), warnings: [...ignored, ...warnings] };
   }
 
@@ -46,8 +44,16 @@ export class ShipmentWrites {
     ignored: readonly Warning[],
   ): Promise<{ readonly outcome: T['answer']['outcome']; readonly shipment: ShipmentWithWarnings }> {
     const [written] = await Promise.all([writing, this.duplicates.prepare(reply.request)]);
-    const { warnings, ...shipment } = await this.answer(reply, written, ignored);
-    const duplicates = await this.duplicates.warnings(reply.request, written.answer.shipment);
-    return { outcome: written.answer.outcome, shipment: { ...shipment, warnings: [...warnings, ...duplicates] } };
+    await this.acknowledge(reply, written);
+    const { outcome, shipment, warnings } = written.answer;
+    const duplicates = await this.duplicates.warnings(reply.request, shipment);
+    const all = [...ignored, ...warnings, ...duplicates];
+    return { outcome, shipment: { ...this.reader.resource(shipment), warnings: all } };
+  }
+
+  private async acknowledge(reply: FastifyReply, { answer: { shipment }, position }: ChangedShipment): Promise<void> {
+    reply.request.about = { shipment_id: shipment.id };
+    await this.readYourWrites.wrote(reply, position);
+    reply.header('ETag', shipmentEtag(shipment));
   }
 }

@@ -9,21 +9,21 @@ const MAX_UNKNOWN = 100;
 const MAX_PATH = 200;
 
 /** A fault that warns where the client is lenient. */
-type Unknown = FieldError & { readonly code: 'unknown_field' | 'read_only_field' };
+type UnknownField = FieldError & { readonly code: 'unknown_field' | 'read_only_field' };
 
 /**
  * The fields of a body that its DTO does not have, also inside its objects and lists; those that only answers have are
  * told apart.
  * @param answer class of what the operation answers
  */
-export function unknownFields(dto: DtoClass, answer: DtoClass | undefined, input: unknown): readonly Unknown[] {
-  const found: Unknown[] = [];
+export function unknownFields(dto: DtoClass, answer: DtoClass | undefined, input: unknown): readonly UnknownField[] {
+  const found: UnknownField[] = [];
   collect({ known: dto, answered: answer }, input, '', found);
   return found;
 }
 
 /** What stands in the answer about fields that were ignored. */
-export function ignored(unknown: readonly Unknown[]): readonly Warning[] {
+export function ignored(unknown: readonly UnknownField[]): readonly Warning[] {
   return unknown.map(({ param, code, message }) => ({ param, code, message: `${message} It was ignored.` }));
 }
 
@@ -34,7 +34,7 @@ interface Classes {
   readonly answered: DtoClass | undefined;
 }
 
-function collect(classes: Classes, input: unknown, parent: string, found: Unknown[]): void {
+function collect(classes: Classes, input: unknown, parent: string, found: UnknownField[]): void {
   if (!isObject(input)) return;
   const [known, answered] = [shapeOf(classes.known), classes.answered && shapeOf(classes.answered)];
   for (const name of Object.keys(input)) {
@@ -52,7 +52,7 @@ function collect(classes: Classes, input: unknown, parent: string, found: Unknow
   }
 }
 
-function unknown(param: string, readOnly: boolean): Unknown {
+function unknown(param: string, readOnly: boolean): UnknownField {
   return readOnly
     ? { param, code: 'read_only_field', message: 'Is set by the service.' }
     : { param, code: 'unknown_field', message: 'Is not known here.' };
