@@ -11,21 +11,32 @@ import type {
   OutboundHttp,
 } from '@tracking/ports';
 import type { Random } from '@tracking/webhooks-domain';
-import { DeliveryWorker } from './delivery-worker.ts';
-import { AttemptSender } from './attempts/attempt-sender.ts';
-import { AttemptPreparation } from './attempts/attempt-preparation.ts';
-import { Dispatcher, type MakeAttempt } from './attempts/dispatcher.ts';
-import { FailureLog } from './attempts/failure-log.ts';
-import { OwnedEndpoints } from './attempts/owned-endpoints.ts';
-import { WAKE_UPS, type WakeUpDocument, OwnerWakeUps } from './store/owner-wake-ups.ts';
-import { OutcomeStore } from './attempts/outcome-store.ts';
-import { ShardOwner } from './attempts/shard-owner.ts';
-import { EngineRetry } from './attempts/engine-retry.ts';
-import { ENDPOINT_HEALTH, type EndpointHealth } from './attempts/adaptive-concurrency.ts';
-import { unpackBundles } from './store/bundle-migration.ts';
-import { DeliveryQueues } from './store/delivery-queues.ts';
-import { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
 import { Deliveries } from './api/deliveries.ts';
+import { DeliveryQueries } from './api/delivery-queries.ts';
+import { Endpoints } from './api/endpoints.ts';
+import { ParkedMessageCases } from './api/parked-messages.ts';
+import { ENDPOINT_HEALTH, type EndpointHealth } from './attempts/adaptive-concurrency.ts';
+import { AttemptPreparation } from './attempts/attempt-preparation.ts';
+import { AttemptSender } from './attempts/attempt-sender.ts';
+import { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
+import { Dispatcher, type MakeAttempt } from './attempts/dispatcher.ts';
+import { EngineRetry } from './attempts/engine-retry.ts';
+import { FailureLog } from './attempts/failure-log.ts';
+import { OutcomeStore } from './attempts/outcome-store.ts';
+import { OwnedEndpoints } from './attempts/owned-endpoints.ts';
+import { ShardOwner } from './attempts/shard-owner.ts';
+import { DeliveryWorker } from './delivery-worker.ts';
+import { disableGone } from './endpoints/disabling.ts';
+import { EndpointClients } from './endpoints/endpoint-clients.ts';
+import { ENDPOINTS, type EndpointDocument } from './endpoints/endpoint-document.ts';
+import { EndpointStore } from './endpoints/endpoint-store.ts';
+import { SecretBox } from './endpoints/secret-box.ts';
+import { ConsumerLag } from './recording/consumer-lag.ts';
+import { PARKED, type ParkedDocument, Parking } from './recording/parking.ts';
+import { Recorder } from './recording/recorder.ts';
+import { SandboxTests } from './recording/sandbox-tests.ts';
+import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
+import { unpackBundles } from './store/bundle-migration.ts';
 import {
   ATTEMPTS,
   type AttemptDocument,
@@ -33,22 +44,11 @@ import {
   type DeliveryDocument,
   REPEATABLE_DELIVERIES,
 } from './store/delivery-document.ts';
-import { DeliveryQueries } from './api/delivery-queries.ts';
-import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from './store/retention-watermark.ts';
+import { DeliveryQueues } from './store/delivery-queues.ts';
 import { LogSweeper } from './store/log-sweeper.ts';
+import { WAKE_UPS, type WakeUpDocument, OwnerWakeUps } from './store/owner-wake-ups.ts';
 import { PAYLOADS, type PayloadDocument, Payloads } from './store/payloads.ts';
-import { disableGone } from './endpoints/disabling.ts';
-import { ENDPOINTS, type EndpointDocument } from './endpoints/endpoint-document.ts';
-import { EndpointStore } from './endpoints/endpoint-store.ts';
-import { Endpoints } from './api/endpoints.ts';
-import { EndpointClients } from './endpoints/endpoint-clients.ts';
-import { SandboxTests } from './recording/sandbox-tests.ts';
-import { SecretBox } from './endpoints/secret-box.ts';
-import { ConsumerLag } from './recording/consumer-lag.ts';
-import { ParkedMessageCases } from './api/parked-messages.ts';
-import { PARKED, type ParkedDocument, Parking } from './recording/parking.ts';
-import { Recorder } from './recording/recorder.ts';
-import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
+import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from './store/retention-watermark.ts';
 import { CONSUMER_GROUP } from './topics.ts';
 import type { WebhookOperations } from './webhooks-api.ts';
 
@@ -161,7 +161,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   let consumed: Promise<void> | undefined;
   if (!passive) {
-    await unpackBundles(dependencies.documentStore, repeatable);
+    await engines.until('unpacking bundles', () => unpackBundles(dependencies.documentStore, repeatable));
     owner.start();
     announcer.job.start();
     sweeper.job.start();

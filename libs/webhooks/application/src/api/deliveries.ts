@@ -13,8 +13,8 @@ import type {
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../requests.ts';
-import type { WebhookDeliveries } from '../webhooks-api.ts';
 import { type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
+import type { WebhookDeliveries } from '../webhooks-api.ts';
 import type { DeliveryQueries } from './delivery-queries.ts';
 
 const AT_ONCE = 200;

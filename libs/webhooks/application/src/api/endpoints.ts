@@ -12,6 +12,19 @@ import {
   verificationEnded,
 } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
+import { logMoment } from '../endpoints/disabling.ts';
+import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
+import {
+  type EndpointDocument,
+  openedSecrets,
+  sealedHeaders,
+  sealedSecret,
+  toEndpoint,
+} from '../endpoints/endpoint-document.ts';
+import { type EndpointChange, type EndpointStore, inScope } from '../endpoints/endpoint-store.ts';
+import type { SecretBox } from '../endpoints/secret-box.ts';
+import { challenge } from '../endpoints/verification.ts';
+import type { SandboxTests } from '../recording/sandbox-tests.ts';
 import { endpointNotVerified, invalid, noSuchEndpoint, secretUnreadable } from '../refusals.ts';
 import type {
   ChangeEndpoint,
@@ -26,19 +39,6 @@ import type {
   WebhookEndpoint,
 } from '../requests.ts';
 import type { WebhookEndpoints } from '../webhooks-api.ts';
-import {
-  type EndpointDocument,
-  openedSecrets,
-  sealedHeaders,
-  sealedSecret,
-  toEndpoint,
-} from '../endpoints/endpoint-document.ts';
-import { type EndpointChange, type EndpointStore, inScope } from '../endpoints/endpoint-store.ts';
-import { logMoment } from '../endpoints/disabling.ts';
-import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
-import type { SandboxTests } from '../recording/sandbox-tests.ts';
-import type { SecretBox } from '../endpoints/secret-box.ts';
-import { challenge } from '../endpoints/verification.ts';
 
 export interface EndpointsParts {
   readonly store: EndpointStore;

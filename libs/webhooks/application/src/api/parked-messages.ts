@@ -1,8 +1,8 @@
 import type { ReceivedMessage } from '@tracking/ports';
-import type { Listed, PageRequest, ParkedMessage } from '../requests.ts';
-import type { ParkedMessages } from '../webhooks-api.ts';
 import type { Parking } from '../recording/parking.ts';
 import { parseEvent } from '../recording/published-event.ts';
+import type { Listed, PageRequest, ParkedMessage } from '../requests.ts';
+import type { ParkedMessages } from '../webhooks-api.ts';
 
 /** The use cases of parked messages. */
 export class ParkedMessageCases implements ParkedMessages {

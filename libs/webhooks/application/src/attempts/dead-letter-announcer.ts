@@ -2,8 +2,8 @@ import { retryCounter } from '@tracking/ports';
 import type { Clock, Collection, Counter, Leases, Logger, MessageBroker, Metrics } from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
 import { announced } from '@tracking/webhooks-domain';
-import { DEAD_LETTERS_TOPIC } from '../topics.ts';
 import { ANNOUNCEMENTS, type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
+import { DEAD_LETTERS_TOPIC } from '../topics.ts';
 
 const AT_ONCE = 200;
 /** How often it looks for dead letters of which this process was not told. */

@@ -1,6 +1,6 @@
 import type { Logger } from '@tracking/ports';
-import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { traceFields } from '../tracing.ts';
 import type { MadeAttempt } from './attempt-sender.ts';
 

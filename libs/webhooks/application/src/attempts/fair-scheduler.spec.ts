@@ -1,5 +1,5 @@
-import type { OwnedEndpoint } from './owned-endpoint.ts';
 import { FairScheduler } from './fair-scheduler.ts';
+import type { OwnedEndpoint } from './owned-endpoint.ts';
 
 interface Stand {
   readonly workspace: string;

@@ -1,8 +1,8 @@
 import { DEFAULT_MAX_CONCURRENCY, NEW_ENDPOINT, type AttemptOutcome, newDelivery } from '@tracking/webhooks-domain';
-import { toDocument } from '../store/delivery-document.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import { OwnedEndpoint } from './owned-endpoint.ts';
+import { toDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import { OwnedEndpoint } from './owned-endpoint.ts';
 import { toPending } from './priority-queue.ts';
 
 const START = Date.UTC(2026, 0, 1);

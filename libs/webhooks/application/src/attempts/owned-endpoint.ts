@@ -1,8 +1,8 @@
 import { isAttempted } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { QueuePosition } from '../store/delivery-queues.ts';
-import { PendingWindow } from './pending-window.ts';
 import type { AdaptiveConcurrency } from './adaptive-concurrency.ts';
+import { PendingWindow } from './pending-window.ts';
 import type { PendingDelivery } from './priority-queue.ts';
 
 /** Deliveries held in memory for each attempt that may be under way at once. */

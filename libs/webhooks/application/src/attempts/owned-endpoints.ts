@@ -1,10 +1,10 @@
 import type { Collection } from '@tracking/ports';
 import type { Random } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { DeliveryQueues } from '../store/delivery-queues.ts';
+import { type EndpointHealth, AdaptiveConcurrency } from './adaptive-concurrency.ts';
 import { OwnedEndpoint } from './owned-endpoint.ts';
 import { MOST_EXPRESS } from './pending-window.ts';
-import { type EndpointHealth, AdaptiveConcurrency } from './adaptive-concurrency.ts';
-import type { DeliveryQueues } from '../store/delivery-queues.ts';
 
 export interface WindowLimits {
   /** Deliveries held in memory over all endpoints. */

@@ -1,8 +1,8 @@
 import type { Clock } from '@tracking/ports';
 import { broughtForward, isAttempted } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import type { OwnedEndpoint } from './owned-endpoint.ts';
 import { BEGINNING, type DeliveryQueues, positionOf } from '../store/delivery-queues.ts';
+import type { OwnedEndpoint } from './owned-endpoint.ts';
 import { toPending } from './priority-queue.ts';
 
 const AT_ONCE = 64;

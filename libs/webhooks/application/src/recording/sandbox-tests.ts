@@ -2,11 +2,11 @@ import { SANDBOX_EVENT_TYPES } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { newDelivery, renderBody, sandboxEvent } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
-import { type DeliveryDocument, deliveryId, toDelivery, toDocument } from '../store/delivery-document.ts';
-import { type Payloads, payloadId } from '../store/payloads.ts';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { endpointNotVerified, invalid } from '../refusals.ts';
 import type { TestEndpoint, WebhookDelivery } from '../requests.ts';
-import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { type DeliveryDocument, deliveryId, toDelivery, toDocument } from '../store/delivery-document.ts';
+import { type Payloads, payloadId } from '../store/payloads.ts';
 
 /** Sandbox events: recorded as any other delivery, for one endpoint, with one attempt. */
 export class SandboxTests {

@@ -4,8 +4,8 @@ import type { Clock, Collection, Counter, Filter, Leases, Logger, Metrics } from
 import { LeaderElectedJob, pause } from '@tracking/resilience';
 import type { Retention } from '../settings.ts';
 import { type AttemptDocument, type DeliveryDocument, attemptIds } from './delivery-document.ts';
-import type { RetentionWatermark } from './retention-watermark.ts';
 import type { PayloadDocument } from './payloads.ts';
+import type { RetentionWatermark } from './retention-watermark.ts';
 import { firstOfEach } from './skip-scan.ts';
 
 const AT_ONCE = 100;
