@@ -1,4 +1,3 @@
-import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js';
 import { jest } from '@jest/globals';
 import { DomainError } from '@tracking/contracts';
 import { Busy, Unavailable, type Logger } from '@tracking/ports';
@@ -407,8 +406,6 @@ describe('faults of the service channel', () => {
 
   it('says at once that its address is taken', async () => {
     const { address } = await startReplica('one');
-    // It prints what it throws, too.
-    setLogVerbosity(logVerbosity.NONE);
     await expect(startServer({}, { address })).rejects.toThrow('EADDRINUSE');
   });
 
