@@ -21,7 +21,7 @@ export interface Basis {
 }
 
 /** One container, or the shipment while it has none, and the milestones that count for it. */
-export interface Scope {
+export interface StatusSubject {
   readonly container_number: string | null;
   readonly summaries: readonly Summary[];
   readonly standing: Standing;
@@ -39,7 +39,7 @@ export interface Derived {
   readonly record: ShipmentRecord;
   /** Undefined while nothing cancels it. */
   readonly cancellation: Cancellation | undefined;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly StatusSubject[];
   readonly seen: Survey;
 }
 
@@ -68,8 +68,8 @@ export function derive(basis: Basis, places: Places): Derived {
   };
 }
 
-function scopesOf({ unnamed, named }: Survey, containers: readonly string[]): readonly Scope[] {
-  const general: Scope = { container_number: null, summaries: [unnamed], standing: standingOf([unnamed]) };
+function scopesOf({ unnamed, named }: Survey, containers: readonly string[]): readonly StatusSubject[] {
+  const general: StatusSubject = { container_number: null, summaries: [unnamed], standing: standingOf([unnamed]) };
   if (containers.length === 0) return [general];
   return containers.map((container_number) => {
     const own = named.get(container_number);
@@ -102,7 +102,7 @@ export function isCancelledByMilestone({ status, status_milestone_id }: Shipment
   return status === 'cancelled' && status_milestone_id !== null;
 }
 
-function containersOf(before: ShipmentRecord, scopes: readonly Scope[]): readonly Container[] {
+function containersOf(before: ShipmentRecord, scopes: readonly StatusSubject[]): readonly Container[] {
   const present = new Map(before.containers.map((container) => [container.number, container]));
   return scopes.flatMap((scope) => {
     const { container_number: number } = scope;
@@ -124,7 +124,7 @@ function newContainer(number: string): GivenOfContainer {
   return { number, valid_check_digit, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null };
 }
 
-function containerOf(given: GivenOfContainer, { summaries, standing }: Scope): Container {
+function containerOf(given: GivenOfContainer, { summaries, standing }: StatusSubject): Container {
   return {
     number: given.number,
     valid_check_digit: given.valid_check_digit,

@@ -1,5 +1,5 @@
 import { type ShipmentRecord, milestoneRules } from '@tracking/contracts';
-import type { Derived, Scope } from '../derive.ts';
+import type { Derived, StatusSubject } from '../derive.ts';
 import type { ShipmentException } from '../events/event-data.ts';
 import { type Standing, latest } from '../standing.ts';
 import type { TimelineEntry } from '../state.ts';
@@ -52,9 +52,9 @@ export const RULES: readonly Rule[] = [
 ];
 
 /** A rule for containers runs for each; without any, once. */
-type ScopeRule = (scope: Scope) => Omit<Finding, 'container_number'> | undefined;
+type SubjectRule = (scope: StatusSubject) => Omit<Finding, 'container_number'> | undefined;
 
-function forEachScope(rule: ScopeRule): Rule['find'] {
+function forEachSubject(rule: SubjectRule): Rule['find'] {
   return ({ scopes }) =>
     scopes.flatMap((scope) => {
       const finding = rule(scope);
@@ -68,7 +68,7 @@ function forEachScope(rule: ScopeRule): Rule['find'] {
  */
 function forEachNamed(type: string, rule: NamedRule): Rule['find'] {
   return ({ scopes, seen }) => {
-    const find = (milestone: TimelineEntry | undefined, among: readonly Scope[]): readonly Finding[] => {
+    const find = (milestone: TimelineEntry | undefined, among: readonly StatusSubject[]): readonly Finding[] => {
       if (milestone === undefined) return [];
       const detail = among.map((scope) => rule(milestone, scope)).find((wrong) => wrong !== undefined);
       return detail === undefined
@@ -81,14 +81,14 @@ function forEachNamed(type: string, rule: NamedRule): Rule['find'] {
 }
 
 /** What is wrong, for people; undefined when nothing is. */
-type NamedRule = (entry: TimelineEntry, scope: Scope) => string | undefined;
+type NamedRule = (entry: TimelineEntry, scope: StatusSubject) => string | undefined;
 
 /**
  * A hold or inspection without the clearance of its kind dated at or after it: before the first departure that of export,
  * which a departure shows too, after it that of import. Feeds skip steps: without a departure whatever happened after it
  * tells of one, the clearance of import too.
  */
-function customsHold({ milestone }: TimelineEntry, { summaries, standing }: Scope): string | undefined {
+function customsHold({ milestone }: TimelineEntry, { summaries, standing }: StatusSubject): string | undefined {
   const held = milestone.occurred_at;
   const departed =
     summaries.map(({ firstDeparted }) => firstDeparted).reduce(earlier, undefined) ??
@@ -99,7 +99,7 @@ function customsHold({ milestone }: TimelineEntry, { summaries, standing }: Scop
   return cleared || hasLeft || isDelivered(standing) ? undefined : `${milestone.label} since ${held}.`;
 }
 
-function deliveryFailed({ milestone }: TimelineEntry, { standing }: Scope): string | undefined {
+function deliveryFailed({ milestone }: TimelineEntry, { standing }: StatusSubject): string | undefined {
   return isDelivered(standing) ? undefined : `Delivery attempted at ${milestone.occurred_at}.`;
 }
 
@@ -109,7 +109,7 @@ function isDelivered({ status }: Standing): boolean {
 
 /** The end dated more than a day before a movement; and a cancellation that came after delivery. */
 function milestoneConflict(derived: Derived, timeline: readonly TimelineEntry[]): readonly Finding[] {
-  const findings = forEachScope(({ summaries }) => {
+  const findings = forEachSubject(({ summaries }) => {
     const ended = summaries.map((summary) => summary.ended).reduce(earlier, undefined);
     const moved = summaries.map((summary) => summary.movement).reduce(later, undefined);
     if (ended === undefined || moved === undefined) return undefined;
