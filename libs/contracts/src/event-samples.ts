@@ -1,11 +1,5 @@
 import type { Milestone } from './milestone.ts';
-import {
-  EMPTY_SHIPMENT_FIELDS,
-  SHIPMENT_FIELDS,
-  type Shipment,
-  type ShipmentFields,
-  type Timestamp,
-} from './shipment.ts';
+import { type Shipment, type ShipmentFields, type Timestamp, withAllFields } from './shipment.ts';
 
 /** The moment that many hours from the sample's now. */
 type SampleTimes = (hours: number) => Timestamp;
@@ -88,11 +82,7 @@ function sampleShipment(time: SampleTimes, appUrl: string) {
     version: 7,
     url: `${appUrl}/shipments/${SHIPMENT_ID}`,
   } satisfies Omit<Shipment, keyof ShipmentFields> & Partial<ShipmentFields>;
-  const others = SHIPMENT_FIELDS.filter((field) => !(field in shipment));
-  return {
-    ...shipment,
-    ...Object.fromEntries(others.map((field) => [field, EMPTY_SHIPMENT_FIELDS[field]])),
-  } as typeof shipment;
+  return withAllFields<typeof shipment>(shipment) as typeof shipment;
 }
 
 function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {

@@ -125,6 +125,15 @@ export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
 };
 export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (keyof ShipmentFields)[];
 
+/** With the fields that it lacks, empty and behind the others: what was stored before there were such fields. */
+export function withAllFields<T extends Partial<ShipmentFields>>(some: T): T & ShipmentFields {
+  const missing = SHIPMENT_FIELDS.filter((field) => some[field] === undefined);
+  return {
+    ...(some as T & ShipmentFields),
+    ...Object.fromEntries(missing.map((field) => [field, EMPTY_SHIPMENT_FIELDS[field]])),
+  };
+}
+
 /** A shipment as it is answered everywhere, but for `url`, which only an edge knows. */
 export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   readonly id: string;

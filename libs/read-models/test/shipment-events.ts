@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EMPTY_SHIPMENT_FIELDS } from '@tracking/contracts';
 import type { JsonObject, Milestone, Scope, ShipmentRecord } from '@tracking/contracts';
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import type { Changes, ShipmentEventBody } from '@tracking/shipments-domain';
@@ -20,6 +21,7 @@ export function token(n: number): string {
 export function shipmentRecord(n: number, fields: Partial<ShipmentRecord> = {}): ShipmentRecord {
   const at = new Date(NOON + n * 1_000).toISOString();
   return {
+    ...EMPTY_SHIPMENT_FIELDS,
     id: `shp_${token(n)}`,
     external_id: null,
     mode: 'ocean',

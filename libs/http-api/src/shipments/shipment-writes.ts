@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Shipment, Warning } from '@tracking/contracts';
+import type { Shipment, ShipmentRecord, Warning } from '@tracking/contracts';
+import type { Written } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import { SETTINGS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
@@ -8,8 +9,11 @@ import { PossibleDuplicates } from './possible-duplicates.ts';
 import { shipmentEtag } from './shipment-etag.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 
-type ShipmentsService = HttpApiDependencies['shipments'];
-type ChangedShipment = Awaited<ReturnType<ShipmentsService['upsertShipment' | 'cancelShipment' | 'reopenShipment']>>;
+type ChangedShipment = Written<{
+  readonly outcome: string;
+  readonly shipment: ShipmentRecord;
+  readonly warnings: readonly Warning[];
+}>;
 export type ShipmentWithWarnings = Shipment & { readonly warnings: readonly Warning[] };
 
 /** Answers writes of a shipment: with a token, an ETag, and warnings. */

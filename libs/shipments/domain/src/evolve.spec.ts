@@ -55,6 +55,14 @@ describe('evolve', () => {
     expect(evolve(story.state, changed as ShipmentEvent).record.status).toBe('delivered');
   });
 
+  it('a shipment that was created before there was a field has it empty', () => {
+    const [created] = voyage().events;
+    if (created?.type !== 'shipment.created.v1') throw new Error('it begins with something else');
+    const { legs: _, metadata: __, ...shipment } = created.data.shipment;
+    const former = { ...created, data: { ...created.data, shipment: shipment as typeof created.data.shipment } };
+    expect(evolve(undefined, former).record).toEqual({ ...created.data.shipment, legs: [], metadata: null });
+  });
+
   it('a stream that does not begin with the creation is refused', () => {
     const story = busy();
     expect(() => fold(story.events.slice(1))).toThrow('of no shipment');

@@ -1,4 +1,4 @@
-import type { Environment, ShipmentRecord } from '@tracking/contracts';
+import { type Environment, type ShipmentRecord, withAllFields } from '@tracking/contracts';
 import { scheduleOf } from '../state.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { LastSent } from './event-data.ts';
@@ -19,7 +19,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
   begin: ({ workspace_id, environment, shipment, sent }, revision) => ({
     workspace_id,
     environment,
-    record: shipment,
+    record: withAllFields(shipment),
     schedule: scheduleOf(sent, revision),
     sent,
     ports: null,
