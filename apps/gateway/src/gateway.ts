@@ -33,10 +33,10 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   service.watch('shipments', () => events.head());
 
   // It opens no secret, but would seal with the same key.
-  await sealingKey(config, (key, lost) => service.patiently(() => useSecretsKey(documentStore, key, lost)));
+  await sealingKey(config, (key, lost) => service.untilAvailable(() => useSecretsKey(documentStore, key, lost)));
 
   // Features here
-  const identity = await service.patiently(() => Identity.open({ documentStore, clock, logger }));
+  const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger }));
   shutdown.add('identity', () => identity.close());
   const readModels = await ReadModels.start({
     eventStore: events,

@@ -15,10 +15,10 @@ export async function setUp(config: SetupConfig): Promise<void> {
   shutdown.add('document store', () => connection.close());
 
   const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS];
-  await service.patiently(() => broker.ensureTopics(topics));
+  await service.untilAvailable(() => broker.ensureTopics(topics));
   logger.info({ topics: topics.map(({ name }) => name) }, 'topics are there');
   const documentStore = new MongoDocumentStore(connection);
-  const identity = await service.patiently(() => Identity.open({ documentStore, clock, logger }));
+  const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger }));
   await identity.close();
   logger.info({}, 'everything is there');
   await shutdown.run();

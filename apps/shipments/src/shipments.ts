@@ -39,7 +39,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     shipments: shipmentsService({ eventStore, places, logger, metrics }),
     events: eventOperations(eventStore, config.appUrl),
   });
-  await service.patiently(() => eventStore.head());
+  await service.untilAvailable(() => eventStore.head());
   await server.listen();
   shutdown.add('commands', () => server.close());
   service.ready({ address: config.address });

@@ -24,7 +24,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.add('outbound calls', () => outbound.close());
 
-  const use = (key: Uint8Array, lost?: string) => service.patiently(() => useSecretsKey(documentStore, key, lost));
+  const use = (key: Uint8Array, lost?: string) => service.untilAvailable(() => useSecretsKey(documentStore, key, lost));
   const secretsKey = await sealingKey(config, use);
 
   // Feature
@@ -44,7 +44,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
       metrics,
       settings: { appUrl, timeoutMs, policy, retention, recoveryAfterMs },
     });
-  const webhooks = await service.patiently(starting);
+  const webhooks = await service.untilAvailable(starting);
   shutdown.add('webhooks', () => webhooks.stop());
 
   // Edge

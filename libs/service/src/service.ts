@@ -13,13 +13,15 @@ import {
   type ManagementHandler,
   type Misspelt,
 } from '@tracking/runtime';
+import { retry } from '@tracking/resilience';
 
 /** What is under way is finished within this time. */
 const SHUTDOWN_MS = 20_000;
 const PROBE_EVERY_MS = 2_000;
 /** An engine that has not answered by then is said not to. */
 const PROBE_TIMEOUT_MS = 3_000;
-const RETRY_MS = 500;
+/** Between two tries of what a start needs. */
+const LONGEST_PAUSE_MS = 1_000;
 
 export interface ServiceSettings {
   readonly managementHost: string;
@@ -106,19 +108,22 @@ export class Service {
     void look();
   }
 
-  /** Repeats what needs an engine until the engine is there. @throws what is no fault of an engine */
-  async patiently<T>(action: () => Promise<T>): Promise<T> {
+  /** Retries what needs an engine until the engine is there. @throws what is no fault of an engine; AbortError at the end */
+  async untilAvailable<T>(action: () => Promise<T>): Promise<T> {
     const { signal } = this.stopping;
-    for (let said = ''; ;) {
-      try {
-        return await action();
-      } catch (error) {
-        if (!(error instanceof Unavailable)) throw error;
-        retryCounter(this.metrics)('starting');
-        if (error.message !== said) this.logger.warn({ reason: error.message }, 'waiting for an engine');
-        said = error.message;
-        await pause(RETRY_MS, undefined, { signal });
-      }
+    const isTransient = (error: unknown) => error instanceof Unavailable;
+    let said = '';
+    const onFailure = (error: unknown) => {
+      if (!(error instanceof Unavailable)) return;
+      retryCounter(this.metrics)('starting');
+      if (error.message !== said) this.logger.warn({ reason: error.message }, 'waiting for an engine');
+      said = error.message;
+    };
+    try {
+      return await retry(action, { signal, longestPauseMs: LONGEST_PAUSE_MS, isTransient, onFailure });
+    } catch (error) {
+      if (error instanceof Unavailable) signal.throwIfAborted();
+      throw error;
     }
   }
 
