@@ -139,4 +139,8 @@ it('warns of fields in a body, which it does not take, and refuses them under st
   const refused = await api.call('POST', `${path}/reopen`, { key: operator, json, headers });
   expect([refused.status, codeOf(refused)]).toEqual([400, 'validation_failed']);
   expect((await get()).body).toMatchObject({ status: 'cancelled' });
+  for (const action of ['cancel', 'reopen']) {
+    const nowhere = await api.call('POST', `/v1/shipments/shp_x/${action}`, { key: operator, json, headers });
+    expect(nowhere.status).toBe(400);
+  }
 });

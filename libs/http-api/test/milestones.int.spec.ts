@@ -164,6 +164,9 @@ describe('POST /v1/shipments/{id}/milestones', () => {
       expect(answer.status).toBe(404);
       expect(answer.body['error']).toMatchObject({ code: 'not_found' });
     }
+    // Before the body is looked at.
+    const faulty = await api.call('POST', '/v1/shipments/shp_x/milestones', { key: operator, json: { code: 5 } });
+    expect(faulty.status).toBe(404);
   });
 });
 

@@ -56,8 +56,8 @@ export class MilestonesController {
   @ApiResponse({ status: 200, description: 'It was there already, or is corrected.', type: MilestoneWrittenResource })
   @refusal(404, 'No such shipment in this workspace and environment.')
   async record(
-    @Param('id', SHIPMENT_ID) shipment_id: string,
     @SentBody(MilestonePipe) { milestone, warnings }: ReadMilestone,
+    @Param('id', SHIPMENT_ID) shipment_id: string,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Milestone & { readonly warnings: readonly Warning[] }> {

@@ -7,7 +7,10 @@ import { commandIdentityOf } from './command-identity.ts';
 import type { CommandIdentity } from './command-identity.ts';
 import { commandContext, isStrict, scopeOf } from './request.ts';
 
-/** Parameters of handlers, beside Nest's own `@Param`, `@Query` and `@Res`. */
+/**
+ * Parameters of handlers, beside Nest's own `@Param`, `@Query` and `@Res`. Nest reads parameters from the last to the
+ * first: where several are refused, what is wrong with the last of them is answered.
+ */
 function parameter<T>(read: (request: FastifyRequest) => T): () => ParameterDecorator {
   return createParamDecorator((_data: unknown, context: ExecutionContext) => read(requestOf(context)));
 }

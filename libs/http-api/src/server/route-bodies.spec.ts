@@ -55,6 +55,13 @@ describe('a route', () => {
     expect((await post('/lines', 'text/csv', '1'))[0]).toBe(400);
   });
 
+  it('that reads nothing takes whatever its request is called', async () => {
+    server.get('/page', { config: { body: json() } }, () => ({ ok: true }));
+    const request = { url: '/page', headers: { 'content-type': 'text/plain' }, payload: 'ignored' };
+    expect((await server.inject({ method: 'GET', ...request })).statusCode).toBe(200);
+    expect((await server.inject({ method: 'HEAD', ...request })).statusCode).toBe(200);
+  });
+
   it('is refused without a declaration, and where nothing reads what it declares', () => {
     expect(() => server.put('/undeclared', () => undefined)).toThrow('PUT /undeclared does not declare its body');
     const body = { kind: { ...LINES, mediaType: 'text/csv' }, limit: MIB };

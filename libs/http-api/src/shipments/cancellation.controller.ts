@@ -40,8 +40,8 @@ export class CancellationController {
   @Changes('cancelShipment', 'Cancel a shipment')
   @refusal(409, 'It is delivered already.')
   async cancel(
-    @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', SHIPMENT_ID) shipment_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentWithWarnings> {
@@ -53,8 +53,8 @@ export class CancellationController {
   @Changes('reopenShipment', 'Take the cancellation of a shipment back')
   @refusal(409, 'A milestone cancels the shipment.')
   async reopen(
-    @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', SHIPMENT_ID) shipment_id: string,
+    @SentBody(NO_BODY) ignored: readonly Warning[],
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentWithWarnings> {
