@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
-import { A, B, type Story, day, shipment, voyage } from '../test/story.ts';
+import { A, B, type Scenario, day, shipment, voyage } from '../test/scenario.ts';
 import {
   type EventMetadata,
   type ShipmentEvent,
@@ -22,20 +22,20 @@ function announced(events: readonly ShipmentEvent[]): PublishedEvent[] {
   });
 }
 
-/** What the last command of the story announces. */
-function told(story: Story): PublishedEvent[] {
-  const last = story.events.at(-1)?.metadata.command_id;
-  const own = story.events
+/** What the last command of the scenario announces. */
+function announcedLast(scenario: Scenario): PublishedEvent[] {
+  const last = scenario.events.at(-1)?.metadata.command_id;
+  const own = scenario.events
     .filter(({ metadata }) => metadata.command_id === last)
     .map(({ revision }) => `evt_${revision}`);
-  return announced(story.events).filter(({ id }) => own.includes(id));
+  return announced(scenario.events).filter(({ id }) => own.includes(id));
 }
-const typesTold = (story: Story) => told(story).map(({ type }) => type);
+const typesAnnounced = (scenario: Scenario) => announcedLast(scenario).map(({ type }) => type);
 
 describe('what is announced', () => {
   it('a new shipment', () => {
-    const story = voyage({ container_numbers: [A] });
-    expect(told(story)).toEqual([
+    const scenario = voyage({ container_numbers: [A] });
+    expect(announcedLast(scenario)).toEqual([
       {
         id: 'evt_0',
         type: 'shipment.created',
@@ -43,49 +43,49 @@ describe('what is announced', () => {
         environment: 'test',
         workspace_id: 'wsp_1',
         data: {
-          shipment_id: story.record.id,
+          shipment_id: scenario.record.id,
           external_id: 'PO-1',
           shipment_version: 1,
-          shipment: { ...story.record, url: `${APP}/shipments/${story.record.id}` },
+          shipment: { ...scenario.record, url: `${APP}/shipments/${scenario.record.id}` },
         },
       },
     ]);
   });
 
   it('a real difference made by a client, and nothing else of an upsert', () => {
-    const story = voyage({ eta: day(20) });
-    story.upsert({ house_bill: 'HB-1', eta: day(22) });
-    const [updated, ...others] = told(story);
+    const scenario = voyage({ eta: day(20) });
+    scenario.upsert({ house_bill: 'HB-1', eta: day(22) });
+    const [updated, ...others] = announcedLast(scenario);
     expect(others.filter(({ type }) => !type.startsWith('exception.'))).toEqual([]);
     expect(updated).toMatchObject({
       type: 'shipment.updated',
       data: {
-        shipment_id: story.record.id,
+        shipment_id: scenario.record.id,
         external_id: 'PO-1',
-        shipment: { house_bill: 'HB-1', eta: day(22), url: `${APP}/shipments/${story.record.id}` },
+        shipment: { house_bill: 'HB-1', eta: day(22), url: `${APP}/shipments/${scenario.record.id}` },
         changes: { house_bill: { from: null, to: 'HB-1' }, eta: { from: day(20), to: day(22) } },
       },
     });
-    const before = story.events.length;
-    story.upsert({ house_bill: 'HB-1' });
-    expect(story.events).toHaveLength(before);
+    const before = scenario.events.length;
+    scenario.upsert({ house_bill: 'HB-1' });
+    expect(scenario.events).toHaveLength(before);
   });
 
   it('nothing of what an upsert only remembers', () => {
-    const story = voyage({ eta: day(20) });
-    story.estimate('vessel_arrived', day(25), { location: 'USLAX' });
-    story.upsert({ eta: day(25) });
-    expect(story.events.at(-1)?.type).toBe('shipment.updated.v1');
-    expect(told(story)).toEqual([]);
+    const scenario = voyage({ eta: day(20) });
+    scenario.estimate('vessel_arrived', day(25), { location: 'USLAX' });
+    scenario.upsert({ eta: day(25) });
+    expect(scenario.events.at(-1)?.type).toBe('shipment.updated.v1');
+    expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('an actual milestone, and the shipment where it moved', () => {
-    const story = voyage();
-    const { milestone } = story.post('vessel_departed', day(2), { location: 'CNSHA', source: 'carrier' });
-    const [recorded, updated] = told(story);
+    const scenario = voyage();
+    const { milestone } = scenario.post('vessel_departed', day(2), { location: 'CNSHA', source: 'carrier' });
+    const [recorded, updated] = announcedLast(scenario);
     expect(recorded).toMatchObject({ type: 'milestone.recorded', created_at: '2026-06-01T00:02:00.000Z' });
     expect(recorded?.data).toEqual({
-      shipment_id: story.record.id,
+      shipment_id: scenario.record.id,
       external_id: 'PO-1',
       shipment_version: 2,
       milestone,
@@ -100,31 +100,31 @@ describe('what is announced', () => {
       type: 'shipment.updated',
       data: { shipment_version: 3, changes: { status: { from: 'pending', to: 'in_transit' } } },
     });
-    story.post('in_transit_checkpoint', day(3));
-    expect(typesTold(story)).toEqual(['milestone.recorded']);
+    scenario.post('in_transit_checkpoint', day(3));
+    expect(typesAnnounced(scenario)).toEqual(['milestone.recorded']);
   });
 
   it.each(['estimated', 'planned'] as const)('not an %s milestone', (classifier) => {
-    const story = voyage();
-    story.post('gated_in', day(2), { classifier });
-    expect(story.events.at(-1)?.type).toBe('milestone.recorded.v1');
-    expect(told(story)).toEqual([]);
+    const scenario = voyage();
+    scenario.post('gated_in', day(2), { classifier });
+    expect(scenario.events.at(-1)?.type).toBe('milestone.recorded.v1');
+    expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('the ETA that an estimate moves', () => {
-    const story = voyage({ eta: day(20) });
-    story.estimate('vessel_arrived', day(20, 18));
-    expect(told(story)).toMatchObject([
+    const scenario = voyage({ eta: day(20) });
+    scenario.estimate('vessel_arrived', day(20, 18));
+    expect(announcedLast(scenario)).toMatchObject([
       { type: 'shipment.updated', data: { changes: { eta: { from: day(20), to: day(20, 18) } } } },
     ]);
   });
 
   it('an estimate that becomes actual, as a milestone and not as a correction', () => {
-    const story = voyage();
-    story.estimate('vessel_departed', day(2), { external_id: 'EV-1' });
-    const { milestone } = story.post('vessel_departed', day(3), { external_id: 'EV-1', source: 'carrier' });
-    expect(story.events.map(({ type }) => type)).toContain('milestone.corrected.v1');
-    const [recorded, updated] = told(story);
+    const scenario = voyage();
+    scenario.estimate('vessel_departed', day(2), { external_id: 'EV-1' });
+    const { milestone } = scenario.post('vessel_departed', day(3), { external_id: 'EV-1', source: 'carrier' });
+    expect(scenario.events.map(({ type }) => type)).toContain('milestone.corrected.v1');
+    const [recorded, updated] = announcedLast(scenario);
     expect(recorded).toMatchObject({ type: 'milestone.recorded', data: { milestone: { ...milestone } } });
     expect(updated?.type).toBe('shipment.updated');
     expect(updated?.data['changes']).not.toHaveProperty('milestone');
@@ -134,61 +134,64 @@ describe('what is announced', () => {
     ['time', { occurred_at: day(3) }],
     ['classifier', { classifier: 'estimated' }],
   ] as const)('a corrected %s of an actual milestone, as a change of the shipment alone', (_, fields) => {
-    const story = voyage();
+    const scenario = voyage();
     const sent = { external_id: 'EV-1', source: 'carrier' } as const;
-    const { milestone: from } = story.post('vessel_departed', day(2), sent);
-    const { milestone: to } = story.post('vessel_departed', day(2), { ...sent, ...fields });
-    expect(told(story)).toMatchObject([
+    const { milestone: from } = scenario.post('vessel_departed', day(2), sent);
+    const { milestone: to } = scenario.post('vessel_departed', day(2), { ...sent, ...fields });
+    expect(announcedLast(scenario)).toMatchObject([
       { type: 'shipment.updated', data: { changes: { milestone: { from: { ...from }, to: { ...to } } } } },
     ]);
   });
 
   it('not the correction of an estimate that stays one', () => {
-    const story = voyage();
-    story.estimate('gated_in', day(2), { external_id: 'EV-1' });
-    story.estimate('gated_in', day(3), { external_id: 'EV-1' });
-    expect(story.events.at(-1)?.type).toBe('milestone.corrected.v1');
-    expect(told(story)).toEqual([]);
+    const scenario = voyage();
+    scenario.estimate('gated_in', day(2), { external_id: 'EV-1' });
+    scenario.estimate('gated_in', day(3), { external_id: 'EV-1' });
+    expect(scenario.events.at(-1)?.type).toBe('milestone.corrected.v1');
+    expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('an exception opened and resolved', () => {
-    const story = voyage({ container_numbers: [A, B] });
-    story.post('customs_hold', day(5), { container_number: A });
-    const opened = story.state?.exceptions[0];
-    expect(typesTold(story)).toEqual(['milestone.recorded', 'exception.opened']);
-    expect(told(story)[1]?.data).toEqual({
-      shipment_id: story.record.id,
+    const scenario = voyage({ container_numbers: [A, B] });
+    scenario.post('customs_hold', day(5), { container_number: A });
+    const opened = scenario.state?.exceptions[0];
+    expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.opened']);
+    expect(announcedLast(scenario)[1]?.data).toEqual({
+      shipment_id: scenario.record.id,
       external_id: 'PO-1',
-      shipment_version: story.record.version,
+      shipment_version: scenario.record.version,
       exception: opened,
     });
-    story.post('import_customs_cleared', day(6), { container_number: A });
-    expect(typesTold(story)).toEqual(['milestone.recorded', 'exception.resolved']);
-    expect(told(story)[1]?.data['exception']).toMatchObject({ status: 'resolved', id: opened?.id });
+    scenario.post('import_customs_cleared', day(6), { container_number: A });
+    expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.resolved']);
+    expect(announcedLast(scenario)[1]?.data['exception']).toMatchObject({ status: 'resolved', id: opened?.id });
   });
 
   it('a cancellation, with what it resolves', () => {
-    const story = voyage();
-    story.post('customs_hold', day(5));
-    story.post('booking_cancelled', day(6));
-    expect(typesTold(story)).toEqual(['milestone.recorded', 'shipment.updated', 'exception.resolved']);
+    const scenario = voyage();
+    scenario.post('customs_hold', day(5));
+    scenario.post('booking_cancelled', day(6));
+    expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'shipment.updated', 'exception.resolved']);
   });
 
   it('whatever the shipment lacks, null', () => {
-    const story = shipment({ external_id: null, house_bill: 'HB-1' });
-    expect(told(story)[0]?.data).toMatchObject({ external_id: null, shipment: { external_id: null, eta: null } });
+    const scenario = shipment({ external_id: null, house_bill: 'HB-1' });
+    expect(announcedLast(scenario)[0]?.data).toMatchObject({
+      external_id: null,
+      shipment: { external_id: null, eta: null },
+    });
   });
 
   it('at most one public event for a stored one, by its id, as told without the shipment too', () => {
-    const story = voyage({ container_numbers: [A] });
-    story.post('customs_hold', day(5));
-    story.estimate('vessel_arrived', day(21));
-    story.post('delivered', day(20));
-    const expected = story.events.flatMap((event) => {
+    const scenario = voyage({ container_numbers: [A] });
+    scenario.post('customs_hold', day(5));
+    scenario.estimate('vessel_arrived', day(21));
+    scenario.post('delivered', day(20));
+    const expected = scenario.events.flatMap((event) => {
       const announcement = announcementOf(event);
       return announcement === undefined ? [] : [[`evt_${event.revision}`, announcement.type]];
     });
-    expect(announced(story.events).map(({ id, type }) => [id, type])).toEqual(expected);
+    expect(announced(scenario.events).map(({ id, type }) => [id, type])).toEqual(expected);
   });
 });
 

@@ -1,4 +1,4 @@
-import { A, day, milestoneInput, places } from '../test/story.ts';
+import { A, day, milestoneInput, places } from '../test/scenario.ts';
 import { checkMilestone } from './check-milestone.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 

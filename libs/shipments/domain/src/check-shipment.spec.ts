@@ -1,5 +1,5 @@
 import type { LegFields } from '@tracking/contracts';
-import { A, B, WRONG_DIGIT, day, places } from '../test/story.ts';
+import { A, B, WRONG_DIGIT, day, places } from '../test/scenario.ts';
 import { type CheckedShipment, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 import type { KnownMode } from './references.ts';
 

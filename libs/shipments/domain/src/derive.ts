@@ -3,10 +3,10 @@ import { same } from './changes.ts';
 import { hasValidCheckDigit } from './references.ts';
 import { routeOf } from './route.ts';
 import { timesOf } from './schedule.ts';
-import { type Standing, overall, standingOf } from './standing.ts';
+import { type ContainerProgress, overall, progressOf } from './container-progress.ts';
 import type { Schedule, TimelineEntry } from './state.ts';
-import { RANK, type Summary, later } from './summary.ts';
-import { type Survey, survey } from './survey.ts';
+import { RANK, type MilestoneSummary, later } from './milestone-summary.ts';
+import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
 
 /** What everything else about a shipment derives from. */
 export interface Basis {
@@ -23,8 +23,8 @@ export interface Basis {
 /** One container, or the shipment while it has none, and the milestones that count for it. */
 export interface StatusSubject {
   readonly container_number: string | null;
-  readonly summaries: readonly Summary[];
-  readonly standing: Standing;
+  readonly summaries: readonly MilestoneSummary[];
+  readonly progress: ContainerProgress;
 }
 
 /** What cancels a shipment. */
@@ -39,18 +39,18 @@ export interface Derived {
   readonly record: ShipmentRecord;
   /** Undefined while nothing cancels it. */
   readonly cancellation: Cancellation | undefined;
-  readonly scopes: readonly StatusSubject[];
-  readonly seen: Survey;
+  readonly subjects: readonly StatusSubject[];
+  readonly analysis: TimelineAnalysis;
 }
 
 /** The shipment with all derived fields as its milestones make them, in whatever order these came. */
 export function derive(basis: Basis, places: Places): Derived {
   const { record, schedule, timeline, cancelled, revision } = basis;
-  const seen = survey(timeline, routeOf(record, schedule.legs.value, places), record.container_numbers);
-  const scopes = scopesOf(seen, record.container_numbers);
-  const times = timesOf(seen, schedule, record, revision);
-  const { status, milestone } = overall(scopes.map(({ standing }) => standing));
-  const cancellation = cancellationOf(seen, cancelled, status, record);
+  const analysis = analyseTimeline(timeline, routeOf(record, schedule.legs.value, places), record.container_numbers);
+  const subjects = subjectsOf(analysis, record.container_numbers);
+  const times = timesOf(analysis, schedule, record, revision);
+  const { status, milestone } = overall(subjects.map(({ progress }) => progress));
+  const cancellation = cancellationOf(analysis, cancelled, status, record);
   const setter = cancellation === undefined ? milestone : cancellation.milestone;
   return {
     record: {
@@ -59,23 +59,23 @@ export function derive(basis: Basis, places: Places): Derived {
       status_milestone_id: setter?.milestone.id ?? null,
       ...times,
       original_eta: record.original_eta ?? times.eta,
-      containers: containersOf(record, scopes),
-      last_milestone: lastMilestone(seen.last),
+      containers: containersOf(record, subjects),
+      last_milestone: lastMilestone(analysis.last),
     },
     cancellation,
-    scopes,
-    seen,
+    subjects,
+    analysis,
   };
 }
 
-function scopesOf({ unnamed, named }: Survey, containers: readonly string[]): readonly StatusSubject[] {
-  const general: StatusSubject = { container_number: null, summaries: [unnamed], standing: standingOf([unnamed]) };
+function subjectsOf({ unnamed, named }: TimelineAnalysis, containers: readonly string[]): readonly StatusSubject[] {
+  const general: StatusSubject = { container_number: null, summaries: [unnamed], progress: progressOf([unnamed]) };
   if (containers.length === 0) return [general];
   return containers.map((container_number) => {
     const own = named.get(container_number);
     if (own === undefined) return { ...general, container_number };
     const summaries = [unnamed, own];
-    return { container_number, summaries, standing: standingOf(summaries) };
+    return { container_number, summaries, progress: progressOf(summaries) };
   });
 }
 
@@ -85,7 +85,7 @@ function scopesOf({ unnamed, named }: Survey, containers: readonly string[]): re
  * @param status what the other milestones make of it
  */
 function cancellationOf(
-  { cancellations }: Survey,
+  { cancellations }: TimelineAnalysis,
   cancelled: number | null,
   status: ShipmentStatus,
   before: ShipmentRecord,
@@ -102,13 +102,13 @@ export function isCancelledByMilestone({ status, status_milestone_id }: Shipment
   return status === 'cancelled' && status_milestone_id !== null;
 }
 
-function containersOf(before: ShipmentRecord, scopes: readonly StatusSubject[]): readonly Container[] {
+function containersOf(before: ShipmentRecord, subjects: readonly StatusSubject[]): readonly Container[] {
   const present = new Map(before.containers.map((container) => [container.number, container]));
-  return scopes.flatMap((scope) => {
-    const { container_number: number } = scope;
+  return subjects.flatMap((subject) => {
+    const { container_number: number } = subject;
     if (number === null) return [];
     const old = present.get(number);
-    const container = containerOf(old ?? newContainer(number), scope);
+    const container = containerOf(old ?? newContainer(number), subject);
     return [old !== undefined && same(old, container) ? old : container];
   });
 }
@@ -124,16 +124,16 @@ function newContainer(number: string): GivenOfContainer {
   return { number, valid_check_digit, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null };
 }
 
-function containerOf(given: GivenOfContainer, { summaries, standing }: StatusSubject): Container {
+function containerOf(given: GivenOfContainer, { summaries, progress }: StatusSubject): Container {
   return {
     number: given.number,
     valid_check_digit: given.valid_check_digit,
     size_type: given.size_type,
     seal_number: given.seal_number,
-    status: standing.status,
-    status_milestone_id: standing.milestone?.milestone.id ?? null,
+    status: progress.status,
+    status_milestone_id: progress.milestone?.milestone.id ?? null,
     last_milestone: lastMilestone(summaries.map(({ last }) => last).reduce(later, undefined)),
-    ...standing.times,
+    ...progress.times,
     last_free_day: given.last_free_day,
     empty_return_by: given.empty_return_by,
   };

@@ -1,4 +1,4 @@
-import { A, B, C, type Story, day, stamp, voyage } from '../test/story.ts';
+import { A, B, C, type Scenario, day, stamp, voyage } from '../test/scenario.ts';
 import type { ShipmentEvent } from './events/stored-events.ts';
 import { evolve, evolveRecord, findMilestone, fold, milestoneChanges, revisionOf } from './index.ts';
 
@@ -10,34 +10,34 @@ function freeze<T>(value: T): T {
   return value;
 }
 
-function busy(): Story {
-  const story = voyage({ container_numbers: [A, B], eta: day(20) });
-  story.post('vessel_departed', day(2));
-  story.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-  story.estimate('vessel_arrived', day(22));
-  story.estimate('vessel_arrived', day(23), { external_id: 'EV-1' });
-  story.post('customs_hold', day(5), { container_number: A });
-  story.upsert({ container_numbers: [B, C], eta: day(30) });
-  story.post('gated_in', day(1));
-  story.post('delivered', day(30));
-  return story;
+function busy(): Scenario {
+  const scenario = voyage({ container_numbers: [A, B], eta: day(20) });
+  scenario.post('vessel_departed', day(2));
+  scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+  scenario.estimate('vessel_arrived', day(22));
+  scenario.estimate('vessel_arrived', day(23), { external_id: 'EV-1' });
+  scenario.post('customs_hold', day(5), { container_number: A });
+  scenario.upsert({ container_numbers: [B, C], eta: day(30) });
+  scenario.post('gated_in', day(1));
+  scenario.post('delivered', day(30));
+  return scenario;
 }
 
 describe('evolve', () => {
   it('is pure: no state and no event is touched', () => {
-    const story = busy();
-    let state = freeze(evolve(undefined, freeze(story.events[0] as ShipmentEvent)));
-    for (const event of story.events.slice(1)) state = freeze(evolve(state, freeze(event)));
-    expect(state).toEqual(story.state);
+    const scenario = busy();
+    let state = freeze(evolve(undefined, freeze(scenario.events[0] as ShipmentEvent)));
+    for (const event of scenario.events.slice(1)) state = freeze(evolve(state, freeze(event)));
+    expect(state).toEqual(scenario.state);
   });
 
   it('one state may go on in two ways', () => {
-    const story = voyage();
-    const { state } = story;
+    const scenario = voyage();
+    const { state } = scenario;
     const [one, other] = ['vessel_departed', 'gated_in'].map((code) => {
-      story.state = state;
-      story.post(code, day(2));
-      return story.state;
+      scenario.state = state;
+      scenario.post(code, day(2));
+      return scenario.state;
     });
     expect(one?.timeline.map(({ milestone }) => milestone.code)).toEqual(['vessel_departed']);
     expect(other?.timeline.map(({ milestone }) => milestone.code)).toEqual(['gated_in']);
@@ -46,13 +46,13 @@ describe('evolve', () => {
   });
 
   it('copies and derives nothing: what an event says holds, even where it contradicts the rest', () => {
-    const story = voyage();
+    const scenario = voyage();
     const [changed] = stamp(
-      { ...story.context(), type: 'UpsertShipment', shipment_id: 'shp_x', fields: {} },
+      { ...scenario.context(), type: 'UpsertShipment', shipment_id: 'shp_x', fields: {} },
       [{ type: 'shipment.changed.v1', data: { changes: { status: { from: 'pending', to: 'delivered' } } } }],
       1,
     );
-    expect(evolve(story.state, changed as ShipmentEvent).record.status).toBe('delivered');
+    expect(evolve(scenario.state, changed as ShipmentEvent).record.status).toBe('delivered');
   });
 
   it('a shipment that was created before there was a field has it empty', () => {
@@ -64,33 +64,33 @@ describe('evolve', () => {
   });
 
   it('a stream that does not begin with the creation is refused', () => {
-    const story = busy();
-    expect(() => fold(story.events.slice(1))).toThrow('of no shipment');
-    expect(() => evolveRecord(undefined, story.events[1] as ShipmentEvent)).toThrow('of no shipment');
+    const scenario = busy();
+    expect(() => fold(scenario.events.slice(1))).toThrow('of no shipment');
+    expect(() => evolveRecord(undefined, scenario.events[1] as ShipmentEvent)).toThrow('of no shipment');
   });
 });
 
 describe('fold', () => {
   it('comes to what evolve comes to, also from a state in the middle', () => {
-    const story = busy();
-    expect(fold(story.events)).toEqual(story.state);
-    for (let middle = 1; middle < story.events.length; middle++) {
-      const before = freeze(fold(story.events.slice(0, middle)));
-      expect(fold(story.events.slice(middle), before)).toEqual(story.state);
+    const scenario = busy();
+    expect(fold(scenario.events)).toEqual(scenario.state);
+    for (let middle = 1; middle < scenario.events.length; middle++) {
+      const before = freeze(fold(scenario.events.slice(0, middle)));
+      expect(fold(scenario.events.slice(middle), before)).toEqual(scenario.state);
     }
     expect(fold([])).toBeUndefined();
-    expect(fold([], story.state)).toEqual(story.state);
+    expect(fold([], scenario.state)).toEqual(scenario.state);
   });
 });
 
 describe('commands seen', () => {
   it('each stands with the revision of its first event; what appended nothing is not there', () => {
-    const story = voyage();
+    const scenario = voyage();
     const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-    story.post('vessel_departed', day(2));
-    story.post('vessel_departed', day(2));
-    story.post('customs_hold', day(5));
-    const { state } = story;
+    scenario.post('vessel_departed', day(2));
+    scenario.post('vessel_departed', day(2));
+    scenario.post('customs_hold', day(5));
+    const { state } = scenario;
     if (state === undefined) throw new Error('no state');
     expect([1, 2, 3, 4, 5].map((number) => revisionOf(state, id(number)))).toEqual([0, 1, undefined, 3, undefined]);
   });
@@ -98,13 +98,13 @@ describe('commands seen', () => {
 
 describe('the timeline', () => {
   it('stands in the order of occurred_at, catalog sequence, recorded_at', () => {
-    const story = voyage();
-    story.post('vessel_departed', day(2));
-    story.post('delivered', day(20));
-    story.post('loaded_on_vessel', day(2));
-    story.post('vessel_departed', day(2), { source: 'carrier' });
-    story.post('gated_in', day(1));
-    expect(story.state?.timeline.map(({ milestone }) => `${milestone.code} ${milestone.source}`)).toEqual([
+    const scenario = voyage();
+    scenario.post('vessel_departed', day(2));
+    scenario.post('delivered', day(20));
+    scenario.post('loaded_on_vessel', day(2));
+    scenario.post('vessel_departed', day(2), { source: 'carrier' });
+    scenario.post('gated_in', day(1));
+    expect(scenario.state?.timeline.map(({ milestone }) => `${milestone.code} ${milestone.source}`)).toEqual([
       'gated_in manual',
       'loaded_on_vessel manual',
       'vessel_departed manual',
@@ -116,9 +116,9 @@ describe('the timeline', () => {
 
 describe('milestoneChanges', () => {
   it('folded, they are the timeline', () => {
-    const story = busy();
+    const scenario = busy();
     const rows = new Map<string, unknown>();
-    for (const event of story.events) {
+    for (const event of scenario.events) {
       const changes = milestoneChanges(event);
       if (changes === undefined) continue;
       expect(rows.has(changes.milestone.id)).toBe(!changes.isNew);
@@ -126,7 +126,7 @@ describe('milestoneChanges', () => {
       for (const id of changes.superseded) rows.set(id, { ...(rows.get(id) as object), superseded_at: changes.at });
       for (const id of changes.restored) rows.set(id, { ...(rows.get(id) as object), superseded_at: null });
     }
-    const { state } = story;
+    const { state } = scenario;
     if (state === undefined) throw new Error('no state');
     expect(rows.size).toBe(state.timeline.length);
     for (const [id, row] of rows) expect(findMilestone(state, id)).toEqual(row);

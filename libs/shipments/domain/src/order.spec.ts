@@ -1,6 +1,6 @@
 import { DomainError, MILESTONE_CATALOG, type ShipmentRecord } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { A, B, C, SHIPMENT_ID, Story, contextFor, day, places, stamp } from '../test/story.ts';
+import { A, B, C, SHIPMENT_ID, Scenario, contextFor, day, places, stamp } from '../test/scenario.ts';
 import { changesBetween } from './changes.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 import { derive } from './derive.ts';
@@ -57,24 +57,24 @@ const fieldsOf = fc
   })
   .map(({ route, ...rest }) => ({ ...route, ...rest, external_id: 'PO-1', eta: day(11) }));
 
-function told(fields: Parameters<Story['upsert']>[0], posts: readonly Post[]): Story {
-  const story = new Story();
-  story.upsert(fields);
-  for (const { code, occurred_at, rest } of posts) story.post(code, occurred_at, rest);
-  return story;
+function announcedLast(fields: Parameters<Scenario['upsert']>[0], posts: readonly Post[]): Scenario {
+  const scenario = new Scenario();
+  scenario.upsert(fields);
+  for (const { code, occurred_at, rest } of posts) scenario.post(code, occurred_at, rest);
+  return scenario;
 }
 
 /** Milestone ids are given in the order of arrival: a milestone is told by what it says. */
-function nameOf(story: Story, id: string | null): string | null {
-  const entry = story.state?.timeline.find(({ milestone }) => milestone.id === id);
+function nameOf(scenario: Scenario, id: string | null): string | null {
+  const entry = scenario.state?.timeline.find(({ milestone }) => milestone.id === id);
   if (entry === undefined) return null;
   const { code, occurred_at, container_number } = entry.milestone;
   return `${code} ${occurred_at} ${container_number}`;
 }
 
 /** Everything that may not depend on the order in which milestones came. */
-function outcome(story: Story): unknown {
-  const { record } = story;
+function outcome(scenario: Scenario): unknown {
+  const { record } = scenario;
   return {
     status: record.status,
     atd: record.atd,
@@ -83,11 +83,11 @@ function outcome(story: Story): unknown {
     containers: record.containers.map(({ last_milestone, status_milestone_id, ...container }) => ({
       ...container,
       last: last_milestone?.occurred_at,
-      setAt: nameOf(story, status_milestone_id)?.split(' ')[1],
+      setAt: nameOf(scenario, status_milestone_id)?.split(' ')[1],
     })),
-    setAt: nameOf(story, record.status_milestone_id)?.split(' ')[1],
+    setAt: nameOf(scenario, record.status_milestone_id)?.split(' ')[1],
     last: record.last_milestone?.occurred_at,
-    open: story.state?.exceptions
+    open: scenario.state?.exceptions
       .filter(({ status }) => status === 'open')
       .map(({ type, container_number }) => `${type} ${container_number}`)
       .sort(),
@@ -106,7 +106,7 @@ describe('status, times, containers and open exceptions', () => {
   it('do not depend on the order in which milestones arrive', () => {
     fc.assert(
       fc.property(fieldsOf, inTwoOrders, (fields, [one, other]) => {
-        expect(outcome(told(fields, other))).toEqual(outcome(told(fields, one)));
+        expect(outcome(announcedLast(fields, other))).toEqual(outcome(announcedLast(fields, one)));
       }),
       { numRuns: 300 },
     );
@@ -115,8 +115,8 @@ describe('status, times, containers and open exceptions', () => {
   it('nor on what arrives twice', () => {
     fc.assert(
       fc.property(fieldsOf, inTwoOrders, (fields, [one, other]) => {
-        const twice = told(fields, [...one, ...other]);
-        const once = told(fields, one);
+        const twice = announcedLast(fields, [...one, ...other]);
+        const once = announcedLast(fields, one);
         expect(outcome(twice)).toEqual(outcome(once));
         expect(twice.events).toHaveLength(once.events.length);
       }),
@@ -127,12 +127,12 @@ describe('status, times, containers and open exceptions', () => {
   it('nor on when the containers came, and are the same again once they are put back', () => {
     fc.assert(
       fc.property(fieldsOf, inTwoOrders, (fields, [posts]) => {
-        const story = told(fields, posts);
-        const before = outcome(story);
-        story.upsert({ container_numbers: [C] });
-        expect(story.record.containers.map(({ number }) => number)).toEqual([C]);
-        story.upsert({ container_numbers: fields.container_numbers });
-        expect(outcome(story)).toEqual(before);
+        const scenario = announcedLast(fields, posts);
+        const before = outcome(scenario);
+        scenario.upsert({ container_numbers: [C] });
+        expect(scenario.record.containers.map(({ number }) => number)).toEqual([C]);
+        scenario.upsert({ container_numbers: fields.container_numbers });
+        expect(outcome(scenario)).toEqual(before);
       }),
       { numRuns: 100 },
     );
@@ -144,25 +144,25 @@ describe('status, times, containers and open exceptions', () => {
     fc.assert(
       fc.property(fieldsOf, posts, fc.nat(8), (fields, others, place) => {
         const cancellation: Post = { code: 'booking_cancelled', occurred_at: day(5), rest: {} };
-        expect(told(fields, [...others.slice(0, place), cancellation, ...others.slice(place)]).record.status).toBe(
-          'cancelled',
-        );
+        expect(
+          announcedLast(fields, [...others.slice(0, place), cancellation, ...others.slice(place)]).record.status,
+        ).toBe('cancelled');
       }),
       { numRuns: 100 },
     );
   });
 });
 
-/** A story in which the client cancels and reopens in between; a refusal leaves no trace. */
+/** A scenario in which the client cancels and reopens in between; a refusal leaves no trace. */
 type Act = Post | 'cancel' | 'reopen';
-function acted(fields: Parameters<Story['upsert']>[0], acts: readonly Act[]): Story {
-  const story = told(fields, []);
+function acted(fields: Parameters<Scenario['upsert']>[0], acts: readonly Act[]): Scenario {
+  const scenario = announcedLast(fields, []);
   for (const act of acts) {
-    if (act === 'cancel') attempt(() => story.cancel());
-    else if (act === 'reopen') attempt(() => story.reopen());
-    else story.post(act.code, act.occurred_at, act.rest);
+    if (act === 'cancel') attempt(() => scenario.cancel());
+    else if (act === 'reopen') attempt(() => scenario.reopen());
+    else scenario.post(act.code, act.occurred_at, act.rest);
   }
-  return story;
+  return scenario;
 }
 
 /** Undefined when it is refused for what the shipment is. */
@@ -197,7 +197,7 @@ describe('cancelling and reopening by the client', () => {
   it('leaves no trace in what is derived, wherever among the milestones it happens', () => {
     fc.assert(
       fc.property(fieldsOf, withActs(posts, 'cancel', 'reopen', 'cancel', 'reopen'), (fields, { some, all }) => {
-        expect(outcome(acted(fields, all))).toEqual(outcome(told(fields, some)));
+        expect(outcome(acted(fields, all))).toEqual(outcome(announcedLast(fields, some)));
       }),
       { numRuns: 100 },
     );
@@ -208,11 +208,11 @@ describe('cancelling and reopening by the client', () => {
     const some = fc.array(postOf(['actual'], undelivered), { maxLength: 10 });
     fc.assert(
       fc.property(fieldsOf, withActs(some, 'cancel'), (fields, { some, all }) => {
-        const story = acted(fields, all);
-        expect(story.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
-        expect(new Set(story.open)).toEqual(new Set(story.open.length === 0 ? [] : ['movement_after_cancel']));
-        const { status: _status, setAt: _setAt, open: _open, ...rest } = outcome(story) as Record<string, unknown>;
-        expect(outcome(told(fields, some))).toMatchObject(rest);
+        const scenario = acted(fields, all);
+        expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
+        expect(new Set(scenario.open)).toEqual(new Set(scenario.open.length === 0 ? [] : ['movement_after_cancel']));
+        const { status: _status, setAt: _setAt, open: _open, ...rest } = outcome(scenario) as Record<string, unknown>;
+        expect(outcome(announcedLast(fields, some))).toMatchObject(rest);
       }),
       { numRuns: 100 },
     );
@@ -229,13 +229,13 @@ describe('cancelling and reopening by the client', () => {
         withActs(some, cancellation, 'cancel'),
         (fields, a, b) => {
           for (const { all } of [a, b]) {
-            const story = acted(fields, all);
-            expect(story.record.status).toBe('cancelled');
-            expect(nameOf(story, story.record.status_milestone_id)).toContain('booking_cancelled');
-            story.post('booking_confirmed', day(6));
-            expect(story.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
-            story.reopen();
-            expect(story.record.status).not.toBe('cancelled');
+            const scenario = acted(fields, all);
+            expect(scenario.record.status).toBe('cancelled');
+            expect(nameOf(scenario, scenario.record.status_milestone_id)).toContain('booking_cancelled');
+            scenario.post('booking_confirmed', day(6));
+            expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
+            scenario.reopen();
+            expect(scenario.record.status).not.toBe('cancelled');
           }
         },
       ),
@@ -247,7 +247,7 @@ describe('cancelling and reopening by the client', () => {
 type Step =
   | { readonly kind: 'cancel' | 'reopen' }
   | { readonly kind: 'post'; readonly post: Post; readonly external_id: string | null }
-  | { readonly kind: 'upsert'; readonly fields: Parameters<Story['upsert']>[0] };
+  | { readonly kind: 'upsert'; readonly fields: Parameters<Scenario['upsert']>[0] };
 
 const stepOf: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -285,17 +285,17 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Answers the events; none for what is refused. */
-function take(story: Story, step: Step): readonly ShipmentEventBody[] {
+function take(scenario: Scenario, step: Step): readonly ShipmentEventBody[] {
   switch (step.kind) {
     case 'upsert':
-      return story.upsert(step.fields).events;
+      return scenario.upsert(step.fields).events;
     case 'post': {
       const { code, occurred_at, rest } = step.post;
-      return story.post(code, occurred_at, { ...rest, external_id: step.external_id }).events;
+      return scenario.post(code, occurred_at, { ...rest, external_id: step.external_id }).events;
     }
     case 'cancel':
     case 'reopen':
-      return attempt(() => (step.kind === 'cancel' ? story.cancel() : story.reopen()))?.events ?? [];
+      return attempt(() => (step.kind === 'cancel' ? scenario.cancel() : scenario.reopen()))?.events ?? [];
   }
 }
 
@@ -308,19 +308,19 @@ describe('events', () => {
   it('fold to what was derived when they were decided', () => {
     fc.assert(
       fc.property(fieldsOf, steps, (fields, many) => {
-        const story = told(fields, []);
+        const scenario = announcedLast(fields, []);
         for (const step of many) {
-          take(story, step);
-          const { state } = story;
+          take(scenario, step);
+          const { state } = scenario;
           if (state === undefined) throw new Error('no state');
           const again = derive({ ...state, revision: state.record.version }, places).record;
           expect(shown(again)).toEqual(shown(state.record));
         }
-        expect(fold(story.events)).toEqual(story.state);
-        expect(story.events.reduce<ShipmentRecord | undefined>(evolveRecord, undefined)).toEqual(story.record);
-        expect(story.record.version).toBe(story.events.length);
-        const open = story.state?.exceptions.filter(({ status }) => status !== 'resolved') ?? [];
-        expect(story.record.open_exceptions_count).toBe(open.length);
+        expect(fold(scenario.events)).toEqual(scenario.state);
+        expect(scenario.events.reduce<ShipmentRecord | undefined>(evolveRecord, undefined)).toEqual(scenario.record);
+        expect(scenario.record.version).toBe(scenario.events.length);
+        const open = scenario.state?.exceptions.filter(({ status }) => status !== 'resolved') ?? [];
+        expect(scenario.record.open_exceptions_count).toBe(open.length);
         expect(new Set(open.map(({ type, container_number }) => `${type} ${container_number}`)).size).toBe(open.length);
       }),
       { numRuns: 300 },
@@ -330,16 +330,16 @@ describe('events', () => {
   it('announce exactly what a command moved', () => {
     fc.assert(
       fc.property(fieldsOf, steps, (fields, many) => {
-        const story = told(fields, []);
+        const scenario = announcedLast(fields, []);
         for (const step of many) {
-          const before = story.record;
-          const events = take(story, step);
+          const before = scenario.record;
+          const events = take(scenario, step);
           const announced = events.filter(({ type }) => type === 'shipment.changed.v1');
           expect(announced.length).toBeLessThanOrEqual(1);
           const [changed] = announced;
           const { milestone: _, ...changes } = changed?.type === 'shipment.changed.v1' ? changed.data.changes : {};
-          expect(changes).toEqual(changesBetween(before, story.record) ?? {});
-          if (events.length === 0) expect(story.record).toBe(before);
+          expect(changes).toEqual(changesBetween(before, scenario.record) ?? {});
+          if (events.length === 0) expect(scenario.record).toBe(before);
         }
       }),
       { numRuns: 200 },
@@ -349,20 +349,20 @@ describe('events', () => {
   it('a command decided twice on the same state is decided alike, and sent again it finds its work done', () => {
     fc.assert(
       fc.property(fieldsOf, steps, stepOf, (fields, many, last) => {
-        const story = told(fields, []);
-        for (const step of many) take(story, step);
+        const scenario = announcedLast(fields, []);
+        for (const step of many) take(scenario, step);
         const command = {
-          ...story.context(),
+          ...scenario.context(),
           shipment_id: SHIPMENT_ID,
           ...(last.kind === 'upsert'
             ? ({ type: 'UpsertShipment', fields: last.fields } as const)
             : ({ type: last.kind === 'cancel' ? 'CancelShipment' : 'ReopenShipment' } as const)),
         };
-        fc.pre(attempt(() => decide(command, story.state, contextFor(command.id))) !== undefined);
-        const first = decide(command, story.state, contextFor(command.id));
-        expect(decide(command, story.state, contextFor(command.id))).toEqual(first);
-        let { state } = story;
-        for (const event of stamp(command, first.events, story.events.length)) state = evolve(state, event);
+        fc.pre(attempt(() => decide(command, scenario.state, contextFor(command.id))) !== undefined);
+        const first = decide(command, scenario.state, contextFor(command.id));
+        expect(decide(command, scenario.state, contextFor(command.id))).toEqual(first);
+        let { state } = scenario;
+        for (const event of stamp(command, first.events, scenario.events.length)) state = evolve(state, event);
         expect(decide(command, state, contextFor('another')).events).toEqual([]);
       }),
       { numRuns: 100 },

@@ -1,4 +1,4 @@
-import { places } from '../test/story.ts';
+import { places } from '../test/scenario.ts';
 import {
   countryOf,
   hasValidCheckDigit,

@@ -1,8 +1,8 @@
 import { type Leg, type LegFields, type ShipmentRecord, type Timestamp, milestoneRules } from '@tracking/contracts';
 import { type Route, isPlace } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
-import { isDeparture } from './summary.ts';
-import type { Survey } from './survey.ts';
+import { isDeparture } from './milestone-summary.ts';
+import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 export type Times = Pick<ShipmentRecord, 'etd' | 'eta' | 'atd' | 'ata' | 'legs'>;
 
@@ -12,20 +12,25 @@ export type Times = Pick<ShipmentRecord, 'etd' | 'eta' | 'atd' | 'ata' | 'legs'>
  * @param before the shipment before the command: what an actual time froze stays as it was
  * @param revision of the command's first event: what the client sets by it moves also a departure that has happened
  */
-export function timesOf(seen: Survey, schedule: Schedule, before: ShipmentRecord, revision: number): Times {
-  const { route } = seen;
+export function timesOf(
+  analysis: TimelineAnalysis,
+  schedule: Schedule,
+  before: ShipmentRecord,
+  revision: number,
+): Times {
+  const { route } = analysis;
   const containers = before.container_numbers;
-  const atd = timeOf(seen.departures.find(at(route.origin)) ?? seen.departures[0]);
-  const ata = arrivalOf(seen);
-  const departures = seen.estimates.filter((entry) => isEstimatedDeparture(entry, route));
+  const atd = timeOf(analysis.departures.find(at(route.origin)) ?? analysis.departures[0]);
+  const ata = arrivalOf(analysis);
+  const departures = analysis.estimates.filter((entry) => isEstimatedDeparture(entry, route));
   const arrivals = preferDestination(
-    seen.estimates.filter((entry) => isEstimatedArrival(entry, route)),
+    analysis.estimates.filter((entry) => isEstimatedArrival(entry, route)),
     (entry) => isEnd(entry, route, route.ends),
   );
   const { value: sent, written } = schedule.legs;
   const legs = sent.map((leg, index): Leg => {
     const ends = { first: index === 0, last: index === sent.length - 1 };
-    const actual = legActuals(seen, leg, ends, { atd, ata });
+    const actual = legActuals(analysis, leg, ends, { atd, ata });
     const present = before.legs[index] ?? leg;
     const leaving = (entry: TimelineEntry) =>
       at(leg.origin_port)(entry) || (ends.first && isEnd(entry, route, route.starts));
@@ -74,7 +79,7 @@ function at(port: string | null): (entry: TimelineEntry) => boolean {
 }
 
 /** The earliest arrival at the destination, else the earliest after the last departure. */
-function arrivalOf({ arrivals, departures, route }: Survey): Timestamp | null {
+function arrivalOf({ arrivals, departures, route }: TimelineAnalysis): Timestamp | null {
   const departed = timeOf(departures.at(-1)) ?? '';
   const arrived =
     arrivals.find(at(route.destination)) ?? arrivals.find(({ milestone }) => milestone.occurred_at >= departed);
@@ -83,7 +88,7 @@ function arrivalOf({ arrivals, departures, route }: Survey): Timestamp | null {
 
 /** A leg's own: those at its ports; the first leg departs and the last one arrives also where no place is told. */
 function legActuals(
-  { legDepartures, legArrivals, departures, arrivals, route }: Survey,
+  { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,
   leg: LegFields,
   ends: { readonly first: boolean; readonly last: boolean },
   shipment: Pick<Leg, 'atd' | 'ata'>,

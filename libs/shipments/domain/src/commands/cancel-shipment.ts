@@ -1,5 +1,5 @@
 import { DomainError } from '@tracking/contracts';
-import { RANK } from '../summary.ts';
+import { RANK } from '../milestone-summary.ts';
 import { type CancellationHandler, answerCancellation, decideCancellation, unchanged } from './cancellation.ts';
 import type { CommandContext } from './command.ts';
 

@@ -1,9 +1,9 @@
 import { type ShipmentRecord, milestoneRules } from '@tracking/contracts';
 import type { Derived, StatusSubject } from '../derive.ts';
 import type { ShipmentException } from '../events/event-data.ts';
-import { type Standing, latest } from '../standing.ts';
+import { type ContainerProgress, latest } from '../container-progress.ts';
 import type { TimelineEntry } from '../state.ts';
-import { RANK, earlier, isSailingOn, later } from '../summary.ts';
+import { RANK, earlier, isSailingOn, later } from '../milestone-summary.ts';
 
 /** Something that is wrong now. */
 export interface Finding {
@@ -52,13 +52,13 @@ export const RULES: readonly Rule[] = [
 ];
 
 /** A rule for containers runs for each; without any, once. */
-type SubjectRule = (scope: StatusSubject) => Omit<Finding, 'container_number'> | undefined;
+type SubjectRule = (subject: StatusSubject) => Omit<Finding, 'container_number'> | undefined;
 
 function forEachSubject(rule: SubjectRule): Rule['find'] {
-  return ({ scopes }) =>
-    scopes.flatMap((scope) => {
-      const finding = rule(scope);
-      return finding === undefined ? [] : [{ container_number: scope.container_number, ...finding }];
+  return ({ subjects }) =>
+    subjects.flatMap((subject) => {
+      const finding = rule(subject);
+      return finding === undefined ? [] : [{ container_number: subject.container_number, ...finding }];
     });
 }
 
@@ -67,28 +67,30 @@ function forEachSubject(rule: SubjectRule): Rule['find'] {
  * for any container.
  */
 function forEachNamed(type: string, rule: NamedRule): Rule['find'] {
-  return ({ scopes, seen }) => {
+  return ({ subjects, analysis }) => {
     const find = (milestone: TimelineEntry | undefined, among: readonly StatusSubject[]): readonly Finding[] => {
       if (milestone === undefined) return [];
-      const detail = among.map((scope) => rule(milestone, scope)).find((wrong) => wrong !== undefined);
+      const detail = among.map((subject) => rule(milestone, subject)).find((wrong) => wrong !== undefined);
       return detail === undefined
         ? []
         : [{ container_number: milestone.milestone.container_number, milestone, detail }];
     };
-    const named = scopes.flatMap((scope) => find(seen.named.get(scope.container_number ?? '')?.opening[type], [scope]));
-    return [...find(seen.unnamed.opening[type], scopes), ...named];
+    const named = subjects.flatMap((subject) =>
+      find(analysis.named.get(subject.container_number ?? '')?.opening[type], [subject]),
+    );
+    return [...find(analysis.unnamed.opening[type], subjects), ...named];
   };
 }
 
 /** What is wrong, for people; undefined when nothing is. */
-type NamedRule = (entry: TimelineEntry, scope: StatusSubject) => string | undefined;
+type NamedRule = (entry: TimelineEntry, subject: StatusSubject) => string | undefined;
 
 /**
  * A hold or inspection without the clearance of its kind dated at or after it: before the first departure that of export,
  * which a departure shows too, after it that of import. Feeds skip steps: without a departure whatever happened after it
  * tells of one, the clearance of import too.
  */
-function customsHold({ milestone }: TimelineEntry, { summaries, standing }: StatusSubject): string | undefined {
+function customsHold({ milestone }: TimelineEntry, { summaries, progress }: StatusSubject): string | undefined {
   const held = milestone.occurred_at;
   const departed =
     summaries.map(({ firstDeparted }) => firstDeparted).reduce(earlier, undefined) ??
@@ -96,14 +98,14 @@ function customsHold({ milestone }: TimelineEntry, { summaries, standing }: Stat
   const cleared = latest(summaries, 'importCleared') >= held;
   const hasLeft =
     departed === undefined ? latest(summaries, 'exportCleared') >= held : held <= departed.milestone.occurred_at;
-  return cleared || hasLeft || isDelivered(standing) ? undefined : `${milestone.label} since ${held}.`;
+  return cleared || hasLeft || isDelivered(progress) ? undefined : `${milestone.label} since ${held}.`;
 }
 
-function deliveryFailed({ milestone }: TimelineEntry, { standing }: StatusSubject): string | undefined {
-  return isDelivered(standing) ? undefined : `Delivery attempted at ${milestone.occurred_at}.`;
+function deliveryFailed({ milestone }: TimelineEntry, { progress }: StatusSubject): string | undefined {
+  return isDelivered(progress) ? undefined : `Delivery attempted at ${milestone.occurred_at}.`;
 }
 
-function isDelivered({ status }: Standing): boolean {
+function isDelivered({ status }: ContainerProgress): boolean {
   return RANK[status] >= RANK.delivered;
 }
 
@@ -119,7 +121,7 @@ function milestoneConflict(derived: Derived, timeline: readonly TimelineEntry[])
     const detail = `${end.label} at ${end.occurred_at}, but ${movement.label} at ${movement.occurred_at}.`;
     return { milestone: ended, detail };
   })(derived, timeline);
-  const cancellation = derived.seen.cancellations[0];
+  const cancellation = derived.analysis.cancellations[0];
   if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
   const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
   return [...findings, { container_number: null, milestone: cancellation, detail }];
@@ -127,7 +129,7 @@ function milestoneConflict(derived: Derived, timeline: readonly TimelineEntry[])
 
 /** For the container that the movement names, or for the shipment. Goes by when milestones came, not by their dates. */
 function movementAfterCancel(
-  { seen, record, cancellation }: Derived,
+  { analysis, record, cancellation }: Derived,
   timeline: readonly TimelineEntry[],
 ): readonly Finding[] {
   if (cancellation === undefined) return [];
@@ -136,7 +138,11 @@ function movementAfterCancel(
   for (const entry of timeline) {
     const { classifier, code, container_number, retracted_at } = entry.milestone;
     if (entry.recorded < cancellation.since || classifier !== 'actual' || retracted_at !== null) continue;
-    if (milestoneRules(code).movement === undefined || isSailingOn(entry, seen.route) || !present.has(container_number))
+    if (
+      milestoneRules(code).movement === undefined ||
+      isSailingOn(entry, analysis.route) ||
+      !present.has(container_number)
+    )
       continue;
     const other = found.get(container_number);
     if (other === undefined || entry.recorded < other.recorded) found.set(container_number, entry);

@@ -67,7 +67,7 @@ export function day(number: number, hour = 12): Timestamp {
 const START = Date.UTC(2026, 5, 1);
 
 /** A shipment and what is done to it, one command after another; long after everything that its milestones tell. */
-export class Story {
+export class Scenario {
   state: ShipmentState | undefined;
   readonly events: ShipmentEvent[] = [];
   private commands = 0;
@@ -159,14 +159,14 @@ function describe({ type, container_number, status, resolution }: ShipmentExcept
 }
 
 /** A shipment with these fields, and a reference if they have none. */
-export function shipment(fields: Partial<ShipmentFields> = {}): Story {
-  const story = new Story();
-  story.upsert({ external_id: 'PO-1', ...fields });
-  return story;
+export function shipment(fields: Partial<ShipmentFields> = {}): Scenario {
+  const scenario = new Scenario();
+  scenario.upsert({ external_id: 'PO-1', ...fields });
+  return scenario;
 }
 
 /** An ocean shipment from Shanghai to Los Angeles. */
-export function voyage(fields: Partial<ShipmentFields> = {}): Story {
+export function voyage(fields: Partial<ShipmentFields> = {}): Scenario {
   return shipment({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
 }
 

@@ -36,10 +36,10 @@ export function isSailingOn({ milestone: { code, location } }: TimelineEntry, ro
 
 /**
  * What one container's milestones say, or those that name none; filled in the order of the timeline. Two of them together
- * tell the standing of a container without looking at the milestones again, which is what makes two hundred containers
+ * tell the progress of a container without looking at the milestones again, which is what makes two hundred containers
  * with thousands of milestones cheap.
  */
-export class Summary {
+export class MilestoneSummary {
   /** By rank: the earliest whose status depends on no other milestone. */
   readonly fixed: (TimelineEntry | undefined)[] = [];
   /** In order of time: what later milestones may take the rank from. */

@@ -1,9 +1,9 @@
 import { type ShipmentStatus, SHIPMENT_STATUSES, type Timestamp } from '@tracking/contracts';
 import type { TimelineEntry } from './state.ts';
-import { NEVER, RANK, type Summary, earlier, firstAfter, firstFrom, later } from './summary.ts';
+import { NEVER, RANK, type MilestoneSummary, earlier, firstAfter, firstFrom, later } from './milestone-summary.ts';
 
 /** How far one container has come, or the shipment without containers. */
-export interface Standing {
+export interface ContainerProgress {
   readonly status: ShipmentStatus;
   /** Null when pending. */
   readonly milestone: TimelineEntry | null;
@@ -28,7 +28,7 @@ export interface ContainerTimes {
  * - of available and unavailable the later one wins.
  * @param summaries the container's own milestones and those that name none
  */
-export function standingOf(summaries: readonly Summary[]): Standing {
+export function progressOf(summaries: readonly MilestoneSummary[]): ContainerProgress {
   const departed = latest(summaries, 'departed');
   const railDeparted = latest(summaries, 'railDeparted');
   const unavailable = latest(summaries, 'unavailable');
@@ -69,16 +69,16 @@ export function standingOf(summaries: readonly Summary[]): Standing {
 }
 
 /**
- * The shipment's standing from its containers': once all are delivered or beyond the lowest, before that the highest, but
+ * The shipment's progress from its containers': once all are delivered or beyond the lowest, before that the highest, but
  * at most `out_for_delivery`.
- * @param standings at least one
+ * @param progresses at least one
  */
-export function overall(standings: readonly Standing[]): Pick<Standing, 'status' | 'milestone'> {
-  const ranks = standings.map(({ status }) => RANK[status]);
+export function overall(progresses: readonly ContainerProgress[]): Pick<ContainerProgress, 'status' | 'milestone'> {
+  const ranks = progresses.map(({ status }) => RANK[status]);
   const lowest = Math.min(...ranks);
   if (lowest >= RANK.delivered) {
     // It took the last of them to get there.
-    const setters = standings.filter(({ status }) => RANK[status] === lowest).map(({ milestone }) => milestone);
+    const setters = progresses.filter(({ status }) => RANK[status] === lowest).map(({ milestone }) => milestone);
     return {
       status: statusAt(lowest),
       milestone: setters.reduce<TimelineEntry | undefined>(pickLater, undefined) ?? null,
@@ -87,7 +87,7 @@ export function overall(standings: readonly Standing[]): Pick<Standing, 'status'
   const highest = Math.max(...ranks);
   const rank = Math.min(highest, RANK.out_for_delivery);
   let milestone: TimelineEntry | undefined;
-  for (const { reached } of standings) {
+  for (const { reached } of progresses) {
     for (let each = rank; each <= highest && rank > 0; each++) milestone = earlier(milestone, reached[each]);
   }
   return { status: statusAt(rank), milestone: milestone ?? null };
@@ -107,7 +107,7 @@ function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
 
 /** The latest time of a kind; before all others if there is none. */
 export function latest(
-  summaries: readonly Summary[],
+  summaries: readonly MilestoneSummary[],
   kind: 'departed' | 'railDeparted' | 'unavailable' | 'exportCleared' | 'importCleared',
 ): Timestamp {
   let time = NEVER;

@@ -1,19 +1,24 @@
 import type { ShipmentFields } from '@tracking/contracts';
-import { A, B, C, WRONG_DIGIT, dataOf, day, refusal, shipment, Story, types, voyage } from '../test/story.ts';
+import { A, B, C, WRONG_DIGIT, dataOf, day, refusal, shipment, Scenario, types, voyage } from '../../test/scenario.ts';
 
-const changes = (story: Story, fields: Partial<ShipmentFields>) =>
-  dataOf(story.upsert(fields), 'shipment.changed.v1')?.changes;
+const changes = (scenario: Scenario, fields: Partial<ShipmentFields>) =>
+  dataOf(scenario.upsert(fields), 'shipment.changed.v1')?.changes;
 
 describe('creating', () => {
   it('puts everything visible into the first event', () => {
-    const story = new Story();
-    const decision = story.upsert({ external_id: 'PO-1', container_numbers: [A], origin_port: 'CNSHA', eta: day(20) });
+    const scenario = new Scenario();
+    const decision = scenario.upsert({
+      external_id: 'PO-1',
+      container_numbers: [A],
+      origin_port: 'CNSHA',
+      eta: day(20),
+    });
     expect(decision.outcome).toBe('created');
     expect(types(decision)).toEqual(['shipment.created.v1']);
     expect(decision.events[0]?.data).toMatchObject({
       workspace_id: 'wsp_1',
       environment: 'test',
-      shipment: story.record,
+      shipment: scenario.record,
     });
   });
 
@@ -76,29 +81,29 @@ describe('creating', () => {
   it.each([{ external_id: 'PO-1' }, { house_bill: 'HB-1' }, { container_numbers: [A] }])(
     'with one reference: %j',
     (fields) => {
-      const story = new Story();
-      expect(story.upsert(fields).outcome).toBe('created');
+      const scenario = new Scenario();
+      expect(scenario.upsert(fields).outcome).toBe('created');
     },
   );
 
   it.each([{}, { mode: 'ocean' as const }, { master_bill: 'MB-1' }, { container_numbers: [] }])(
     'not without any: %j',
     (fields) => {
-      const error = refusal(() => new Story().upsert(fields));
+      const error = refusal(() => new Scenario().upsert(fields));
       expect(error.code).toBe('reference_required');
       expect(error.details).toMatchObject([{ code: 'reference_required' }]);
     },
   );
 
   it('names every faulty field at once', () => {
-    const error = refusal(() => new Story().upsert({ origin_port: '?', carrier_scac: '?' }));
+    const error = refusal(() => new Scenario().upsert({ origin_port: '?', carrier_scac: '?' }));
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port', 'reference_required']);
   });
 
   it('without legs it has the one from origin to destination', () => {
-    const story = voyage({ carrier_scac: 'MAEU', etd: day(1), eta: day(20) });
-    expect(story.record.legs).toEqual([
+    const scenario = voyage({ carrier_scac: 'MAEU', etd: day(1), eta: day(20) });
+    expect(scenario.record.legs).toEqual([
       {
         mode: 'ocean',
         carrier_scac: 'MAEU',
@@ -116,42 +121,47 @@ describe('creating', () => {
 
   it('original_eta is the first one known', () => {
     expect(shipment({ eta: day(20) }).record.original_eta).toBe(day(20));
-    const story = shipment();
-    story.upsert({ eta: day(21) });
-    story.upsert({ eta: day(25) });
-    story.upsert({ eta: null });
-    expect(story.record.original_eta).toBe(day(21));
+    const scenario = shipment();
+    scenario.upsert({ eta: day(21) });
+    scenario.upsert({ eta: day(25) });
+    scenario.upsert({ eta: null });
+    expect(scenario.record.original_eta).toBe(day(21));
   });
 });
 
 describe('upsert of an existing shipment', () => {
   it('keeps omitted fields, clears with null, replaces arrays', () => {
-    const story = shipment({ house_bill: 'HB', master_bill: 'MB', container_numbers: [A, B], mode: 'ocean' });
-    const decision = story.upsert({ external_id: 'PO-1', master_bill: null, container_numbers: [C] });
+    const scenario = shipment({ house_bill: 'HB', master_bill: 'MB', container_numbers: [A, B], mode: 'ocean' });
+    const decision = scenario.upsert({ external_id: 'PO-1', master_bill: null, container_numbers: [C] });
     expect(decision.outcome).toBe('updated');
-    expect(story.record).toMatchObject({ house_bill: 'HB', master_bill: null, mode: 'ocean', container_numbers: [C] });
-    expect(story.record.containers.map(({ number }) => number)).toEqual([C]);
+    expect(scenario.record).toMatchObject({
+      house_bill: 'HB',
+      master_bill: null,
+      mode: 'ocean',
+      container_numbers: [C],
+    });
+    expect(scenario.record.containers.map(({ number }) => number)).toEqual([C]);
   });
 
   it('replaces objects, references and legs whole', () => {
-    const story = shipment({
+    const scenario = shipment({
       shipper: { name: 'Acme', external_id: 'S1' },
       metadata: { a: '1', b: '2' },
       references: [{ type: 'po', value: '1' }],
       legs: [leg({ vessel: 'ONE' }), leg({ vessel: 'TWO' })],
     });
-    story.upsert({
+    scenario.upsert({
       shipper: { name: 'Bcme', external_id: null },
       metadata: { c: '3' },
       references: [{ type: 'so', value: '2' }],
       legs: [leg({ voyage: 'V3' })],
     });
-    expect(story.record).toMatchObject({
+    expect(scenario.record).toMatchObject({
       shipper: { name: 'Bcme', external_id: null },
       references: [{ type: 'so', value: '2' }],
     });
-    expect(story.record.metadata).toEqual({ c: '3' });
-    expect(story.record.legs).toEqual([{ ...leg({ voyage: 'V3' }), atd: null, ata: null }]);
+    expect(scenario.record.metadata).toEqual({ c: '3' });
+    expect(scenario.record.legs).toEqual([{ ...leg({ voyage: 'V3' }), atd: null, ata: null }]);
   });
 
   it('that changes nothing causes no event', () => {
@@ -164,22 +174,22 @@ describe('upsert of an existing shipment', () => {
       metadata: { a: '1' },
       legs: [leg({ vessel: 'ONE', eta: day(19) })],
     };
-    const story = shipment(fields);
-    const decision = story.upsert(fields);
+    const scenario = shipment(fields);
+    const decision = scenario.upsert(fields);
     expect(decision).toMatchObject({ outcome: 'unchanged', events: [] });
-    expect(story.record.version).toBe(1);
+    expect(scenario.record.version).toBe(1);
   });
 
   it('one that differs only in order of names or in writing changes nothing', () => {
-    const story = shipment({ metadata: { a: '1', b: '2' }, container_numbers: [A] });
-    expect(story.upsert({ metadata: { b: '2', a: '1' }, container_numbers: ['mscu 1234566'] }).outcome).toBe(
+    const scenario = shipment({ metadata: { a: '1', b: '2' }, container_numbers: [A] });
+    expect(scenario.upsert({ metadata: { b: '2', a: '1' }, container_numbers: ['mscu 1234566'] }).outcome).toBe(
       'unchanged',
     );
   });
 
   it('announces client-visible fields, and none of those that move with every event', () => {
-    const story = voyage({ container_numbers: [A], house_bill: 'HB' });
-    expect(changes(story, { house_bill: 'HB2', mode: 'multimodal' })).toEqual({
+    const scenario = voyage({ container_numbers: [A], house_bill: 'HB' });
+    expect(changes(scenario, { house_bill: 'HB2', mode: 'multimodal' })).toEqual({
       house_bill: { from: 'HB', to: 'HB2' },
       mode: { from: 'ocean', to: 'multimodal' },
       legs: {
@@ -190,17 +200,17 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('of a plain field needs no event to remember it', () => {
-    const story = shipment();
-    expect(types(story.upsert({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
-    expect(types(story.upsert({ eta: day(9) }))).toEqual(['shipment.updated.v1', 'shipment.changed.v1']);
+    const scenario = shipment();
+    expect(types(scenario.upsert({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
+    expect(types(scenario.upsert({ eta: day(9) }))).toEqual(['shipment.updated.v1', 'shipment.changed.v1']);
   });
 
   it('version is the last revision plus one, updated_at the last command’s time', () => {
-    const story = shipment();
-    story.upsert({ eta: day(9) });
-    expect(story.record).toMatchObject({ version: 3, updated_at: '2026-06-01T00:02:00.000Z' });
-    story.upsert({ house_bill: 'HB' });
-    expect(story.record).toMatchObject({
+    const scenario = shipment();
+    scenario.upsert({ eta: day(9) });
+    expect(scenario.record).toMatchObject({ version: 3, updated_at: '2026-06-01T00:02:00.000Z' });
+    scenario.upsert({ house_bill: 'HB' });
+    expect(scenario.record).toMatchObject({
       version: 4,
       updated_at: '2026-06-01T00:03:00.000Z',
       created_at: '2026-06-01T00:01:00.000Z',
@@ -210,43 +220,43 @@ describe('upsert of an existing shipment', () => {
   it('never changes external_id, nor sets it later', () => {
     const changed = refusal(() => shipment().upsert({ external_id: 'PO-2' }));
     expect(changed).toMatchObject({ code: 'external_id_immutable', details: [{ param: 'external_id' }] });
-    const story = new Story();
-    story.upsert({ house_bill: 'HB' });
-    expect(refusal(() => story.upsert({ external_id: 'PO-1' })).code).toBe('external_id_immutable');
+    const scenario = new Scenario();
+    scenario.upsert({ house_bill: 'HB' });
+    expect(refusal(() => scenario.upsert({ external_id: 'PO-1' })).code).toBe('external_id_immutable');
     expect(refusal(() => shipment().upsert({ external_id: null })).code).toBe('external_id_immutable');
   });
 
   it('does not clear the last of the three references', () => {
-    const story = new Story();
-    story.upsert({ house_bill: 'HB', container_numbers: [A] });
-    story.upsert({ container_numbers: [] });
-    expect(refusal(() => story.upsert({ house_bill: null })).code).toBe('reference_required');
-    expect(story.upsert({ house_bill: null, container_numbers: [B] }).outcome).toBe('updated');
+    const scenario = new Scenario();
+    scenario.upsert({ house_bill: 'HB', container_numbers: [A] });
+    scenario.upsert({ container_numbers: [] });
+    expect(refusal(() => scenario.upsert({ house_bill: null })).code).toBe('reference_required');
+    expect(scenario.upsert({ house_bill: null, container_numbers: [B] }).outcome).toBe('updated');
   });
 
   it('checks by the mode that it sets, else by the present one', () => {
-    const story = shipment({ mode: 'ocean' });
-    expect(refusal(() => story.upsert({ origin_port: 'FRA' })).details).toMatchObject([{ code: 'invalid_port' }]);
-    expect(story.upsert({ mode: 'air', origin_port: 'FRA' }).outcome).toBe('updated');
-    expect(story.upsert({ destination_port: 'LAX' }).outcome).toBe('updated');
+    const scenario = shipment({ mode: 'ocean' });
+    expect(refusal(() => scenario.upsert({ origin_port: 'FRA' })).details).toMatchObject([{ code: 'invalid_port' }]);
+    expect(scenario.upsert({ mode: 'air', origin_port: 'FRA' }).outcome).toBe('updated');
+    expect(scenario.upsert({ destination_port: 'LAX' }).outcome).toBe('updated');
   });
 
   it('beyond a limit is refused as such', () => {
-    const story = shipment();
+    const scenario = shipment();
     const container_numbers = Array.from({ length: 201 }, (_, n) => `ABCU${1_000_000 + n}`);
-    expect(refusal(() => story.upsert({ container_numbers })).code).toBe('limit_exceeded');
+    expect(refusal(() => scenario.upsert({ container_numbers })).code).toBe('limit_exceeded');
   });
 
   it('lists containers in the order of container_numbers, also when only that changes', () => {
-    const story = shipment({ container_numbers: [A, B] });
-    const moved = changes(story, { container_numbers: [B, A] });
+    const scenario = shipment({ container_numbers: [A, B] });
+    const moved = changes(scenario, { container_numbers: [B, A] });
     expect(moved).toEqual({ container_numbers: { from: [A, B], to: [B, A] } });
-    expect(story.record.containers.map(({ number }) => number)).toEqual([B, A]);
+    expect(scenario.record.containers.map(({ number }) => number)).toEqual([B, A]);
   });
 
   it('announces containers that differ: new ones in `to` alone, removed ones in `from` alone', () => {
-    const story = shipment({ container_numbers: [A, B] });
-    const moved = changes(story, { container_numbers: [B, C] });
+    const scenario = shipment({ container_numbers: [A, B] });
+    const moved = changes(scenario, { container_numbers: [B, C] });
     expect(moved?.containers?.from).toEqual([
       expect.objectContaining({ number: A, status: 'pending', seal_number: null }),
     ]);
@@ -264,93 +274,93 @@ describe('etd, eta and legs count as a change only when they differ from what th
       etd: day(1),
       legs: [leg({ destination_port: 'USLAX', eta: day(20) })],
     };
-    const story = voyage(nightly);
-    story.estimate('vessel_arrived', day(23));
-    story.estimate('vessel_departed', day(2));
-    expect(story.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
-    expect(story.upsert(nightly)).toMatchObject({ outcome: 'unchanged', events: [] });
-    expect(story.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
+    const scenario = voyage(nightly);
+    scenario.estimate('vessel_arrived', day(23));
+    scenario.estimate('vessel_departed', day(2));
+    expect(scenario.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
+    expect(scenario.upsert(nightly)).toMatchObject({ outcome: 'unchanged', events: [] });
+    expect(scenario.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
   });
 
   it('what differs from it counts, also over a newer estimate', () => {
-    const story = voyage({ eta: day(20) });
-    story.estimate('vessel_arrived', day(23));
-    story.upsert({ eta: day(21) });
-    expect(story.record.eta).toBe(day(21));
+    const scenario = voyage({ eta: day(20) });
+    scenario.estimate('vessel_arrived', day(23));
+    scenario.upsert({ eta: day(21) });
+    expect(scenario.record.eta).toBe(day(21));
   });
 
   it('is compared with the last that was sent, across upserts without it', () => {
-    const story = voyage({ eta: day(20) });
-    story.upsert({ house_bill: 'HB' });
-    story.estimate('vessel_arrived', day(23));
-    expect(story.upsert({ eta: day(20) }).outcome).toBe('unchanged');
-    story.upsert({ eta: day(21) });
-    story.estimate('vessel_arrived', day(24));
-    expect(story.upsert({ eta: day(21) }).outcome).toBe('unchanged');
-    expect(story.upsert({ eta: day(20) }).outcome).toBe('updated');
-    expect(story.record.eta).toBe(day(20));
+    const scenario = voyage({ eta: day(20) });
+    scenario.upsert({ house_bill: 'HB' });
+    scenario.estimate('vessel_arrived', day(23));
+    expect(scenario.upsert({ eta: day(20) }).outcome).toBe('unchanged');
+    scenario.upsert({ eta: day(21) });
+    scenario.estimate('vessel_arrived', day(24));
+    expect(scenario.upsert({ eta: day(21) }).outcome).toBe('unchanged');
+    expect(scenario.upsert({ eta: day(20) }).outcome).toBe('updated');
+    expect(scenario.record.eta).toBe(day(20));
   });
 
   it('null sent where nothing was sent before wipes out nothing', () => {
-    const story = voyage();
-    story.estimate('vessel_arrived', day(23));
-    expect(story.upsert({ eta: null, legs: [] }).outcome).toBe('unchanged');
-    expect(story.record.eta).toBe(day(23));
+    const scenario = voyage();
+    scenario.estimate('vessel_arrived', day(23));
+    expect(scenario.upsert({ eta: null, legs: [] }).outcome).toBe('unchanged');
+    expect(scenario.record.eta).toBe(day(23));
   });
 
   it('null clears what was sent, and estimates from before no longer count', () => {
-    const story = voyage({ eta: day(20) });
-    story.estimate('vessel_arrived', day(23));
-    story.upsert({ eta: null });
-    expect(story.record.eta).toBeNull();
-    story.estimate('vessel_arrived', day(24));
-    expect(story.record.eta).toBe(day(24));
+    const scenario = voyage({ eta: day(20) });
+    scenario.estimate('vessel_arrived', day(23));
+    scenario.upsert({ eta: null });
+    expect(scenario.record.eta).toBeNull();
+    scenario.estimate('vessel_arrived', day(24));
+    expect(scenario.record.eta).toBe(day(24));
   });
 
   it('estimates from before do not come back with the next command', () => {
-    const story = voyage({ eta: day(20), legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
-    story.estimate('vessel_arrived', day(23));
-    story.upsert({ eta: day(21), legs: [leg({ destination_port: 'USLAX', eta: day(22) })] });
-    story.post('gated_in', day(1));
-    expect(story.record).toMatchObject({ eta: day(21), legs: [{ eta: day(22) }] });
+    const scenario = voyage({ eta: day(20), legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
+    scenario.estimate('vessel_arrived', day(23));
+    scenario.upsert({ eta: day(21), legs: [leg({ destination_port: 'USLAX', eta: day(22) })] });
+    scenario.post('gated_in', day(1));
+    expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(22) }] });
   });
 
   it('what is sent and was reached by an estimate already is remembered without an announcement', () => {
-    const story = voyage({ eta: day(20) });
-    story.estimate('vessel_arrived', day(23));
-    expect(types(story.upsert({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
-    expect(story.upsert({ eta: day(23) }).outcome).toBe('unchanged');
+    const scenario = voyage({ eta: day(20) });
+    scenario.estimate('vessel_arrived', day(23));
+    expect(types(scenario.upsert({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
+    expect(scenario.upsert({ eta: day(23) }).outcome).toBe('unchanged');
   });
 });
 
 describe('warnings', () => {
   it('a wrong check digit is accepted with a warning and an exception', () => {
-    const story = new Story();
-    const decision = story.upsert({ container_numbers: [WRONG_DIGIT] });
+    const scenario = new Scenario();
+    const decision = scenario.upsert({ container_numbers: [WRONG_DIGIT] });
     expect(decision.warnings).toMatchObject([{ code: 'invalid_container_number', param: 'container_numbers[0]' }]);
     expect(types(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
-    expect(story.container(WRONG_DIGIT).valid_check_digit).toBe(false);
-    expect(story.record).toMatchObject({ open_exceptions_count: 1, version: 2 });
+    expect(scenario.container(WRONG_DIGIT).valid_check_digit).toBe(false);
+    expect(scenario.record).toMatchObject({ open_exceptions_count: 1, version: 2 });
   });
 
   it('and refused under strict handling', () => {
-    const error = refusal(() => new Story().upsert({ container_numbers: [WRONG_DIGIT] }, { strict: true }));
+    const error = refusal(() => new Scenario().upsert({ container_numbers: [WRONG_DIGIT] }, { strict: true }));
     expect(error).toMatchObject({ code: 'validation_failed', details: [{ code: 'invalid_container_number' }] });
-    const story = shipment();
-    refusal(() => story.upsert({ container_numbers: [WRONG_DIGIT] }, { strict: true }));
-    expect(story.events).toHaveLength(1);
+    const scenario = shipment();
+    refusal(() => scenario.upsert({ container_numbers: [WRONG_DIGIT] }, { strict: true }));
+    expect(scenario.events).toHaveLength(1);
   });
 
   it('eta before etd, as they are after the write', () => {
-    const story = shipment({ etd: day(10) });
-    expect(story.upsert({ eta: day(9) }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
-    expect(story.upsert({ house_bill: 'HB' }).warnings).toEqual([]);
-    expect(story.upsert({ etd: day(8) }).warnings).toEqual([]);
+    const scenario = shipment({ etd: day(10) });
+    expect(scenario.upsert({ eta: day(9) }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
+    expect(scenario.upsert({ house_bill: 'HB' }).warnings).toEqual([]);
+    expect(scenario.upsert({ etd: day(8) }).warnings).toEqual([]);
   });
 
   it('unknown ports, whether or not anything changes', () => {
-    const story = shipment({ origin_port: 'XXABC' });
-    expect(story.upsert({ origin_port: 'XXABC' })).toMatchObject({
+    const scenario = shipment({ origin_port: 'XXABC' });
+    expect(scenario.upsert({ origin_port: 'XXABC' })).toMatchObject({
       outcome: 'unchanged',
       warnings: [{ code: 'unknown_port', param: 'origin_port' }],
     });

@@ -1,15 +1,15 @@
 import { type MilestoneRules, type Timestamp, milestoneRules } from '@tracking/contracts';
 import { type Route, isOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
-import { NEVER, Summary, isDeparture, isSailingOn, statusOf } from './summary.ts';
+import { NEVER, MilestoneSummary, isDeparture, isSailingOn, statusOf } from './milestone-summary.ts';
 
 /** The timeline, gone through once: everything derived about a shipment is told from this. In the timeline's order. */
-export interface Survey {
+export interface TimelineAnalysis {
   readonly route: Route;
   /** Actual milestones that name no container. */
-  readonly unnamed: Summary;
+  readonly unnamed: MilestoneSummary;
   /** Actual milestones by the container they name; only the shipment's containers. */
-  readonly named: ReadonlyMap<string, Summary>;
+  readonly named: ReadonlyMap<string, MilestoneSummary>;
   /** Actual departures and arrivals of the shipment, wherever. */
   readonly departures: readonly TimelineEntry[];
   readonly arrivals: readonly TimelineEntry[];
@@ -28,22 +28,26 @@ export interface Survey {
  * Retracted milestones count for nothing, nor do those that name a container which is not on the shipment.
  * @param timeline in its order
  */
-export function survey(timeline: readonly TimelineEntry[], route: Route, containers: readonly string[]): Survey {
+export function analyseTimeline(
+  timeline: readonly TimelineEntry[],
+  route: Route,
+  containers: readonly string[],
+): TimelineAnalysis {
   const present = new Set(containers);
-  const reading = new Reading(route);
+  const analysis = new AnalysisInProgress(route);
   for (const entry of timeline) {
     const { classifier, container_number, retracted_at, superseded_at } = entry.milestone;
     if (retracted_at !== null || (container_number !== null && !present.has(container_number))) continue;
-    if (classifier === 'estimated' && superseded_at === null) reading.estimates.push(entry);
-    if (classifier === 'actual') reading.addActual(entry);
+    if (classifier === 'estimated' && superseded_at === null) analysis.estimates.push(entry);
+    if (classifier === 'actual') analysis.addActual(entry);
   }
-  return reading;
+  return analysis;
 }
 
-/** A survey while the timeline is gone through. */
-class Reading implements Survey {
-  readonly unnamed = new Summary();
-  readonly named = new Map<string, Summary>();
+/** The analysis while the timeline is gone through. */
+class AnalysisInProgress implements TimelineAnalysis {
+  readonly unnamed = new MilestoneSummary();
+  readonly named = new Map<string, MilestoneSummary>();
   readonly departures: TimelineEntry[] = [];
   readonly arrivals: TimelineEntry[] = [];
   readonly legArrivals: TimelineEntry[] = [];
@@ -71,9 +75,9 @@ class Reading implements Survey {
     this.addArrival(entry, rules, status === 'arrived' && rules.takes_back !== 'availability');
   }
 
-  private summaryOf(container: string | null): Summary {
+  private summaryOf(container: string | null): MilestoneSummary {
     if (container === null) return this.unnamed;
-    const summary = this.named.get(container) ?? new Summary();
+    const summary = this.named.get(container) ?? new MilestoneSummary();
     this.named.set(container, summary);
     return summary;
   }

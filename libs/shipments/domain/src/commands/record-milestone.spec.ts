@@ -1,0 +1,461 @@
+import type { Milestone } from '@tracking/contracts';
+import {
+  A,
+  B,
+  C,
+  Scenario,
+  dataOf,
+  day,
+  milestoneInput,
+  refusal,
+  shipment,
+  types,
+  voyage,
+} from '../../test/scenario.ts';
+import { type Decision, type ShipmentEvent, announcementOf } from '../index.ts';
+
+const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
+
+describe('recording', () => {
+  it('makes a milestone with everything that was sent, and what the catalog and the command add', () => {
+    const scenario = voyage({ container_numbers: [A] });
+    const decision = scenario.post('vessel_departed', day(2), {
+      source: 'carrier',
+      reason_code: 'weather',
+      location: 'cn sha',
+      external_id: 'EV-1',
+      container_number: 'mscu 123456-6',
+      vessel: 'EVER GIVEN',
+      voyage: '012E',
+      note: 'late',
+    });
+    expect(decision.outcome).toBe('recorded');
+    expect(decision.milestone).toEqual({
+      id: 'mst_0000020',
+      shipment_id: 'shp_abcdefghijklmnopqrstuvwxya',
+      code: 'vessel_departed',
+      label: 'Vessel departed',
+      sequence: 55,
+      classifier: 'actual',
+      occurred_at: day(2),
+      location: 'CNSHA',
+      timezone: 'Asia/Shanghai',
+      source: 'carrier',
+      reason_code: 'weather',
+      external_id: 'EV-1',
+      container_number: A,
+      vessel: 'EVER GIVEN',
+      voyage: '012E',
+      note: 'late',
+      recorded_at: '2026-06-01T00:02:00.000Z',
+      recorded_by: { type: 'user', id: 'usr_1' },
+      retracted_at: null,
+      superseded_at: null,
+      revision: 1,
+    } satisfies Milestone);
+  });
+
+  it('appends the milestone, then the client-visible changes, then exceptions', () => {
+    const scenario = voyage();
+    expect(types(scenario.post('vessel_departed', day(2)))).toEqual(['milestone.recorded.v1', 'shipment.changed.v1']);
+    expect(types(scenario.post('in_transit_checkpoint', day(3)))).toEqual(['milestone.recorded.v1']);
+    expect(types(scenario.post('customs_hold', day(4)))).toEqual(['milestone.recorded.v1', 'exception.opened.v1']);
+    expect(types(scenario.post('delivered', day(5)))).toEqual([
+      'milestone.recorded.v1',
+      'shipment.changed.v1',
+      'exception.resolved.v1',
+    ]);
+  });
+
+  it('last_milestone moves with it, and stands in no changes', () => {
+    const scenario = voyage({ container_numbers: [A, B] });
+    const decision = scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
+    const last = {
+      id: 'mst_0000020',
+      code: 'vessel_departed',
+      label: 'Vessel departed',
+      occurred_at: day(2),
+      location: 'CNSHA',
+    };
+    expect(scenario.record.last_milestone).toEqual(last);
+    expect(scenario.container(A).last_milestone).toEqual(last);
+    expect(dataOf(decision, 'milestone.recorded.v1')?.last).toEqual({
+      shipment: last,
+      containers: [{ last, numbers: [A, B] }],
+    });
+    const changes = dataOf(decision, 'shipment.changed.v1')?.changes;
+    expect(Object.keys(changes ?? {}).sort()).toEqual(['atd', 'containers', 'legs', 'status', 'status_milestone_id']);
+    expect(changes?.containers?.to).toEqual([
+      { number: A, status: 'in_transit', status_milestone_id: 'mst_0000020' },
+      { number: B, status: 'in_transit', status_milestone_id: 'mst_0000020' },
+    ]);
+  });
+
+  it('last_milestone is the latest actual one, not the last that came', () => {
+    const scenario = voyage({ container_numbers: [A, B] });
+    scenario.post('vessel_departed', day(3));
+    scenario.post('gated_in', day(2), { container_number: A });
+    scenario.estimate('vessel_arrived', day(20));
+    scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
+    expect(scenario.record.last_milestone?.code).toBe('vessel_departed');
+    scenario.post('in_transit_checkpoint', day(4), { container_number: B });
+    expect(scenario.record.last_milestone?.code).toBe('in_transit_checkpoint');
+    expect(scenario.container(A).last_milestone?.code).toBe('vessel_departed');
+    expect(scenario.container(B).last_milestone?.code).toBe('in_transit_checkpoint');
+  });
+
+  it('of the same time the one further along in the catalog is the last', () => {
+    const scenario = voyage();
+    scenario.post('discharged', day(3));
+    scenario.post('vessel_arrived', day(3));
+    expect(scenario.record.last_milestone?.code).toBe('discharged');
+  });
+
+  it('refuses with every faulty field at once', () => {
+    const scenario = voyage({ container_numbers: [A] });
+    const error = refusal(() => scenario.post('nonsense', '2027-01-01T00:00:00.000Z', { container_number: B }));
+    expect(error.code).toBe('validation_failed');
+    expect(error.details.map(({ param, code }) => `${param} ${code}`)).toEqual([
+      'code unknown_code',
+      'occurred_at timestamp_in_future',
+      'container_number unknown_container',
+    ]);
+  });
+
+  it('a container that is not the shipment’s is refused, also one that was taken off', () => {
+    const scenario = voyage({ container_numbers: [A] });
+    expect(refusal(() => scenario.post('delivered', day(3), { container_number: C })).details).toMatchObject([
+      { param: 'container_number', code: 'unknown_container' },
+    ]);
+    scenario.upsert({ container_numbers: [B] });
+    expect(refusal(() => scenario.post('delivered', day(3), { container_number: A })).code).toBe('validation_failed');
+  });
+
+  it('there is no milestone without a shipment', () => {
+    const scenario = new Scenario();
+    const milestone = milestoneInput({ code: 'delivered', occurred_at: day(1) });
+    const command = { ...scenario.context(), type: 'RecordMilestone', shipment_id: 'shp_x', milestone } as const;
+    expect(refusal(() => scenario.run(command)).code).toBe('not_found');
+  });
+
+  it('beyond 5,000 milestones it is refused, but a duplicate is found and a correction taken', () => {
+    const scenario = voyage();
+    const { state } = scenario;
+    if (state === undefined) throw new Error('no state');
+    const first = scenario.post('in_transit_checkpoint', day(1), { external_id: 'EV-1' }).milestone;
+    const entry = { milestone: first, recorded: 1, written: 1 };
+    scenario.state = { ...state, timeline: Array.from({ length: 5_000 }, () => entry) };
+    expect(refusal(() => scenario.post('delivered', day(2)))).toMatchObject({
+      code: 'limit_exceeded',
+      details: [{ code: 'limit_exceeded' }],
+    });
+    expect(scenario.post('in_transit_checkpoint', day(1)).outcome).toBe('existing');
+    expect(scenario.post('in_transit_checkpoint', day(1), { external_id: 'EV-1', note: 'x' }).outcome).toBe(
+      'corrected',
+    );
+  });
+
+  it('a code unusual for the mode is accepted with a warning', () => {
+    const scenario = voyage();
+    expect(warnings(scenario.post('flight_departed', day(2)))).toEqual(['code_unusual_for_mode']);
+    expect(scenario.record.status).toBe('in_transit');
+    expect(warnings(scenario.post('vessel_departed', day(2)))).toEqual([]);
+    expect(warnings(scenario.post('delivered', day(20)))).toEqual([]);
+  });
+
+  it.each([
+    ['courier', 'border_crossed'],
+    ['courier', 'flight_departed'],
+    ['multimodal', 'flight_departed'],
+    ['road', 'border_crossed'],
+    ['barge', 'vessel_departed'],
+    ['rail', 'gated_in'],
+    [null, 'rail_departed'],
+  ] as const)('by %s %s is usual', (mode, code) => {
+    expect(warnings(shipment({ mode }).post(code, day(2)))).toEqual([]);
+  });
+});
+
+describe('duplicates', () => {
+  const arrival = { location: 'USLAX', source: 'carrier', container_number: A } as const;
+
+  it('the same code, time, container, location and source is the one that exists', () => {
+    const scenario = voyage({ container_numbers: [A] });
+    const first = scenario.post('vessel_arrived', day(20), arrival);
+    const second = scenario.post('vessel_arrived', day(20), {
+      ...arrival,
+      location: 'us lax',
+      note: 'again',
+      vessel: 'OTHER',
+    });
+    expect(second).toMatchObject({ outcome: 'existing', events: [], milestoneId: first.milestone.id });
+    expect(second.milestone).toEqual(first.milestone);
+  });
+
+  it.each([
+    ['code', () => ['discharged', day(20), arrival] as const],
+    ['time', () => ['vessel_arrived', day(21), arrival] as const],
+    ['container', () => ['vessel_arrived', day(20), { ...arrival, container_number: B }] as const],
+    ['no container', () => ['vessel_arrived', day(20), { ...arrival, container_number: null }] as const],
+    ['location', () => ['vessel_arrived', day(20), { ...arrival, location: 'Pier 400' }] as const],
+    ['source', () => ['vessel_arrived', day(20), { ...arrival, source: 'terminal' }] as const],
+  ])('another %s is another milestone', (_, other) => {
+    const scenario = voyage({ container_numbers: [A, B] });
+    scenario.post('vessel_arrived', day(20), arrival);
+    const [code, time, rest] = other();
+    expect(scenario.post(code, time, rest).outcome).toBe('recorded');
+  });
+
+  it('an actual one at the estimated time is none', () => {
+    const scenario = voyage();
+    scenario.estimate('vessel_arrived', day(20));
+    expect(scenario.post('vessel_arrived', day(20), { source: 'carrier' }).outcome).toBe('recorded');
+    expect(scenario.record.ata).toBe(day(20));
+  });
+
+  it('with the same external_id and nothing different it stays untouched', () => {
+    const scenario = voyage();
+    const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
+    const second = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
+    expect(second).toMatchObject({ outcome: 'existing', events: [], milestoneId: first.milestoneId });
+    expect(second.milestone.revision).toBe(1);
+  });
+
+  it.each([
+    ['with an external_id as one without', null, 'EV-1', 'existing'],
+    ['without one as one with', 'EV-1', null, 'existing'],
+    ['both without', null, null, 'existing'],
+    ['under another external_id it is another milestone', 'EV-1', 'EV-2', 'recorded'],
+  ] as const)('of the same content: %s', (_, first, second, outcome) => {
+    const scenario = voyage({ container_numbers: [A] });
+    const before = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: first }).milestone;
+    const again = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: second, note: 'again' });
+    expect(again.outcome).toBe(outcome);
+    expect(again.milestoneId === before.id).toBe(outcome === 'existing');
+    expect(scenario.state?.timeline).toHaveLength(outcome === 'existing' ? 1 : 2);
+  });
+
+  it('one without an external_id takes it, which is no correction and is announced to nobody', () => {
+    const scenario = voyage();
+    const first = scenario.post('vessel_arrived', day(20)).milestone;
+    const again = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'again' });
+    expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
+    expect(types(again)).toEqual(['milestone.corrected.v1']);
+    expect(again.events.map((event) => announcementOf({ ...event, revision: 0 } as ShipmentEvent))).toEqual([
+      undefined,
+    ]);
+    expect(scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' })).toMatchObject({ events: [] });
+    expect(scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' })).toMatchObject({
+      outcome: 'corrected',
+      milestoneId: first.id,
+      milestone: { revision: 2 },
+    });
+    expect(scenario.post('vessel_arrived', day(21), { external_id: 'EV-2' }).outcome).toBe('recorded');
+  });
+
+  it('of several of the same content the one that may be it', () => {
+    const scenario = voyage();
+    scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
+    scenario.post('vessel_arrived', day(20), { external_id: 'EV-2' });
+    expect(scenario.post('vessel_arrived', day(20), { external_id: 'EV-3' }).outcome).toBe('recorded');
+    expect(scenario.post('vessel_arrived', day(20)).outcome).toBe('existing');
+    expect(scenario.state?.timeline).toHaveLength(3);
+  });
+
+  it('a superseded estimate takes it and stays superseded', () => {
+    const scenario = voyage();
+    const first = scenario.estimate('vessel_arrived', day(20)).milestone;
+    scenario.estimate('vessel_arrived', day(22));
+    const again = scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    expect(again).toMatchObject({ outcome: 'existing', milestoneId: first.id });
+    expect(again.milestone.superseded_at).not.toBeNull();
+    expect(scenario.record.eta).toBe(day(22));
+  });
+
+  it('the external_id goes before the content', () => {
+    const scenario = voyage();
+    const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const other = scenario.post('vessel_arrived', day(21), { external_id: 'EV-2' });
+    const again = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
+    expect(again).toMatchObject({ outcome: 'corrected', milestoneId: first.milestoneId });
+    expect(other.milestoneId).not.toBe(first.milestoneId);
+  });
+});
+
+describe('correction by external_id', () => {
+  it('keeps the id, counts the revision up, and says what it was', () => {
+    const scenario = voyage();
+    const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
+    const decision = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1', location: 'USLAX' });
+    expect(decision.outcome).toBe('corrected');
+    expect(decision.milestone).toEqual({
+      ...first,
+      occurred_at: day(21),
+      location: 'USLAX',
+      timezone: 'America/Los_Angeles',
+      revision: 2,
+    });
+    expect(types(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
+    expect(dataOf(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+      milestone: { from: first, to: decision.milestone },
+      ata: { from: day(20), to: day(21) },
+    });
+    expect(scenario.record).not.toHaveProperty('milestone');
+    expect(scenario.state?.timeline).toHaveLength(1);
+  });
+
+  it('is announced also when nothing else of the shipment moves', () => {
+    const scenario = voyage();
+    scenario.post('gated_in', day(1), { external_id: 'EV-1' });
+    const decision = scenario.post('gated_in', day(1), { external_id: 'EV-1', note: 'gate 4' });
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toEqual({
+      milestone: { from: expect.objectContaining({ note: null }), to: expect.objectContaining({ note: 'gate 4' }) },
+    });
+  });
+
+  it('that of an estimate is announced only by what it moves', () => {
+    const scenario = voyage();
+    scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const moved = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    expect(Object.keys(dataOf(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
+    const noted = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1', note: 'x' });
+    expect(types(noted)).toEqual(['milestone.corrected.v1']);
+  });
+
+  it('makes an actual one of an estimate', () => {
+    const scenario = voyage();
+    scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const decision = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1', source: 'carrier' });
+    expect(decision.outcome).toBe('corrected');
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
+    expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(21) });
+  });
+
+  it('moves the status back when the corrected one no longer carries it', () => {
+    const scenario = voyage();
+    scenario.post('vessel_departed', day(2), { external_id: 'EV-1' });
+    scenario.post('delivered', day(20), { external_id: 'EV-2' });
+    expect(scenario.record.status).toBe('delivered');
+    scenario.post('gated_out', day(20), { external_id: 'EV-2' });
+    expect(scenario.record.status).toBe('out_for_delivery');
+    expect(scenario.record.last_milestone?.code).toBe('gated_out');
+  });
+
+  it('keeps the timeline in order', () => {
+    const scenario = voyage();
+    scenario.post('gated_in', day(3), { external_id: 'EV-1' });
+    scenario.post('vessel_departed', day(4));
+    scenario.post('gated_in', day(5), { external_id: 'EV-1' });
+    expect(scenario.state?.timeline.map(({ milestone }) => milestone.code)).toEqual(['vessel_departed', 'gated_in']);
+    expect(scenario.record.last_milestone?.code).toBe('gated_in');
+  });
+});
+
+describe('the newest estimate for a code, container, location and source is the current one', () => {
+  const superseded = (scenario: Scenario) =>
+    scenario.state?.timeline
+      .filter(({ milestone }) => milestone.superseded_at !== null)
+      .map(({ milestone }) => milestone.id);
+
+  it('older ones get superseded_at', () => {
+    const scenario = voyage();
+    const first = scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
+    const decision = scenario.estimate('vessel_arrived', day(22), { location: 'USLAX' });
+    expect(dataOf(decision, 'milestone.recorded.v1')?.supersedes).toEqual([first.id]);
+    expect(superseded(scenario)).toEqual([first.id]);
+    scenario.estimate('vessel_arrived', day(21), { location: 'USLAX' });
+    expect(superseded(scenario)).toEqual([first.id, decision.milestone.id]);
+    expect(scenario.state?.timeline.find(({ milestone }) => milestone.id === first.id)?.milestone.superseded_at).toBe(
+      '2026-06-01T00:03:00.000Z',
+    );
+  });
+
+  it.each([
+    { location: 'USNYC' },
+    { location: 'USLAX', source: 'ais' as const },
+    { location: 'USLAX', container_number: A },
+    { location: 'USLAX', classifier: 'planned' as const },
+    { location: 'USLAX', classifier: 'actual' as const },
+  ])('another series is left alone: %j', (rest) => {
+    const scenario = voyage({ container_numbers: [A] });
+    scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' });
+    scenario.estimate('vessel_arrived', day(22), rest);
+    expect(superseded(scenario)).toEqual([]);
+  });
+
+  it('planned and actual ones are never superseded', () => {
+    const scenario = voyage();
+    scenario.post('vessel_arrived', day(20), { classifier: 'planned' });
+    scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
+    scenario.post('vessel_arrived', day(22));
+    scenario.post('vessel_arrived', day(23));
+    expect(superseded(scenario)).toEqual([]);
+  });
+
+  it('a person who comes back to an earlier estimate makes it the current one again', () => {
+    const manual = { source: 'manual' } as const;
+    const scenario = voyage();
+    scenario.estimate('vessel_arrived', day(20), manual);
+    scenario.estimate('vessel_arrived', day(22), manual);
+    expect(scenario.estimate('vessel_arrived', day(20), manual).outcome).toBe('recorded');
+    expect(scenario.record.eta).toBe(day(20));
+    expect(scenario.estimate('vessel_arrived', day(20), manual).outcome).toBe('existing');
+  });
+
+  it('a feed that resends all it knows moves nothing', () => {
+    const scenario = voyage();
+    for (let poll = 0; poll < 3; poll++) {
+      scenario.estimate('vessel_arrived', day(20));
+      scenario.estimate('vessel_arrived', day(22));
+    }
+    expect(scenario.state?.timeline).toHaveLength(2);
+    expect(scenario.record.eta).toBe(day(22));
+  });
+
+  it('a correction out of its series brings back the one before', () => {
+    const scenario = voyage();
+    const first = scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
+    scenario.estimate('vessel_arrived', day(22), { location: 'USLAX', external_id: 'EV-1' });
+    const decision = scenario.estimate('vessel_arrived', day(22), { location: 'USNYC', external_id: 'EV-1' });
+    expect(dataOf(decision, 'milestone.corrected.v1')).toMatchObject({ restores: [first.id], supersedes: [] });
+    expect(superseded(scenario)).toEqual([]);
+    expect(scenario.record.eta).toBe(day(20));
+  });
+
+  it('the newest of those before', () => {
+    const scenario = voyage();
+    scenario.estimate('vessel_arrived', day(20));
+    const second = scenario.estimate('vessel_arrived', day(18)).milestone;
+    scenario.estimate('vessel_arrived', day(19), { external_id: 'EV-1' });
+    const away = scenario.estimate('vessel_arrived', day(19), { external_id: 'EV-1', source: 'ais' });
+    expect(dataOf(away, 'milestone.corrected.v1')?.restores).toEqual([second.id]);
+  });
+
+  it('but none if it was not the current one itself', () => {
+    const scenario = voyage();
+    scenario.estimate('vessel_arrived', day(20));
+    scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    const current = scenario.estimate('vessel_arrived', day(22)).milestone;
+    const away = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1', source: 'ais' });
+    expect(dataOf(away, 'milestone.corrected.v1')?.restores).toEqual([]);
+    expect(superseded(scenario)).not.toContain(current.id);
+  });
+
+  it('a corrected one does not supersede itself', () => {
+    const scenario = voyage();
+    scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const decision = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    expect(dataOf(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
+  });
+
+  it('a superseded one that is corrected is the newest again', () => {
+    const scenario = voyage();
+    const first = scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
+    const second = scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-2' }).milestone;
+    scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    expect(superseded(scenario)).toEqual([second.id]);
+    expect(scenario.record.eta).toBe(day(21));
+    expect(first.id).not.toBe(second.id);
+  });
+});
