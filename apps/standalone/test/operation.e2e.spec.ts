@@ -171,8 +171,8 @@ describe('running standalone', () => {
 describe('standalone with an error that nobody catches', () => {
   it('logs it once, stops in order and ends with 1; the next start has everything', async () => {
     await withFolder(async (dataDir) => {
-      const key = await newKey(dataDir);
       const first = await startStandalone(dataDir, { NODE_OPTIONS: throwing('SIGUSR2', 'lost sk_live_abcdef') });
+      const key = await newKey(dataDir);
       const created = await client(first.url, key).post('/v1/shipments', { external_id: 'PO-1' });
       await first.stop('SIGUSR2');
       expect(first.child.exitCode).toBe(1);
@@ -248,8 +248,8 @@ describe('standalone without a server', () => {
 
   it('finishes what is in flight on SIGTERM', async () => {
     await withFolder(async (dataDir) => {
-      const key = await newKey(dataDir);
       const first = await startStandalone(dataDir);
+      const key = await newKey(dataDir);
       const api = client(first.url, key);
       await api.post('/v1/shipments', { external_id: 'warm' });
       const posts = Array.from({ length: 50 }, (_, n) => api.post('/v1/shipments', { external_id: `PO-${n}` }));

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 /** Of this process, what those under test get: they start faster where another has compiled their modules. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-const inherited = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
+export const inherited = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
 
 /** The built product in a process of its own, as a user starts it. */
 export interface StandaloneProcess {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { all, cli, client, newKey, startStandalone, withFolder } from './standalone-process.ts';
+import { all, cli, client, inherited, newKey, startStandalone, withFolder } from './standalone-process.ts';
 
 interface Resource {
   readonly id: string;
@@ -21,7 +21,7 @@ async function seen(url: string, key: string): Promise<readonly unknown[]> {
 /** Runs the command line with standard input; answers what it wrote to standard output. */
 function piped(dataDir: string, line: readonly string[], input = ''): string {
   const main = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
-  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir };
+  const env = { ...inherited, DATA_DIR: dataDir };
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...line], { env, input, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return stdout;
@@ -31,10 +31,10 @@ describe('the events of one system, taken into another', () => {
   it('make it answer the same there, whatever the workspace', async () => {
     await withFolder(async (folder) => {
       const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'events.jsonl')];
-      await cli(from, 'workspaces', 'create', '--name', 'acme');
       const workspaces = ['default', 'acme'];
       const before: (readonly unknown[])[] = [];
       const one = await startStandalone(from);
+      await cli(from, 'workspaces', 'create', '--name', 'acme');
       for (const workspace of workspaces) {
         const key = await newKey(from, 'live', 'operator', workspace);
         const api = client(one.url, key);
