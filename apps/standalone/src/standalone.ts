@@ -1,30 +1,13 @@
 import type { AddressInfo } from 'node:net';
-import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { EmbeddedEngine } from '@tracking/embedded';
 import { createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
-import { Identity } from '@tracking/identity';
-import { createOutboundHttp } from '@tracking/outbound-http';
-import { loadPlaces } from '@tracking/places';
-import type { Logger, Position } from '@tracking/ports';
-import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import {
-  Health,
-  PrometheusMetrics,
-  Shutdown,
-  blaming,
-  derivedKey,
-  sealingKey,
-  startManagementServer,
-} from '@tracking/runtime';
-import { Publisher, shipmentsService, eventBodies, eventTransfer } from '@tracking/shipments';
-import { WEBHOOK_TOPICS, Webhooks, useSecretsKey } from '@tracking/webhooks';
+import type { Logger } from '@tracking/ports';
+import { Health, Shutdown, blaming, derivedKey, startManagementServer } from '@tracking/runtime';
 import type { StandaloneConfig } from './config.ts';
-import { secretsKey } from './secrets.ts';
+import { openEngines } from './engines.ts';
+import { startFeatures } from './features.ts';
 
 const SHUTDOWN_MS = 20_000;
 const CATCH_UP_MS = 5_000;
-/** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
-const CHECKPOINT_INTERVAL_MS = 100;
 
 export interface Standalone {
   /** Where the API is; undefined without HTTP. */
@@ -42,88 +25,37 @@ export async function startStandalone(
   mode: 'server' | 'administration',
 ): Promise<Standalone> {
   const shutdown = new Shutdown(logger, SHUTDOWN_MS);
-  const metrics = new PrometheusMetrics('standalone');
   const health = new Health();
   shutdown.onUncaught(() => health.draining());
-  const clock = () => new Date();
   const baseUrl = config.baseUrl ?? addressOf(config.host, config.port);
   const appUrl = config.appUrl ?? baseUrl;
 
-  // Engines
-  const places = await loadPlaces({ file: config.placesFile });
-  const opening = EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
-  const engine = await blaming(`DATA_DIR ${config.dataDir}`, opening);
-  shutdown.add('engine', () => engine.close());
-  const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const secrets = await blaming('SECRETS_KEY', secretsKey(config, documentStore));
-  const sealing = await sealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
-  const outbound = createOutboundHttp({ ...config.webhooks, metrics });
-  shutdown.add('outbound calls', () => outbound.close());
+  const engines = await openEngines(config, logger, shutdown);
+  const features = await startFeatures(engines, { ...config, appUrl }, shutdown, mode === 'administration');
+  const { readModels, publishedEvents } = features;
+  const { eventStore } = engines.storage;
 
-  // Features
-  const identity = await Identity.open({ documentStore, clock, logger });
-  shutdown.add('identity', () => identity.close());
-  const shipments = shipmentsService({ eventStore, places, logger, metrics });
-  const subscribing = { clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
-  const readModels = await ReadModels.start({ eventStore, documentStore, leases, ...subscribing });
-  shutdown.add('read models', () => readModels.stop());
-  await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
-  const webhooks = await Webhooks.start({
-    eventStore,
-    documentStore,
-    broker,
-    leases,
-    outbound,
-    secretsKey: sealing,
-    clock,
-    random: Math.random,
-    logger,
-    metrics,
-    settings: {
-      appUrl,
-      timeoutMs: config.webhooks.timeoutMs,
-      recoveryAfterMs: config.webhooks.recoveryAfterMs,
-      policy: config.webhooks,
-      retention: config.webhooks.retention,
-    },
-    passive: mode === 'administration',
-  });
-  shutdown.add('webhooks', () => webhooks.stop());
-  const storage = { eventStore, documentStore, broker, leases };
-  const readModelsReached = (position: Position, timeoutMs: number) => readModels.allReached(position, timeoutMs);
-  const publisher = Publisher.start({ ...storage, ...subscribing, readModelsReached, appUrl });
-  shutdown.add('publisher', () => publisher.stop());
-
-  // Edges
-  const report = () => {
-    health.engine('storage', engine.failure);
-    return health.report();
-  };
-  const events = new PublishedEvents(readModels, eventBodies({ eventStore, appUrl }));
-  const administration = await createAdministrationApi({
-    identity,
-    readModels,
-    webhooks,
-    events: eventTransfer(eventStore),
-    publishedEvents: events,
-    logger,
-  });
+  const administration = await createAdministrationApi({ ...features, logger });
   await listenOnSocket(administration, config.dataDir);
   shutdown.add('administration', () => administration.close());
   if (mode === 'administration') {
     return { url: undefined, managementUrl: undefined, ready: Promise.resolve(), shutdown };
   }
 
+  const report = () => {
+    health.engine('storage', engines.engine.failure);
+    return health.report();
+  };
   const { managementHost, managementPort } = config;
-  const managing = startManagementServer({ host: managementHost, port: managementPort }, metrics, report);
+  const managing = startManagementServer({ host: managementHost, port: managementPort }, engines.metrics, report);
   const management = await blaming('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
   shutdown.add('management', () => management.close());
+
+  const { quota, places, clock, metrics, secrets } = engines;
   const api = await createHttpApi({
-    shipments,
-    readModels,
-    webhooks,
-    events,
-    authenticateKey: (key) => identity.authenticateKey(key),
+    ...features,
+    events: publishedEvents,
+    authenticateKey: (key) => features.identity.authenticateKey(key),
     head: () => eventStore.head(),
     quota,
     places,

@@ -1,0 +1,53 @@
+import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { Identity } from '@tracking/identity';
+import type { Position } from '@tracking/ports';
+import { PublishedEvents, ReadModels } from '@tracking/read-models';
+import type { Shutdown } from '@tracking/runtime';
+import { Publisher, eventOperations, shipmentsService } from '@tracking/shipments';
+import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
+import type { StandaloneConfig } from './config.ts';
+import type { Engines } from './engines.ts';
+
+/** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
+const CHECKPOINT_INTERVAL_MS = 100;
+
+export type Features = Awaited<ReturnType<typeof startFeatures>>;
+
+/** Started in this order, stopped in reverse. @param isPassive attempts nothing */
+export async function startFeatures(
+  { storage, outbound, places, clock, logger, metrics, sealing }: Engines,
+  config: StandaloneConfig & { readonly appUrl: string },
+  shutdown: Shutdown,
+  isPassive: boolean,
+) {
+  const { eventStore, documentStore, broker } = storage;
+  const { appUrl, webhooks: policy } = config;
+  const { timeoutMs, recoveryAfterMs, retention } = policy;
+
+  const identity = await Identity.open({ documentStore, clock, logger });
+  shutdown.add('identity', () => identity.close());
+  const shipments = shipmentsService({ eventStore, places, logger, metrics });
+  const following = { ...storage, clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
+  const readModels = await ReadModels.start(following);
+  shutdown.add('read models', () => readModels.stop());
+  await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
+  const webhooks = await Webhooks.start({
+    ...storage,
+    outbound,
+    secretsKey: sealing,
+    clock,
+    random: Math.random,
+    logger,
+    metrics,
+    settings: { appUrl, timeoutMs, recoveryAfterMs, policy, retention },
+    passive: isPassive,
+  });
+  shutdown.add('webhooks', () => webhooks.stop());
+  const readModelsReached = (position: Position, waitMs: number) => readModels.allReached(position, waitMs);
+  const publisher = Publisher.start({ ...following, readModelsReached, appUrl });
+  shutdown.add('publisher', () => publisher.stop());
+
+  const events = eventOperations(eventStore, appUrl);
+  const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
+  return { identity, shipments, readModels, webhooks, events, publishedEvents };
+}
