@@ -214,6 +214,15 @@ describe('between processes', () => {
     await elsewhere.close();
   });
 
+  it('does what it is asked for, whatever type is sent along', async () => {
+    const { answer } = await client.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const command = cancel(answer.shipment.id);
+    for (const type of ['ReopenShipment', 'UpsertShipment', 'constructor', undefined]) {
+      const cancelled = await client.cancelShipment({ ...command, type: type as 'CancelShipment' });
+      expect(cancelled.answer).toMatchObject({ outcome: 'cancelled', shipment: { status: 'cancelled' } });
+    }
+  });
+
   it('passes nothing that JSON would change', async () => {
     const created = await client.upsertShipment(upsert({ external_id: 'PO-1', legs: [] }));
     const { id } = created.answer.shipment;

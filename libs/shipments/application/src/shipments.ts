@@ -44,16 +44,19 @@ export function shipmentsService(options: ShipmentsOptions): ShipmentsService {
   metrics.gauge('commands_pending', 'Commands accepted and not answered yet.', [], () => writer.depth);
   metrics.gauge('shipment_cache_size', 'Folded shipments in memory.', [], () => cache.size);
 
-  const execute = (submitted: SubmittedCommand<CommandType>) =>
-    commandMetrics.measure(submitted.type, () => {
-      const command = withShipmentId(submitted);
+  // What is asked for decides what is done: the type that another process sends along is not believed.
+  const operation = (type: CommandType) => (submitted: SubmittedCommand<CommandType>) =>
+    commandMetrics.measure(type, () => {
+      const command = withShipmentId({ ...submitted, type } as SubmittedCommand<CommandType>);
       if (parseShipmentId(command.shipment_id) === undefined) throw noSuchShipment();
       return writer.write(command);
     });
 
   return {
     // Each of them is answered by the handler of its command's type.
-    ...(Object.fromEntries(commandTypes.map((type) => [operationOf(type), execute])) as unknown as ShipmentCommands),
+    ...(Object.fromEntries(
+      commandTypes.map((type) => [operationOf(type), operation(type)]),
+    ) as unknown as ShipmentCommands),
 
     async getShipment({ shipment_id, ...scope }) {
       const shipmentId = parseShipmentId(shipment_id);
