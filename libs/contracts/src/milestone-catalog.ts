@@ -26,27 +26,27 @@ export interface MilestoneCode {
 /** What else the rules about shipments ask of a code: docs/reference/shipments.md, docs/reference/exceptions.md. */
 export interface MilestoneRules extends Pick<MilestoneCode, 'status' | 'opens_exception'> {
   /** Instead of `status` for shipments of these modes. */
-  readonly status_by_mode?: Readonly<Partial<Record<Mode, ShipmentStatus>>>;
+  readonly status_by_mode: Readonly<Partial<Record<Mode, ShipmentStatus>>> | undefined;
   /** Instead of `status` for part loads (`lcl`). */
-  readonly status_lcl?: ShipmentStatus | null;
+  readonly status_lcl: ShipmentStatus | null | undefined;
   /** The goods leave by it; a pick-up is a departure by road and courier only. */
-  readonly departure?: 'vessel' | 'flight' | 'rail' | 'transshipment' | 'pick_up';
+  readonly departure: 'vessel' | 'flight' | 'rail' | 'transshipment' | 'pick_up' | undefined;
   /** An arrival that is never the shipment's, but may be a leg's. */
-  readonly leg_arrival?: true;
+  readonly leg_arrival: true | undefined;
   /** An estimate of it is one of the arrival: of shipments of any mode, or of a leg or shipment of these. */
-  readonly estimates_arrival?: 'any_mode' | readonly Mode[];
+  readonly estimates_arrival: 'any_mode' | readonly Mode[] | undefined;
   /** Once it is estimated, no other estimate speaks for the arrival at the destination. */
-  readonly at_destination?: true;
+  readonly at_destination: true | undefined;
   /** Goods or containers were seen to move: before they could be delivered, or with the delivery and after it. */
-  readonly movement?: 'journey' | 'delivery';
+  readonly movement: 'journey' | 'delivery' | undefined;
   /** A step of customs that is done. */
-  readonly clears?: 'export' | 'import';
+  readonly clears: 'export' | 'import' | undefined;
   /** What holds no longer when it is dated later. */
-  readonly takes_back?: 'cancellation' | 'availability';
+  readonly takes_back: 'cancellation' | 'availability' | undefined;
   /** The time of a container that it sets. */
-  readonly container_time?: 'discharged_at' | 'gated_out_at' | 'delivered_at' | 'empty_returned_at';
+  readonly container_time: 'discharged_at' | 'gated_out_at' | 'delivered_at' | 'empty_returned_at' | undefined;
   /** No goods move after it. */
-  readonly ends?: true;
+  readonly ends: true | undefined;
 }
 
 const ROAD = ['road', 'courier'] as const;
@@ -147,10 +147,25 @@ export function findMilestoneCode(code: string): MilestoneCode | undefined {
   return BY_CODE.get(code);
 }
 
+const NO_RULES: MilestoneRules = {
+  status: null,
+  opens_exception: null,
+  status_by_mode: undefined,
+  status_lcl: undefined,
+  departure: undefined,
+  leg_arrival: undefined,
+  estimates_arrival: undefined,
+  at_destination: undefined,
+  movement: undefined,
+  clears: undefined,
+  takes_back: undefined,
+  container_time: undefined,
+  ends: undefined,
+};
+// All of one shape: they are read for every milestone of a timeline, at every write.
 const RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
-  ROWS.map(([, code, , status, , , , , , , rules]) => [code, { opens_exception: null, ...rules, status }]),
+  ROWS.map(([, code, , status, , , , , , , rules]) => [code, { ...NO_RULES, ...rules, status }]),
 );
-const NO_RULES: MilestoneRules = { status: null, opens_exception: null };
 
 /** By a code; of one that the catalog does not know, that it means nothing. */
 export function milestoneRules(code: string): MilestoneRules {
