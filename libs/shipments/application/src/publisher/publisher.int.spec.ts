@@ -197,10 +197,11 @@ describe('the publisher', () => {
       }),
     });
     await eventually(async () => expect((await checkpoint())?.complete).toBe(true));
-    const before = (await checkpoint())?.position;
     await journey();
     await eventually(() => expect(failures).toBeGreaterThan(4));
-    expect((await checkpoint())?.position).toBe(before);
+    // Of the empty log there may be a position or none, by how soon it was looked at.
+    const [first] = await stage.stored();
+    expect(((await checkpoint())?.position ?? '') < (first?.position ?? '')).toBe(true);
     expect(metrics.value('retries_total{what="publishing"}')).toBeGreaterThan(0);
     isAway = false;
     const messages = await stage.published();
