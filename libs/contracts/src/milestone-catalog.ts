@@ -252,4 +252,3 @@ export const REASON_CODES = [
   'force_majeure',
   'external_other',
 ] as const;
-export type ReasonCode = (typeof REASON_CODES)[number];

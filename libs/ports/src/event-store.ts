@@ -46,6 +46,14 @@ export class VersionConflict extends Error {
   }
 }
 
+/** The text is no position of this store. */
+export class InvalidPosition extends Error {
+  override readonly name = 'InvalidPosition';
+  constructor(readonly position: string) {
+    super(`not a position of this store: ${position}`);
+  }
+}
+
 /** Of data and metadata of the events of one append, as JSON in UTF-8. Leaves a megabyte room for the events' names. */
 export const MAX_APPEND_BYTES = 1_000_000;
 
@@ -97,7 +105,7 @@ export interface EventStore {
   /**
    * The stream's events from revision `from` (0 by default) up to and including `to` (its end by default), in order;
    * empty if there is no such stream. Sees every append acknowledged before the call.
-   * @throws Unavailable
+   * @throws InvalidPosition, Unavailable
    */
   read(stream: string, range?: { readonly from?: number; readonly to?: number }): Promise<readonly StoredEvent[]>;
 

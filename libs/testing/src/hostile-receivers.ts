@@ -109,11 +109,6 @@ export const receivers = {
       socket.write(bytes),
 } as const;
 
-/** One behaviour per path (without query), another for all other paths. */
-export function byPath(paths: Readonly<Record<string, RawBehaviour>>, otherwise: RawBehaviour): RawBehaviour {
-  return (socket, request) => (paths[request.path.split('?')[0] ?? ''] ?? otherwise)(socket, request);
-}
-
 let bombs: { readonly megabytes: number; readonly bytes: Buffer } | undefined;
 /** Packed once per size: it takes a second. */
 function bomb(megabytes: number): Buffer {

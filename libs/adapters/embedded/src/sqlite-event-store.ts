@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   AppendTooLarge,
+  InvalidPosition,
   Unavailable,
   VersionConflict,
   type AppendResult,
@@ -200,6 +201,6 @@ function toPosition(number: number): Position {
 }
 
 function fromPosition(position: Position): number {
-  if (!/^[0-9a-f]{16}$/.test(position)) throw new TypeError(`not a position of this store: ${position}`);
+  if (!/^[0-9a-f]{16}$/.test(position)) throw new InvalidPosition(position);
   return Number.parseInt(position, 16);
 }

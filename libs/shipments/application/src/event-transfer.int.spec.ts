@@ -42,6 +42,9 @@ const refused = async (importing: Promise<unknown>) => {
 };
 
 describe('events from one store to another', () => {
+  it('refuses a position that is none of this store', () =>
+    withStore((store) => refused(eventTransfer(store).exportEvents({ after: '0', limit: 10 })).then(() => undefined)));
+
   it('are the same there, whatever the size of the pages, and however often they come', async () => {
     await withStore(async (from) => {
       const ids = await written(from, 5, 7);

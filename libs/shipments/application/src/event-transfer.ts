@@ -1,5 +1,5 @@
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
-import { VersionConflict, type EventStore, type StoredEvent } from '@tracking/ports';
+import { type EventStore, InvalidPosition, type StoredEvent, VersionConflict } from '@tracking/ports';
 import { SHIPMENT_STREAM_PREFIX, UnknownEventType, isShipmentStream, upcast } from '@tracking/shipments-domain';
 
 /** Characters of one page, so that it fits every channel; one event may exceed it. */
@@ -8,7 +8,7 @@ const STREAMS_AT_ONCE = 16;
 
 /** Takes the events of shipments out of one store and puts them into another, as they are. */
 export interface EventTransfer {
-  /** The events after the position, in the order in which they were stored. @throws Unavailable */
+  /** The events after the position, in the order in which they were stored. @throws DomainError `validation_failed`, Unavailable */
   exportEvents(request: { readonly after: string | null; readonly limit: number }): Promise<EventPage>;
   /**
    * Appends what is not there yet; the events of a stream come in their order. May be repeated.
@@ -39,6 +39,8 @@ export function eventTransfer(store: EventStore): EventTransfer {
           return { events: page.map(asExported), position: end, complete: isWhole && caughtUp };
         }
         return { events: [], position: after, complete: true };
+      } catch (error) {
+        throw error instanceof InvalidPosition ? foreignPosition() : error;
       } finally {
         enough.abort();
       }
@@ -115,6 +117,11 @@ function refuseForeign({ stream, type, id, revision, data, metadata }: ExportedE
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function foreignPosition(): DomainError {
+  const message = 'Must be the position of a page before.';
+  return new DomainError('validation_failed', message, [{ param: 'after', code: 'invalid_value', message }]);
 }
 
 function gap({ stream, revision }: ExportedEvent): DomainError {

@@ -1,5 +1,5 @@
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
-import { type LogLine, recordingLogger } from '@tracking/testing';
+import { type LogLine, eventually, recordingLogger } from '@tracking/testing';
 import { streamOf } from '@tracking/shipments-domain';
 import { milestone, milestones, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
@@ -48,6 +48,22 @@ describe('an engine that does not answer', () => {
     };
     await expect(shipments.recordMilestone(milestone(answer.shipment.id))).rejects.toThrow(WritesRefused);
     expect(appends).toBe(1);
+  });
+
+  it('at all is given up in the end; the command was carried out once the engine answers, and is not a second time', async () => {
+    const shipments = replica(store, { deadlineMs: 20 });
+    const { answer } = await replica(engine.store).upsertShipment(upsert({ external_id: 'PO-1' }));
+    const hanging = Promise.withResolvers<void>();
+    store.intercept = async (append) => {
+      await hanging.promise;
+      return append();
+    };
+    const command = milestone(answer.shipment.id);
+    await expect(shipments.recordMilestone(command)).rejects.toThrow(Unavailable);
+    hanging.resolve();
+    store.intercept = (append) => append();
+    await eventually(() => shipments.recordMilestone(command));
+    expect((await types(answer.shipment.id)).filter((type) => type === 'milestone.recorded.v1')).toHaveLength(1);
   });
 
   it('is told in a line for each command, by its request, trace and shipment', async () => {

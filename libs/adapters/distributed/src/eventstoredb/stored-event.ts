@@ -1,6 +1,6 @@
 import type { AllStreamResolvedEvent, Position as LogPosition, RecordedEvent } from '@eventstore/db-client';
 import type { JsonObject } from '@tracking/contracts';
-import type { Position, StoredEvent } from '@tracking/ports';
+import { InvalidPosition, type Position, type StoredEvent } from '@tracking/ports';
 
 const HALF = 16;
 /** Before the first event. */
@@ -13,7 +13,7 @@ export function toPosition({ commit, prepare }: LogPosition): Position {
 
 /** As the client takes it to begin after. */
 export function fromPosition(position: Position): LogPosition | 'start' {
-  if (!/^[0-9a-f]{32}$/.test(position)) throw new TypeError(`not a position of this store: ${position}`);
+  if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPosition(position);
   if (position === BEGINNING) return 'start';
   return { commit: BigInt(`0x${position.slice(0, HALF)}`), prepare: BigInt(`0x${position.slice(HALF)}`) };
 }
