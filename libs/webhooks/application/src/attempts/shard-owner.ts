@@ -152,7 +152,6 @@ export class ShardOwner {
     await retry(() => this.findPending(), { signal, firstPauseMs: 500, longestPauseMs: 2_000, onFailure }).catch(
       () => undefined,
     );
-    this.takingOver = undefined;
   }
 
   private async findPending(): Promise<void> {
@@ -160,7 +159,11 @@ export class ShardOwner {
     const { queues, dispatcher } = this.parts;
     while (!signal.aborted) {
       this.unknown = new Set(this.shards.all.filter((shard) => !this.known.has(shard)));
-      if (this.unknown.size === 0) return;
+      if (this.unknown.size === 0) {
+        // At once: whoever acquires a shard from here on begins anew.
+        this.takingOver = undefined;
+        return;
+      }
       for await (const endpointId of queues.endpoints()) {
         if (signal.aborted) return;
         const owned = this.unknown.has(shardOf(endpointId)) ? await this.reload(endpointId) : undefined;
