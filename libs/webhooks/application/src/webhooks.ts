@@ -103,7 +103,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
   const { timeoutMs, freshnessMs, maxInFlight, pollMs, policy, retention } = settings;
   const box = new SecretBox(dependencies.secretsKey);
-  const { wakeUps, ...stored } = await openCollections(dependencies.documentStore);
+  const { wakeUps: wakeUpDocuments, ...stored } = await openCollections(dependencies.documentStore);
   const { deliveries, repeatable, attempts } = stored;
   const countRetry = retryCounter(metrics);
   const ended = new AbortController();
@@ -121,8 +121,9 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const endpoints = new OwnedEndpoints(queues, stored.health, settings, random);
   const attempt: MakeAttempt = (...given) => worker.attempt(...given);
   const dispatcher = new Dispatcher({ endpoints, queues, attempt, maxInFlight, engines, clock, logger });
+  const wakeUps = new OwnerWakeUps(wakeUpDocuments);
   const owned = { leases, endpoints, queues, clients, dispatcher, logger, countRetry, pollMs };
-  const owner = new ShardOwner({ ...owned, wakeUps: new OwnerWakeUps(wakeUps), now: clock });
+  const owner = new ShardOwner({ ...owned, wakeUps, now: clock });
   const parking = new Parking({ ...around, documents: stored.parked, broker });
   const disabling = { store, eventStore, clock, logger };
   const worker = new DeliveryWorker({
@@ -161,7 +162,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   let consumed: Promise<void> | undefined;
   if (!passive) {
-    await engines.until('unpacking bundles', () => unpackBundles(dependencies.documentStore, repeatable));
+    await engines.until('unpacking bundles', () => unpackBundles(dependencies.documentStore, repeatable, wakeUps));
     owner.start();
     announcer.job.start();
     sweeper.job.start();

@@ -1,6 +1,7 @@
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 import { type NewDelivery, newDelivery } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, toDocument } from './delivery-document.ts';
+import type { OwnerWakeUps } from './owner-wake-ups.ts';
 
 const NAME = 'webhook_bundles';
 const AT_ONCE = 20;
@@ -15,6 +16,7 @@ type Shared = 'workspace_id' | 'environment' | 'endpoint_id' | 'event_type';
 export async function unpackBundles(
   store: Pick<DocumentStore, 'collection' | 'collectionNames' | 'dropCollection'>,
   deliveries: Collection<DeliveryDocument>,
+  wakeUps: Pick<OwnerWakeUps, 'request'>,
 ): Promise<void> {
   if (!(await store.collectionNames(NAME)).includes(NAME)) return;
   const bundles = await store.collection<BundleDocument>({ name: NAME, indexes: [] });
@@ -22,6 +24,8 @@ export async function unpackBundles(
     const some = await bundles.find({ filter: {}, sort: { fields: ['id'] }, limit: AT_ONCE });
     if (some.length === 0) break;
     await deliveries.writeMany(some.flatMap(unpacked).map((document) => ({ kind: 'insert', document })));
+    // Another process may own them already, and have read what waits.
+    await wakeUps.request([...new Set(some.map(({ endpoint_id }) => endpoint_id))]);
     await bundles.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
   }
   await store.dropCollection(NAME);
