@@ -19,11 +19,10 @@ import type { ShipmentCache } from './shipment-cache.ts';
 import { type LoadedShipment, readShipment } from './shipment-stream.ts';
 
 export interface CommandLimits {
-  /**
-   * Milliseconds for one command from its arrival: waiting for others, conflicts and repeats together. An engine that is
-   * silent is given up after twice that.
-   */
+  /** Milliseconds for one command from its arrival: waiting for others, conflicts and repeats together. */
   readonly deadlineMs: number;
+  /** Milliseconds until an event store that says nothing is given up; longer than the deadline, which tells more. */
+  readonly silenceMs: number;
   /** Most commands that wait for one shipment, and most in all; beyond, `Busy`. */
   readonly commandsPerShipment: number;
   readonly commands: number;
@@ -87,12 +86,11 @@ export class ShipmentWriter {
 
   /** @throws DomainError, Unavailable when the outcome is unknown, Busy */
   async write(command: ShipmentCommand): Promise<Written<ShipmentAnswer>> {
-    const { deadlineMs } = this.options.limits;
+    const { deadlineMs, silenceMs } = this.options.limits;
     const submitted = this.batches.submit(command.shipment_id, { command, deadline: monotonicMs() + deadlineMs });
     const silent = Promise.withResolvers<never>();
     const giveUp = () => silent.reject(new Unavailable('event store', 'no answer in time'));
-    // Twice: whoever waits for others or meets conflicts has been told by then, and more exactly.
-    const timer = setTimeout(giveUp, 2 * deadlineMs);
+    const timer = setTimeout(giveUp, silenceMs);
     return await Promise.race([submitted, silent.promise]).finally(() => clearTimeout(timer));
   }
 

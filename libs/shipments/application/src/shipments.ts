@@ -21,6 +21,7 @@ export interface ShipmentsLimits extends CommandLimits {
 
 const LIMITS: ShipmentsLimits = {
   deadlineMs: 5_000,
+  silenceMs: 10_000,
   commandsPerShipment: 2_000,
   commands: 10_000,
   cache: { shipments: 20_000, bytes: 128 * 1024 * 1024 },

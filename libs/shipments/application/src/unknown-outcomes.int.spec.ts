@@ -51,7 +51,7 @@ describe('an engine that does not answer', () => {
   });
 
   it('at all is given up in the end; the command was carried out once the engine answers, and is not a second time', async () => {
-    const shipments = replica(store, { deadlineMs: 20 });
+    const shipments = replica(store, { silenceMs: 20 });
     const { answer } = await replica(engine.store).upsertShipment(upsert({ external_id: 'PO-1' }));
     const hanging = Promise.withResolvers<void>();
     store.intercept = async (append) => {

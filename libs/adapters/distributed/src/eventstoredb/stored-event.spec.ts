@@ -1,3 +1,4 @@
+import { InvalidPosition } from '@tracking/ports';
 import { BEGINNING, fromPosition, toPosition } from './stored-event.ts';
 
 describe('a position in the log', () => {
@@ -25,6 +26,6 @@ describe('a position in the log', () => {
   });
 
   it.each(['', '0', '000000000000000a', 'x'.repeat(32)])('of another store is refused: %j', (position) => {
-    expect(() => fromPosition(position)).toThrow(TypeError);
+    expect(() => fromPosition(position)).toThrow(InvalidPosition);
   });
 });
