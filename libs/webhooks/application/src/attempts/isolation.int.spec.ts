@@ -115,16 +115,25 @@ describe('an endpoint that is behind', () => {
     await publish(20);
     await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(20));
     await stage.consumed();
+    // The neighbour had 20 at once too: it keeps up from when only the slow one's deliveries come in the second write.
+    const recordedLate = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
+    await eventually(async () => {
+      const before = recordedLate();
+      await publish(1);
+      await stage.consumed();
+      expect(recordedLate() - before).toBe(1);
+    });
+    const stored = events.length;
 
     process.holdDeliveriesTo = id;
     await publish(1);
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(21));
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(stored + 1));
     await eventually(() => expect(process.atGate).toBe(1));
     expect(await stage.lag()).toBe(1);
-    expect(await stage.deliveries(webhooks, { endpoint_id: id })).toHaveLength(20);
+    expect(await stage.deliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
     process.letGo();
     gate.resolve();
-    await eventually(async () => expect(await count(['succeeded'], id)).toBe(21));
+    await eventually(async () => expect(await count(['succeeded'], id)).toBe(stored + 1));
     const arrived = stage.receivers.at(SLOW).map(({ headers }) => headers['service-event-id']);
     expect(arrived).toEqual(events.map((event) => event.id));
     await stage.consumed();
