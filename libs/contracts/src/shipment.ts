@@ -128,6 +128,7 @@ export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_FIELDS) as readonly (k
 /** With the fields that it lacks, empty and behind the others: what was stored before there were such fields. */
 export function withAllFields<T extends Partial<ShipmentFields>>(some: T): T & ShipmentFields {
   const missing = SHIPMENT_FIELDS.filter((field) => some[field] === undefined);
+  if (missing.length === 0) return some as T & ShipmentFields;
   return {
     ...(some as T & ShipmentFields),
     ...Object.fromEntries(missing.map((field) => [field, EMPTY_SHIPMENT_FIELDS[field]])),

@@ -32,8 +32,9 @@ export class BodyPipe<T extends object> implements PipeTransform<Sent, ReadBody<
 }
 
 class NoFields {}
+const NOTHING = new BodyPipe(NoFields, NoFields);
 
 /** For an operation that takes no body: whatever is sent is ignored, and warned about. */
 export const NO_BODY: PipeTransform<Sent, readonly Warning[]> = {
-  transform: (sent) => (isObject(sent.body) ? new BodyPipe(NoFields, NoFields).transform(sent).warnings : []),
+  transform: (sent) => (isObject(sent.body) ? NOTHING.transform(sent).warnings : []),
 };

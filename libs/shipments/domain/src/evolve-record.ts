@@ -6,12 +6,21 @@ import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
  * @throws Error when the first event is no creation: the stream is not whole
  */
 export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
+  const { type, data, revision } = event;
+  const before = descriptorOf(type).begin?.(data, revision).record ?? record;
+  if (before === undefined) throw beginsNoShipment(event);
+  return recordAfter(before, event);
+}
+
+/** @param before of an event that begins a stream: the record as it begins */
+export function recordAfter(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision, metadata } = event;
-  const descriptor = descriptorOf(type);
-  const before = descriptor.begin?.(data, revision).record ?? record;
-  if (before === undefined) throw new Error(`${type} at revision ${revision} of no shipment`);
-  const after = descriptor.applyToRecord?.(before, data) ?? before;
+  const after = descriptorOf(type).applyToRecord?.(before, data) ?? before;
   return { ...after, updated_at: metadata.recorded_at, version: revision + 1 };
+}
+
+export function beginsNoShipment({ type, revision }: ShipmentEvent): Error {
+  return new Error(`${type} at revision ${revision} of no shipment`);
 }
 
 /**

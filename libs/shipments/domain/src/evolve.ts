@@ -1,5 +1,5 @@
 import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
-import { evolveRecord } from './evolve-record.ts';
+import { beginsNoShipment, recordAfter } from './evolve-record.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
 import { type MilestoneChanges, putMilestone } from './timeline.ts';
 
@@ -30,10 +30,9 @@ function draftOf(state: ShipmentState): ShipmentDraft {
 function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): ShipmentDraft {
   const { type, data, revision, metadata } = event;
   const descriptor = descriptorOf(type);
-  const record = evolveRecord(before?.record, event);
   const draft = before ?? descriptor.begin?.(data, revision);
-  if (draft === undefined) throw new Error(`${type} begins no shipment`);
-  draft.record = record;
+  if (draft === undefined) throw beginsNoShipment(event);
+  draft.record = recordAfter(draft.record, event);
   if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
   const changes = milestoneChanges(event);
   if (changes !== undefined) putMilestone(draft.timeline, changes, revision);
