@@ -16,7 +16,7 @@ const boundaries = [
     sourceTag: 'layer:runtime',
     onlyDependOnLibsWithTags: ['layer:resilience', 'layer:contracts', 'layer:ports', 'layer:testing'],
   },
-  { sourceTag: 'layer:testing', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
+  { sourceTag: 'layer:testing', onlyDependOnLibsWithTags: ['layer:resilience', 'layer:contracts', 'layer:ports'] },
   {
     sourceTag: 'layer:adapter',
     onlyDependOnLibsWithTags: ['layer:resilience', 'layer:contracts', 'layer:ports', 'layer:testing', 'layer:stand-in'],

@@ -5,3 +5,8 @@ export interface Scope {
   readonly workspace_id: string;
   readonly environment: Environment;
 }
+
+/** Whether something is of the scope. */
+export function isInScope(owned: Scope, { workspace_id, environment }: Scope): boolean {
+  return owned.workspace_id === workspace_id && owned.environment === environment;
+}

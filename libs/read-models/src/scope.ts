@@ -12,7 +12,3 @@ export function scopeOf({ workspace_id, environment }: Scope): Scope {
 export function inScope(scope: Scope): Filter {
   return { ...scopeOf(scope) };
 }
-
-export function isInScope(row: Scope, { workspace_id, environment }: Scope): boolean {
-  return row.workspace_id === workspace_id && row.environment === environment;
-}

@@ -11,3 +11,17 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener('abort', done, { once: true });
   });
 }
+
+/**
+ * Settles as `promise` does, if it does so in time; what it does later is nobody's concern.
+ * @param late makes what is thrown after `ms` milliseconds
+ */
+export async function withDeadline<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
+  const given = Promise.withResolvers<never>();
+  const timer = setTimeout(() => given.reject(late()), ms);
+  try {
+    return await Promise.race([promise, given.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

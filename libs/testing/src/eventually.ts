@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { withDeadline } from '@tracking/resilience';
 import { patient } from './patience.ts';
 
 /**
@@ -25,14 +26,5 @@ export async function eventually<T>(
  * @throws Error where it has not settled after `deadlineMs`, times the patience of this run
  */
 export async function beforeDeadline<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = globalThis.setTimeout(
-    () => late.reject(new Error(`not settled within ${deadlineMs} ms`)),
-    patient(deadlineMs),
-  );
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await withDeadline(promise, patient(deadlineMs), () => new Error(`not settled within ${deadlineMs} ms`));
 }

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Warning } from '@tracking/contracts';
+import type { Position } from '@tracking/ports';
 import type { WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import { HEAD } from '../dependencies.ts';
@@ -17,14 +18,18 @@ export class WebhookWrites {
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
   ) {}
 
-  /** @param warnings of the request's body */
+  /**
+   * @param warnings of the request's body
+   * @param positionAfter asked when it is done: as which write it is answered, where it has a place in the log
+   */
   async write<T extends object>(
     reply: FastifyReply,
     warnings: readonly Warning[],
     run: (command: WebhookCommand) => Promise<T>,
+    positionAfter: () => Promise<Position | undefined> = () => Promise.resolve(undefined),
   ): Promise<WithWarnings<T>> {
     const written = await run(webhookCommand(reply));
-    await this.readYourWrites.wrote(reply, undefined);
+    await this.readYourWrites.wrote(reply, await positionAfter());
     return { ...written, warnings };
   }
 
@@ -37,11 +42,8 @@ export class WebhookWrites {
     warnings: readonly Warning[],
     run: (command: WebhookCommand) => Promise<T>,
   ): Promise<WithWarnings<T>> {
-    const written = await run(webhookCommand(reply));
     // It is done; where the end of the log cannot be had, nothing is written that could be answered later.
-    const end = await this.head().catch(() => undefined);
-    await this.readYourWrites.wrote(reply, end);
-    return { ...written, warnings };
+    return this.write(reply, warnings, run, () => this.head().catch(() => undefined));
   }
 }
 

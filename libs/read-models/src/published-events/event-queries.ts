@@ -1,9 +1,9 @@
-import type { EventType, Scope, Timestamp } from '@tracking/contracts';
+import { type EventType, type Scope, type Timestamp, isInScope } from '@tracking/contracts';
 import type { Collection, Filter, Position } from '@tracking/ports';
 import { type EventReference, streamOf } from '@tracking/shipments-domain';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage, SortValues } from '../read-model.ts';
-import { inScope, isInScope } from '../scope.ts';
+import { inScope } from '../scope.ts';
 import type { PublishedEventRow } from './published-event-rows.ts';
 
 export interface EventListQuery {

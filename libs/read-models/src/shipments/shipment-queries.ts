@@ -1,9 +1,9 @@
-import { SHIPMENT_STATUSES } from '@tracking/contracts';
+import { SHIPMENT_STATUSES, isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Collection, Filter, Position, Query } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage, SortValues } from '../read-model.ts';
-import { inScope, isInScope } from '../scope.ts';
+import { inScope } from '../scope.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
 export interface ShipmentListQuery {

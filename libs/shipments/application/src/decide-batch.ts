@@ -1,4 +1,4 @@
-import { DomainError } from '@tracking/contracts';
+import { DomainError, isInScope } from '@tracking/contracts';
 import { MAX_APPEND_BYTES, type NewEvent } from '@tracking/ports';
 import {
   type DecideContext,
@@ -6,18 +6,12 @@ import {
   type ShipmentState,
   decide,
   fold,
+  noSuchShipment,
   revisionOf,
 } from '@tracking/shipments-domain';
 import { type ShipmentAnswer, answerTo } from './answers.ts';
 import { partId } from './ids.ts';
-import {
-  type LoadedShipment,
-  eventsOf,
-  isInScope,
-  lastingCharacters,
-  noSuchShipment,
-  toNewEvent,
-} from './shipment-stream.ts';
+import { type LoadedShipment, eventsOf, lastingCharacters, toNewEvent } from './shipment-stream.ts';
 
 /** What became of one command of a batch, if its events are appended where they were decided. */
 export type CommandOutcome =

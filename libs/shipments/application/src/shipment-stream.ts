@@ -1,4 +1,4 @@
-import { DomainError, type JsonObject, type Scope } from '@tracking/contracts';
+import type { JsonObject } from '@tracking/contracts';
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import {
   type ShipmentCommand,
@@ -9,16 +9,6 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { eventId } from './ids.ts';
-
-/** Whether the shipment belongs to the scope, as its first event says. */
-export function isInScope(state: ShipmentState, scope: Scope): boolean {
-  return state.workspace_id === scope.workspace_id && state.environment === scope.environment;
-}
-
-/** The same whether it does not exist or is another's: ids tell nobody anything. */
-export function noSuchShipment(): DomainError {
-  return new DomainError('not_found', 'There is no such shipment.');
-}
 
 /** A shipment folded from its stream up to `revision`; `position` is that of the event there, or a little later. */
 export interface LoadedShipment {

@@ -9,7 +9,7 @@ import {
   WritesRefused,
   originFields,
 } from '@tracking/ports';
-import { monotonicMs, retry } from '@tracking/resilience';
+import { monotonicMs, retry, withDeadline } from '@tracking/resilience';
 import type { DecideContext, ShipmentCommand } from '@tracking/shipments-domain';
 import { streamOf } from '@tracking/shipments-domain';
 import { type ShipmentAnswer, type Written, rebuildAnswer } from './answers.ts';
@@ -88,10 +88,7 @@ export class ShipmentWriter {
   async write(command: ShipmentCommand): Promise<Written<ShipmentAnswer>> {
     const { deadlineMs, silenceMs } = this.options.limits;
     const submitted = this.batches.submit(command.shipment_id, { command, deadline: monotonicMs() + deadlineMs });
-    const silent = Promise.withResolvers<never>();
-    const giveUp = () => silent.reject(new Unavailable('event store', 'no answer in time'));
-    const timer = setTimeout(giveUp, silenceMs);
-    return await Promise.race([submitted, silent.promise]).finally(() => clearTimeout(timer));
+    return await withDeadline(submitted, silenceMs, () => new Unavailable('event store', 'no answer in time'));
   }
 
   private async work(shipmentId: string, batch: readonly QueuedJob[]): Promise<void> {

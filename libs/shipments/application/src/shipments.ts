@@ -1,16 +1,18 @@
+import { isInScope } from '@tracking/contracts';
 import type { EventStore, Logger, Metrics } from '@tracking/ports';
 import {
   type CommandType,
   type DecideContext,
   type ShipmentCommand,
   commandTypes,
+  noSuchShipment,
   parseShipmentId,
   streamOf,
 } from '@tracking/shipments-domain';
 import { shipmentIdFor } from './ids.ts';
 import { CommandMetrics } from './metrics.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
-import { isInScope, noSuchShipment, readShipment } from './shipment-stream.ts';
+import { readShipment } from './shipment-stream.ts';
 import { ShipmentWriter, type CommandLimits } from './shipment-writer.ts';
 import type { ShipmentCommands, ShipmentsService, SubmittedCommand } from './shipments-service.ts';
 

@@ -20,6 +20,11 @@ export function refuseIfAny(errors: readonly FieldError[]): void {
   throw new DomainError(code, errors.length === 1 ? first.message : `${errors.length} fields are not valid.`, errors);
 }
 
+/** The same whether it does not exist or is another's: ids tell nobody anything. */
+export function noSuchShipment(): DomainError {
+  return new DomainError('not_found', 'There is no such shipment.');
+}
+
 /** Writes to a cancelled shipment are stored, and warn unless they take the cancellation back. */
 export function whileCancelled(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   if (before.status !== 'cancelled' || after.status !== 'cancelled') return [];

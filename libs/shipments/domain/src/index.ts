@@ -25,6 +25,7 @@ export {
   handlerOf,
 } from './commands/shipment-commands.ts';
 export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './commands/upsert-shipment.ts';
+export { noSuchShipment } from './decision.ts';
 export type { Announcement } from './events/descriptor.ts';
 export type * from './events/event-data.ts';
 export type { ShipmentEvent, ShipmentEventBody, ShipmentEventType } from './events/stored-events.ts';

@@ -18,6 +18,7 @@ import {
   type Position,
   type StoredEvent,
 } from '@tracking/ports';
+import { withDeadline } from '@tracking/resilience';
 import { catchUp } from './catch-up.ts';
 import { ENGINE, timedOut } from './eventstoredb-errors.ts';
 import { DEFAULT_LIMITS, type EventStoreDbLimits, type EventStoreDbOptions } from './eventstoredb-options.ts';
@@ -126,12 +127,10 @@ export class EventStoreDbEventStore implements EventStore {
   ): Promise<AppendResult> {
     const { client, callOptions } = this.node;
     const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
-    const given = Promise.withResolvers<never>();
-    // The client's own deadline begins when it is connected.
-    const timer = setTimeout(() => given.reject(timedOut()), leftMs);
     try {
       const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
-      const { nextExpectedRevision, position } = await Promise.race([answer, given.promise]);
+      // The client's own deadline begins when it is connected.
+      const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, timedOut);
       const revision = Number(nextExpectedRevision);
       if (position !== undefined) return { revision, position: toPosition(position) };
       // Of what was there before, a node may not tell where.
@@ -146,8 +145,6 @@ export class EventStoreDbEventStore implements EventStore {
         expected,
         typeof actualVersion === 'bigint' ? Number(actualVersion) : 'no_stream',
       );
-    } finally {
-      clearTimeout(timer);
     }
   }
 

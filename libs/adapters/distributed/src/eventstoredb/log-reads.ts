@@ -1,5 +1,6 @@
 import { BACKWARDS, END, type StreamingRead } from '@eventstore/db-client';
 import type { Position } from '@tracking/ports';
+import { withDeadline } from '@tracking/resilience';
 import { timedOut } from './eventstoredb-errors.ts';
 import type { NodeClient } from './node-client.ts';
 import { fromPosition, toLogEntry, toPosition } from './stored-event.ts';
@@ -27,18 +28,15 @@ export async function readPage({ client, callOptions }: NodeClient, after: Posit
 export async function collect<T>(read: StreamingRead<T>, timeoutMs: number): Promise<T[]> {
   const found: T[] = [];
   const ended = Promise.withResolvers<void>();
-  const timer = setTimeout(() => ended.reject(timedOut()), timeoutMs);
   read
     .on('data', (one: T) => found.push(one))
     .on('end', ended.resolve)
     .on('error', ended.reject);
   try {
-    await ended.promise;
+    await withDeadline(ended.promise, timeoutMs, timedOut);
     return found;
   } catch (error) {
     read.cancel().catch(() => undefined);
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as after } from 'node:timers/promises';
 import {
   Unavailable,
   type Clock,
@@ -8,6 +7,7 @@ import {
   type Quota,
   type QuotaDecision,
 } from '@tracking/ports';
+import { withDeadline } from '@tracking/resilience';
 import { QuotaKey, UNREACHABLE, type QuotaRecord } from './quota-key.ts';
 
 /** A minute's counts may be lost in a crash of the store: written like what can be made again. */
@@ -59,20 +59,13 @@ export class MongoQuota implements Quota {
     operation: (records: Collection<QuotaRecord>) => Promise<R>,
   ): Promise<R | typeof UNREACHABLE> => {
     if (performance.now() < this.localUntil) return UNREACHABLE;
-    const answered = new AbortController();
     try {
-      return await Promise.race([
-        this.store.collection<QuotaRecord>(RECORDS).then(operation),
-        after(STORE_TIMEOUT_MS, undefined, { signal: answered.signal }).then(() => {
-          throw new Unavailable('quota', 'the store takes too long');
-        }),
-      ]);
+      const done = this.store.collection<QuotaRecord>(RECORDS).then(operation);
+      return await withDeadline(done, STORE_TIMEOUT_MS, () => new Unavailable('quota', 'the store takes too long'));
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       this.localUntil = performance.now() + LOCAL_MS;
       return UNREACHABLE;
-    } finally {
-      answered.abort();
     }
   };
 }

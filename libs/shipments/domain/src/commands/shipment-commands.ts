@@ -1,4 +1,5 @@
-import { DomainError, type Warning } from '@tracking/contracts';
+import type { Warning } from '@tracking/contracts';
+import { noSuchShipment } from '../decision.ts';
 import type { ShipmentState } from '../state.ts';
 import { type CancelShipment, cancelShipment } from './cancel-shipment.ts';
 import type { CommandHandler, CommandResult, DecideContext, Decision } from './command.ts';
@@ -50,6 +51,6 @@ export function decide<Type extends CommandType>(
 function decision(command: ShipmentCommand, state: ShipmentState | undefined, context: DecideContext): Decision {
   const handler = handlerOf(command.type);
   if (state !== undefined) return handler.decide(command, state, context);
-  if (handler.create === undefined) throw new DomainError('not_found', 'There is no such shipment.');
+  if (handler.create === undefined) throw noSuchShipment();
   return handler.create(command, context);
 }

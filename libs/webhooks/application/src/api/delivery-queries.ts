@@ -1,6 +1,5 @@
-import { DELIVERY_STATUSES, type DeliveryStatus, type JsonValue } from '@tracking/contracts';
+import { DELIVERY_STATUSES, type DeliveryStatus, type JsonValue, isInScope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
-import { inScope } from '../endpoints/endpoint-store.ts';
 import { noSuchDelivery } from '../refusals.ts';
 import type {
   DeliveryFilter,
@@ -118,7 +117,7 @@ function conditions({ endpoint_id, event_type, since, until }: DeliveryFilter): 
 }
 
 function isOfOne(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
-  return scopes.some((scope) => inScope(delivery, scope));
+  return scopes.some((scope) => isInScope(delivery, scope));
 }
 
 function keyOf({ created_at, id }: DeliveryDocument): string {

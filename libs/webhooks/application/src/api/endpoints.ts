@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { isInScope } from '@tracking/contracts';
 import type { Clock, EventStore, OutboundHttp } from '@tracking/ports';
 import {
   DEFAULT_ENDPOINT_FIELDS,
@@ -21,7 +22,7 @@ import {
   sealedSecret,
   toEndpoint,
 } from '../endpoints/endpoint-document.ts';
-import { type EndpointChange, type EndpointStore, inScope } from '../endpoints/endpoint-store.ts';
+import type { EndpointChange, EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { SecretBox } from '../endpoints/secret-box.ts';
 import { challenge } from '../endpoints/verification.ts';
 import type { SandboxTests } from '../recording/sandbox-tests.ts';
@@ -76,7 +77,7 @@ export class Endpoints implements WebhookEndpoints {
       updated_at: command.at,
       revision: 1,
     });
-    if (stored.deleted || !inScope(stored, command)) throw noSuchEndpoint();
+    if (stored.deleted || !isInScope(stored, command)) throw noSuchEndpoint();
     // Not the one made here where the command was repeated.
     return { ...toEndpoint(stored), secret: openedSecrets(box, stored)[0] ?? '' };
   }

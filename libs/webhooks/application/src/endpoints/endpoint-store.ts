@@ -1,4 +1,4 @@
-import type { Timestamp } from '@tracking/contracts';
+import { type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, DuplicateKey, Unavailable } from '@tracking/ports';
 import { noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
 import type { Listed, PageRequest, Scope } from '../requests.ts';
@@ -21,7 +21,7 @@ export class EndpointStore {
   /** @throws not_found when it is not of this scope, or deleted */
   async require(scope: Scope, id: string): Promise<EndpointDocument> {
     const found = await this.documents.get(id);
-    if (found === undefined || found.deleted || !inScope(found, scope)) throw noSuchEndpoint();
+    if (found === undefined || found.deleted || !isInScope(found, scope)) throw noSuchEndpoint();
     return found;
   }
 
@@ -80,10 +80,6 @@ export class EndpointStore {
     }
     throw new Unavailable('document store', `endpoint ${id} is being changed by too many at once`);
   }
-}
-
-export function inScope(document: Scope, scope: Scope): boolean {
-  return document.workspace_id === scope.workspace_id && document.environment === scope.environment;
 }
 
 function ofScope({ workspace_id, environment }: Scope) {
