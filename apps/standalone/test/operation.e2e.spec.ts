@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +10,9 @@ import {
   cli,
   client,
   newKey,
-  refusalOf,
   startRefused,
   startStandalone,
   withFolder,
-  throwing,
   type StandaloneProcess,
 } from './standalone-process.ts';
 
@@ -40,46 +38,6 @@ describe('running standalone', () => {
     expect(second.output.trim().split('\n')).toHaveLength(1);
     expect(second.output).toContain(dataDir);
     expect(second.output).toMatch(/in use|another process/i);
-  });
-
-  it.each([
-    ['PORT', '99999'],
-    ['SECRETS_KEY', 'too-short'],
-    ['TRUSTED_PROXIES', 'everyone'],
-    ['LOG_LEVEL', 'loud'],
-    ['PLACES_FILE', '/does/not/exist.csv'],
-    ['DATA_DIR', fileURLToPath(import.meta.url)],
-    ['DATA_DIR', join(fileURLToPath(import.meta.url), 'below-a-file')],
-    ['DATA_DIR', '/dev/null/data'],
-    // A file system that takes no folders.
-    ['DATA_DIR', '/proc/some/data'],
-    ['HOST', '203.0.113.1'],
-    ['MANAGEMENT_HOST', '203.0.113.1'],
-  ])('refuses a wrong %s with one line that names it', async (name, value) => {
-    await withFolder(async (folder) => {
-      const ended = await startRefused(folder, { [name]: value });
-      expect(ended.code).toBe(1);
-      expect(ended.output.trim().split('\n')).toHaveLength(1);
-      expect(ended.output).toContain(name);
-    });
-  });
-
-  it.each(['PORT', 'MANAGEMENT_PORT'])('refuses a %s in use with one line that names it', async (name) => {
-    await withFolder(async (folder) => {
-      const taken = new URL(server.url).port;
-      const ended = await startRefused(folder, { [name]: taken });
-      expect(ended.code).toBe(1);
-      expect(ended.output.trim().split('\n')).toEqual([expect.stringMatching(new RegExp(`\\b${name}:.*${taken}`))]);
-    });
-  });
-
-  it('refuses a data folder that holds something else with one line that names it', async () => {
-    await withFolder(async (folder) => {
-      await writeFile(join(folder, 'storage.db'), 'no database of ours '.repeat(1000));
-      const ended = await startRefused(folder);
-      expect(ended.code).toBe(1);
-      expect(ended.output.trim().split('\n')).toEqual([expect.stringContaining(`DATA_DIR ${folder}: `)]);
-    });
   });
 
   it('answers its health, its documentation and its metrics', async () => {
@@ -168,31 +126,6 @@ describe('running standalone', () => {
   });
 });
 
-describe('standalone with an error that nobody catches', () => {
-  it('logs it once, stops in order and ends with 1; the next start has everything', async () => {
-    await withFolder(async (dataDir) => {
-      const first = await startStandalone(dataDir, { NODE_OPTIONS: throwing('SIGUSR2', 'lost sk_live_abcdef') });
-      const key = await newKey(dataDir);
-      const created = await client(first.url, key).post('/v1/shipments', { external_id: 'PO-1' });
-      await first.stop('SIGUSR2');
-      expect(first.child.exitCode).toBe(1);
-      const lines = first
-        .output()
-        .split('\n')
-        .filter((line) => line.includes('nobody caught'));
-      expect(lines.map((line) => JSON.parse(line))).toEqual([
-        expect.objectContaining({
-          level: 'error',
-          error: expect.stringMatching(/^Error: lost sk_live_\[redacted\]\n/),
-        }),
-      ]);
-      const second = await startStandalone(dataDir);
-      expect((await client(second.url, key).get(`/v1/shipments/${created.data.id}`)).status).toBe(200);
-      await second.stop();
-    });
-  });
-});
-
 describe('standalone without a server', () => {
   it('answers the command line on a fresh folder, and the server accepts the key made there', async () => {
     await withFolder(async (dataDir) => {
@@ -208,63 +141,6 @@ describe('standalone without a server', () => {
       expect(models.map((model: { name: string }) => model.name)).toEqual(
         expect.arrayContaining(['shipments', 'milestones']),
       );
-    });
-  });
-
-  it('warns of what looks like a setting of its own, once, and of nothing else', async () => {
-    await withFolder(async (dataDir) => {
-      const others = { MONGODB_URL: 'mongodb://127.0.0.1', KAFKA_BROKER: '127.0.0.1:9092', DATABASE_URL: 'x' };
-      const server = await startStandalone(dataDir, { ...others, WEBHOOKS_TIMOUT: '5s' });
-      await server.stop();
-      const lines = server
-        .output()
-        .split('\n')
-        .filter((line) => line.includes('"level":"warn"'));
-      expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-        'WEBHOOKS_TIMOUT is no setting, did you mean WEBHOOKS_TIMEOUT?',
-      ]);
-    });
-  });
-
-  it('refuses another key for its secrets, or none, with one line that says what to do', async () => {
-    await withFolder(async (dataDir) => {
-      await newKey(dataDir);
-      const file = join(dataDir, 'secrets.key');
-      const key = await readFile(file, 'utf8');
-      await rm(file);
-      for (const [env, fault] of [
-        [{}, `SECRETS_KEY is not set and ${file} is missing`],
-        [{ SECRETS_KEY: Buffer.alloc(32).toString('base64') }, 'SECRETS_KEY holds another key'],
-      ] as const) {
-        const refused = await refusalOf(dataDir, env);
-        expect(refused).toContain(fault);
-        expect(refused).toMatch(/put that one back.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
-      }
-      await expect(cli(dataDir, 'keys', 'list')).rejects.toThrow(`SECRETS_KEY is not set and ${file} is missing`);
-      const server = await startStandalone(dataDir, { SECRETS_KEY: key.trim() });
-      await server.stop();
-    });
-  });
-
-  it('finishes what is in flight on SIGTERM', async () => {
-    await withFolder(async (dataDir) => {
-      const first = await startStandalone(dataDir);
-      const key = await newKey(dataDir);
-      const api = client(first.url, key);
-      await api.post('/v1/shipments', { external_id: 'warm' });
-      const posts = Array.from({ length: 50 }, (_, n) => api.post('/v1/shipments', { external_id: `PO-${n}` }));
-      await Promise.race(posts);
-      await first.stop('SIGTERM');
-      expect(first.child.exitCode).toBe(0);
-      const outcomes = await Promise.allSettled(posts);
-      const answered = outcomes.flatMap((post) => (post.status === 'fulfilled' ? [post.value] : []));
-      expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([201]));
-      const second = await startStandalone(dataDir);
-      const listed = await client(second.url, key).get('/v1/shipments', { params: { limit: 200 } });
-      await second.stop();
-      // Whoever was not answered was not served either.
-      const stored = listed.data.data.map(({ external_id }: { external_id: string }) => external_id);
-      expect(stored.sort()).toEqual(['warm', ...answered.map(({ data }) => data.external_id)].sort());
     });
   });
 });

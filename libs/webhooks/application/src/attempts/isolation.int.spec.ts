@@ -262,69 +262,6 @@ describe('an endpoint that failed every attempt for long and answers again', () 
   });
 });
 
-describe('a document store that answers now and then only', () => {
-  test('loses nothing, and sends nothing twice', async () => {
-    const flaky = new FlakyProcess();
-    webhooks = await stage.start({ policy: SOON }, flaky);
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    let n = 0;
-    stage.receivers.behave(URL_A, () => ((n += 1) % 5 === 0 ? answer(500) : answer(200)));
-    flaky.flaky = true;
-    for (let batch = 0; batch < 10; batch += 1) {
-      await stage.publish(...Array.from({ length: 5 }, () => stage.event()));
-      await takeTime(20);
-    }
-    await eventually(
-      () => expect(stage.receivers.at(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),
-      { deadlineMs: 40_000 },
-    );
-    flaky.flaky = false;
-    await eventually(async () => expect(await count(['succeeded'], id)).toBe(50), { deadlineMs: 20_000 });
-    const delivered = stage.receivers.at(URL_A);
-    for (const { attempts_count, event_id } of await stage.deliveries(webhooks)) {
-      expect(delivered.filter(({ headers }) => headers['service-event-id'] === event_id)).toHaveLength(attempts_count);
-    }
-  });
-
-  test('does not keep what a person asked for from being done when it is asked for again', async () => {
-    const flaky = new FlakyProcess();
-    webhooks = await stage.start({ policy: NEVER }, flaky);
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    const on = () => ({ ...stage.command(), endpoint_id: id });
-    stage.receivers.behave(URL_A, () => answer(500));
-    await stage.publish(stage.event());
-    await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    stage.receivers.behave(URL_A, (request) => stage.receivers.good(request));
-    await webhooks.endpoints.change({ ...on(), fields: { url: `${URL_A}/2` } });
-    await webhooks.endpoints.verify(on());
-    await stage.publish(stage.event());
-    await eventually(async () => expect(await count(['pending'])).toBe(1));
-    // The first time it is done, and nobody learns of it.
-    flaky.afterNextReplace = true;
-    await expect(webhooks.endpoints.enable(on())).rejects.toThrow('test');
-    await webhooks.endpoints.enable(on());
-    await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    const [failed] = await stage.deliveries(webhooks, { statuses: ['retrying'] });
-    const retry = () => webhooks.deliveries.retry({ ...stage.command(), delivery_id: failed?.id ?? '' });
-    flaky.afterNextReplace = true;
-    await expect(retry()).rejects.toThrow('test');
-    await retry();
-    await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-  });
-
-  test('keeps no process from stopping', async () => {
-    const flaky = new FlakyProcess();
-    webhooks = await stage.start({ policy: SOON, drainMs: 200 }, flaky);
-    await stage.endpoint(webhooks, URL_A);
-    flaky.down = true;
-    await stage.publish(...Array.from({ length: 20 }, () => stage.event()));
-    await webhooks.stop();
-    flaky.down = false;
-    webhooks = await stage.start({ policy: SOON });
-    await eventually(async () => expect(await count(['succeeded'])).toBe(20), { deadlineMs: 20_000 });
-  });
-});
-
 describe('a process with another secrets key', () => {
   test('sends nothing that it cannot sign, says so, and spoils nothing', async () => {
     webhooks = await stage.start({ policy: SOON });
