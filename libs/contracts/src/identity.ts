@@ -28,6 +28,40 @@ export interface Workspace {
   readonly created_at: Timestamp;
 }
 
+/** `invited` until the one-time link is used, `deactivated` until reactivated. */
+export const USER_STATUSES = ['invited', 'active', 'deactivated'] as const;
+export type UserStatus = (typeof USER_STATUSES)[number];
+
+/** A person in a workspace. */
+export interface User {
+  /** `usr_…` */
+  readonly id: string;
+  readonly workspace_id: string;
+  /** Null until the invitation is accepted. */
+  readonly name: string | null;
+  readonly email: string;
+  readonly role: Role;
+  readonly status: UserStatus;
+  readonly created_by: Actor;
+  readonly created_at: Timestamp;
+  /** To the minute; null when never. */
+  readonly last_seen_at: Timestamp | null;
+  readonly version: number;
+}
+
+/** What a system acts as; its keys have its role. */
+export interface ServiceAccount {
+  /** `sva_…` */
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly status: 'active' | 'deactivated';
+  readonly created_by: Actor;
+  readonly created_at: Timestamp;
+  readonly version: number;
+}
+
 /** An API key as it is listed; the key itself is shown once, when it is made. */
 export interface ApiKey {
   /** `key_…` */
@@ -45,15 +79,56 @@ export interface ApiKey {
   readonly role: Role;
   readonly created_by: Actor;
   readonly created_at: Timestamp;
+  /** From then on it is refused; null: never. A rotated key expires when its grace ends. */
+  readonly expires_at: Timestamp | null;
   /** To the minute; null when it was never used. */
   readonly last_used_at: Timestamp | null;
   readonly revoked_at: Timestamp | null;
+  /** The key that took its place when it was rotated. */
+  readonly rotated_to: string | null;
+  readonly version: number;
 }
 export interface KeyOwner {
-  readonly type: 'service_account';
-  /** `sva_…` */
+  readonly type: 'service_account' | 'user';
+  /** `sva_…` or `usr_…` */
   readonly id: string;
 }
 export interface NewApiKey extends ApiKey {
   readonly key: string;
+}
+
+/** A sign-in of a user, as they see it. */
+export interface Session {
+  /** `ses_…` */
+  readonly id: string;
+  /** The browser and its system, as far as its `User-Agent` tells. */
+  readonly device: string;
+  readonly address: string;
+  readonly created_at: Timestamp;
+  /** To the minute. */
+  readonly last_seen_at: Timestamp;
+  /** When it ends at the latest. */
+  readonly expires_at: Timestamp;
+}
+
+/** What a one-time link is for. */
+export const LINK_PURPOSES = ['invitation', 'first_admin', 'password_reset'] as const;
+export type LinkPurpose = (typeof LINK_PURPOSES)[number];
+
+/** A change to who may do what, or to a secret; kept 400 days. */
+export interface AuditEntry {
+  /** `aud_…` */
+  readonly id: string;
+  readonly at: Timestamp;
+  readonly actor: Actor & { readonly name: string | null };
+  /** `api_key.revoked`, `user.role_changed` … */
+  readonly type: string;
+  readonly target: { readonly type: string; readonly id: string };
+  /** By field; never a secret. */
+  readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
+  /** `unknown` where the process ended before it knew. */
+  readonly outcome: 'done' | 'unknown';
+  readonly request_id: string;
+  /** Where the request came from; null on the command line. */
+  readonly address: string | null;
 }

@@ -80,8 +80,11 @@ export class ApiKeys {
       owner,
       created_by,
       created_at,
+      expires_at: null,
       last_used_at: null,
       revoked_at: null,
+      rotated_to: null,
+      version: 1,
       hash: hashOf(key),
     };
     await this.documents.insert(document);

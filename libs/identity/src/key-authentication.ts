@@ -91,7 +91,7 @@ export class KeyAuthentication {
       credential_id: key.id,
       workspace_id: key.workspace_id,
       environment: key.environment,
-      actor: { type: key.owner.type, id: key.owner.id },
+      actor: { type: 'service_account', id: key.owner.id },
       permissions: permissionsOf(account.role, key.environment),
     };
   }
