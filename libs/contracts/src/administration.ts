@@ -1,11 +1,48 @@
+import type { Role, User } from './identity.ts';
 import type { JsonObject } from './json.ts';
-import type { Timestamp } from './shipment.ts';
+import type { Environment, Timestamp } from './shipment.ts';
 
 /** What the administration API answers at its root. */
 export interface AdministrationStatus {
   readonly status: 'ready';
   /** By which a client tells the service that it started from another one on the same data folder. */
   readonly process_id: number;
+}
+
+/**
+ * What `POST /administration/users` takes. Users are named by their e-mail, in bodies: addresses are longer than a part
+ * of a path may be. `…/users/set_role` takes `{workspace, email, role}`, `…/users/deactivate` and
+ * `…/users/reset_password` take `{workspace, email}`; `GET …/users` takes the workspace.
+ */
+export interface UserToCreate {
+  /** Name of the workspace. */
+  readonly workspace: string;
+  readonly email: string;
+  readonly role: Role;
+  /** With one the user is active at once; without, they are invited by a one-time link. */
+  readonly password?: string;
+}
+export interface CreatedUser extends User {
+  /** The one-time link, shown once; null where a password was given. */
+  readonly invitation_url: string | null;
+}
+/** What `POST /administration/users/reset_password` answers. */
+export interface PasswordReset {
+  /** The one-time link, shown once. */
+  readonly reset_url: string;
+  readonly expires_at: Timestamp;
+}
+
+/** What `POST /administration/keys` takes, and `role` or `user`. */
+export interface KeyToCreate {
+  /** Name of the workspace. */
+  readonly workspace: string;
+  readonly name: string;
+  readonly environment: Environment;
+  /** Of the service account that is made for the key. */
+  readonly role?: Role;
+  /** E-mail of the user whose key it is. */
+  readonly user?: string;
 }
 
 /** A read model as its operators see it. */
