@@ -36,7 +36,8 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   await sealingKey(config, (key, lost) => service.untilAvailable(() => useSecretsKey(documentStore, key, lost)));
 
   // Features here
-  const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger }));
+  const secret = derivedKey(config.secretsKey, 'identity');
+  const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   shutdown.add('identity', () => identity.close());
   const readModels = await ReadModels.start({
     eventStore: events,

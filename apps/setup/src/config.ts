@@ -1,9 +1,15 @@
 import type { KafkaOptions } from '@tracking/distributed';
-import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
-import { kafkaSettings, mongoSettings, serviceSettings, type ServiceSettings } from '@tracking/service';
+import { ConfigReader, type EnvironmentVariables, type SecretsKeySettings } from '@tracking/runtime';
+import {
+  kafkaSettings,
+  mongoSettings,
+  secretsKeySettings,
+  serviceSettings,
+  type ServiceSettings,
+} from '@tracking/service';
 
 /** Settings of the set-up; docs/reference/settings.md lists them. */
-export interface SetupConfig extends ServiceSettings {
+export interface SetupConfig extends ServiceSettings, SecretsKeySettings {
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
 }
@@ -11,5 +17,10 @@ export interface SetupConfig extends ServiceSettings {
 /** @throws ConfigError naming the variable that is wrong */
 export function loadConfig(env: EnvironmentVariables = process.env): SetupConfig {
   const read = new ConfigReader({ ...env, MANAGEMENT_PORT: '0' });
-  return { ...serviceSettings(read), kafka: kafkaSettings(read, 'setup'), mongo: mongoSettings(read) };
+  return {
+    ...serviceSettings(read),
+    ...secretsKeySettings(read),
+    kafka: kafkaSettings(read, 'setup'),
+    mongo: mongoSettings(read),
+  };
 }

@@ -1,6 +1,7 @@
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { KafkaMessageBroker, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { Identity } from '@tracking/identity';
+import { derivedKey } from '@tracking/runtime';
 import { Service } from '@tracking/service';
 import { WEBHOOK_TOPICS } from '@tracking/webhooks';
 import type { SetupConfig } from './config.ts';
@@ -18,7 +19,8 @@ export async function setUp(config: SetupConfig): Promise<void> {
   await service.untilAvailable(() => broker.ensureTopics(topics));
   logger.info({ topics: topics.map(({ name }) => name) }, 'topics are there');
   const documentStore = new MongoDocumentStore(connection);
-  const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger }));
+  const secret = derivedKey(config.secretsKey, 'identity');
+  const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   await identity.close();
   logger.info({}, 'everything is there');
   await shutdown.run();

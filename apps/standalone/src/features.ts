@@ -2,7 +2,7 @@ import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { Identity } from '@tracking/identity';
 import type { Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import type { Shutdown } from '@tracking/runtime';
+import { derivedKey, type Shutdown } from '@tracking/runtime';
 import { Publisher, eventOperations, shipmentsService } from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import type { StandaloneConfig } from './config.ts';
@@ -15,7 +15,7 @@ export type Features = Awaited<ReturnType<typeof startFeatures>>;
 
 /** Started in this order, stopped in reverse. @param isPassive attempts nothing */
 export async function startFeatures(
-  { storage, outbound, places, clock, logger, metrics, sealing }: Engines,
+  { storage, outbound, places, clock, logger, metrics, secrets, sealing }: Engines,
   config: StandaloneConfig & { readonly appUrl: string },
   shutdown: Shutdown,
   isPassive: boolean,
@@ -24,7 +24,8 @@ export async function startFeatures(
   const { appUrl, webhooks: policy } = config;
   const { timeoutMs, recoveryAfterMs, retention } = policy;
 
-  const identity = await Identity.open({ documentStore, clock, logger });
+  const secret = derivedKey(secrets.secretsKey, 'identity');
+  const identity = await Identity.open({ documentStore, clock, logger, secret });
   shutdown.add('identity', () => identity.close());
   const shipments = shipmentsService({ eventStore, places, logger, metrics });
   const following = { ...storage, clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };

@@ -54,7 +54,7 @@ export async function startApi(options: StartOptions = {}) {
   const clock = () => new Date();
   const engine = await EmbeddedEngine.open({ dataDir, logger, metrics, limits: { readerThreads: 1 } });
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const identity = await Identity.open({ documentStore, clock, logger });
+  const identity = await Identity.open({ documentStore, clock, logger, secret: randomBytes(32) });
   const places = await loadPlaces();
   const project = options.project ?? true;
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });

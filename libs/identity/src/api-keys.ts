@@ -3,7 +3,7 @@ import type { Actor, ApiKey, Environment, KeyOwner, NewApiKey, Role, Timestamp }
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import { findAll } from './find-all.ts';
 import { checkedName } from './names.ts';
-import { hashOf, newId, newKey } from './secrets.ts';
+import { hashOf, keyOf, newId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 
 export interface ServiceAccountDocument {
@@ -69,7 +69,7 @@ export class ApiKeys {
     const created_at = clock().toISOString();
     const owner: KeyOwner = { type: 'service_account', id: newId('sva', randomBytes) };
     await this.accounts.insert({ id: owner.id, workspace_id, name: checked, role, created_by, created_at });
-    const key = newKey(environment, randomBytes);
+    const key = keyOf(environment, randomBytes(32));
     const document: ApiKeyDocument = {
       id: newId('key', randomBytes),
       workspace_id,

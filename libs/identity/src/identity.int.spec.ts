@@ -6,6 +6,7 @@ import type { Storage } from '../test/storage.ts';
 import { Identity, permissionsOf } from './index.ts';
 
 const START = Date.parse('2026-03-01T12:00:00.000Z');
+const SECRET = Buffer.alloc(32, 5);
 const CLI = { type: 'system', id: 'administration' } as const;
 
 describe('identity', () => {
@@ -31,6 +32,7 @@ describe('identity', () => {
       documentStore,
       clock: () => new Date(now),
       elapsed: () => now,
+      secret: SECRET,
       logger: { debug: note, info: note, warn: note, error: note },
     });
     replicas.push(identity);
@@ -110,8 +112,11 @@ describe('identity', () => {
         last_four: created.key.slice(-4),
         created_by: CLI,
         created_at: '2026-03-01T12:00:00.000Z',
+        expires_at: null,
         last_used_at: null,
         revoked_at: null,
+        rotated_to: null,
+        version: 1,
         key: expect.stringMatching(/^sk_live_/),
       });
       expect(await identity.authenticateKey(created.key)).toEqual({

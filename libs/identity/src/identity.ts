@@ -10,6 +10,8 @@ export interface IdentityOptions {
   readonly documentStore: DocumentStore;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** What keys and link tokens derive from; 32 bytes, the same on every replica. */
+  readonly secret: Uint8Array;
   readonly randomBytes?: RandomBytes;
   /** Monotonic time in milliseconds. */
   readonly elapsed?: () => number;

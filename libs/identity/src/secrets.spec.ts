@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { hashOf, hasKeyForm, idFor, newId, newKey } from './secrets.ts';
+import { derivedBytes, hashOf, hasKeyForm, idFor, keyOf, newId } from './secrets.ts';
 
 describe('keys', () => {
   it('name their environment and carry 256 bits as letters and digits', () => {
-    expect(newKey('live', randomBytes)).toMatch(/^sk_live_[0-9A-Za-z]{43}$/);
-    expect(newKey('test', randomBytes)).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
-    const all = newKey('live', () => Buffer.alloc(32, 0xff));
-    const none = newKey('live', () => Buffer.alloc(32, 0));
-    const one = newKey('live', () => Buffer.from(`${'00'.repeat(31)}01`, 'hex'));
+    expect(keyOf('live', randomBytes(32))).toMatch(/^sk_live_[0-9A-Za-z]{43}$/);
+    expect(keyOf('test', randomBytes(32))).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
+    const all = keyOf('live', Buffer.alloc(32, 0xff));
+    const none = keyOf('live', Buffer.alloc(32, 0));
+    const one = keyOf('live', Buffer.from(`${'00'.repeat(31)}01`, 'hex'));
     expect(new Set([all, none, one]).size).toBe(3);
     expect(none).toBe(`sk_live_${'0'.repeat(43)}`);
     expect(one).toBe(`sk_live_${'0'.repeat(42)}1`);
@@ -15,7 +15,7 @@ describe('keys', () => {
   });
 
   it('differ', () => {
-    expect(new Set(Array.from({ length: 1_000 }, () => newKey('live', randomBytes))).size).toBe(1_000);
+    expect(new Set(Array.from({ length: 1_000 }, () => keyOf('live', randomBytes(32)))).size).toBe(1_000);
   });
 
   it.each([
@@ -33,6 +33,23 @@ describe('keys', () => {
 
   it('are stored as SHA-256', () => {
     expect(hashOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+});
+
+describe('derived secrets', () => {
+  const secret = randomBytes(32);
+
+  it('are the same for a repeated command, and for nothing else', () => {
+    const first = derivedBytes(secret, 'api key', 'command 1');
+    expect(derivedBytes(secret, 'api key', 'command 1')).toEqual(first);
+    expect(first).toHaveLength(32);
+    for (const other of [
+      derivedBytes(secret, 'api key', 'command 2'),
+      derivedBytes(secret, 'link', 'command 1'),
+      derivedBytes(randomBytes(32), 'api key', 'command 1'),
+    ]) {
+      expect(other).not.toEqual(first);
+    }
   });
 });
 

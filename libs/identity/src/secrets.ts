@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Environment } from '@tracking/contracts';
 
 /** Cryptographically strong random bytes. */
@@ -10,9 +10,23 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY_LENGTH = 43;
 const KEY_FORM = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
 
-/** `sk_live_…` or `sk_test_…` with 256 random bits. */
-export function newKey(environment: Environment, randomBytes: RandomBytes): string {
-  return `sk_${environment}_${encode(randomBytes(32), BASE62, KEY_LENGTH)}`;
+/**
+ * 256 bits for something that is shown once: random to whoever lacks `secret`, and the same whenever the command is
+ * repeated, so that a repeat after a crash answers what was lost, though it is stored nowhere.
+ * @param purpose what they are for, as `api key`: one command's secrets tell nothing about each other
+ */
+export function derivedBytes(secret: Uint8Array, purpose: string, commandId: string): Uint8Array {
+  return createHmac('sha256', secret).update(`${purpose}\0${commandId}`).digest();
+}
+
+/** 256 bits as letters and digits. */
+export function tokenOf(bytes: Uint8Array): string {
+  return encode(bytes, BASE62, KEY_LENGTH);
+}
+
+/** `sk_live_…` or `sk_test_…`, of 256 bits. */
+export function keyOf(environment: Environment, bytes: Uint8Array): string {
+  return `sk_${environment}_${tokenOf(bytes)}`;
 }
 
 /** Whether it could be a key of ours at all: anything else needs no look-up. */
@@ -35,7 +49,7 @@ export function newId(prefix: string, randomBytes: RandomBytes): string {
   return `${prefix}_${encode(randomBytes(16), BASE32, 26)}`;
 }
 
-/** An id that every replica makes alike. */
+/** An id that every replica makes alike, of a fixed name or of the id of the command that makes it. */
 export function idFor(prefix: string, name: string): string {
   return `${prefix}_${encode(createHash('sha256').update(`${prefix}:${name}`).digest().subarray(0, 16), BASE32, 26)}`;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -36,7 +37,7 @@ describe('administration API', () => {
     engine = await EmbeddedEngine.open({ dataDir, logger, metrics, limits: { readerThreads: 1 } });
     const { eventStore, documentStore, leases } = engine;
     const clock = () => new Date();
-    identity = await Identity.open({ documentStore, clock, logger });
+    identity = await Identity.open({ documentStore, clock, logger, secret: randomBytes(32) });
     readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock });
     await readModels.ready;
     app = await createAdministrationApi({

@@ -1,13 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse } from '@nestjs/swagger';
-import type { Permission } from '@tracking/contracts';
 import { ErrorResource } from '../docs/error.resource.ts';
 import { json } from '../server/json-body.ts';
 import type { RouteBody } from '../server/route-bodies.ts';
 import { sizeOf } from '../server/sizes.ts';
 import { NoParameters } from '../validation/parameters.ts';
 import type { DtoClass } from '../validation/read-dto.ts';
+import { describeRefusal } from './access.ts';
+import type { Access } from './access.ts';
 import { OPERATIONS } from './operations.ts';
 import type { OperationId } from './operations.ts';
 
@@ -15,8 +16,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Which operation the route is; pages are none. */
     operation?: OperationId;
-    /** What the principal must be allowed to do. Routes without one are open to everybody. */
-    permission?: Permission;
+    /** Who may ask for it; pages are open to everybody. */
+    access?: Access;
   }
 }
 
@@ -32,22 +33,23 @@ export interface OperationOptions {
 }
 
 /**
- * Makes a handler an operation of the public API: its permission, query parameters and body are checked before it runs,
+ * Makes a handler an operation of the public API: its access, query parameters and body are checked before it runs,
  * and described with the answers that they bring.
  */
 export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
   const { query, body, takes = json(), ...described } = options;
-  const permission = OPERATIONS[operationId];
-  const config = { operation: operationId, parameters: query ?? NoParameters, body: takes };
-  if (permission === 'open') return applyDecorators(RouteConfig(config), ApiOperation({ operationId, ...described }));
+  const access: Access = OPERATIONS[operationId];
+  const config = { operation: operationId, access, parameters: query ?? NoParameters, body: takes };
+  if (access === 'open') return applyDecorators(RouteConfig(config), ApiOperation({ operationId, ...described }));
+  const forbidden = describeRefusal(access);
   return applyDecorators(
-    RouteConfig({ ...config, permission }),
+    RouteConfig(config),
     ApiOperation({ operationId, ...described }),
     ApiBearerAuth(),
     ...(body ? describeBody(body, takes) : []),
     refusal(400, query ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
     refusal(401, 'No API key, or not a valid one.'),
-    refusal(403, `The key lacks the permission ${permission}.`),
+    ...(forbidden === undefined ? [] : [refusal(403, forbidden)]),
     refusal(429, 'More requests within a minute than the key has; see Retry-After.'),
     refusal(500, 'A fault of ours; repeat it later.'),
     refusal(503, 'An engine is down or at its limit; see Retry-After.'),

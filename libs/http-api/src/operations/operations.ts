@@ -1,8 +1,8 @@
-import type { Permission } from '@tracking/contracts';
+import type { Access } from './access.ts';
 
 /**
- * Every operation of the public API, by its operationId, and the permission that it needs; `open` asks for no
- * credentials. Guards, the description in OpenAPI and the check at the start derive from it: an operation that is
+ * Every operation of the public API, by its operationId, and who may ask for it: a permission, or another {@link Access}.
+ * Guards, the description in OpenAPI and the check at the start derive from it: an operation that is
  * missing here does not compile, one that has no route is refused at the start, and so is a route that is no operation.
  */
 export const OPERATIONS = {
@@ -32,6 +32,6 @@ export const OPERATIONS = {
   discardWebhookDelivery: 'webhooks:manage',
   live: 'open',
   ready: 'open',
-} as const satisfies Readonly<Record<string, Permission | 'open'>>;
+} as const satisfies Readonly<Record<string, Access>>;
 
 export type OperationId = keyof typeof OPERATIONS;

@@ -1,13 +1,13 @@
-import type { Permission } from '@tracking/contracts';
 import type { Principal } from '@tracking/identity';
 import type { Quota } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { HOW_TO_SEND_A_KEY } from '../authentication/key-authenticator.ts';
 import { RequestError, unauthenticated } from '../errors/request-error.ts';
+import { requireAccess } from '../operations/access.ts';
 
 /**
- * Who may pass: the principal, its quota, its permission, in this order. Runs before the body is read, so that nothing
+ * Who may pass: the principal, its quota, its access, in this order. Runs before the body is read, so that nothing
  * is parsed for strangers and every answer to a known principal, also about a broken body, shows its quota.
  */
 export class Admission {
@@ -19,8 +19,8 @@ export class Admission {
 
   /** @throws RequestError 401, 429, 403 */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { permission } = request.routeOptions.config;
-    if (permission === undefined) return;
+    const { access = 'open' } = request.routeOptions.config;
+    if (access === 'open') return;
     const principal = await this.principal(request);
     const decision = await this.quota.take(principal.credential_id, this.limitPerMinute);
     reply.header('X-RateLimit-Limit', decision.limit);
@@ -31,7 +31,7 @@ export class Admission {
       const message = `More than ${decision.limit} requests within a minute.`;
       throw new RequestError('rate_limited', message, [], { 'Retry-After': retryAfter });
     }
-    requirePermission(principal, permission);
+    requireAccess(principal, access);
     request.principal = principal;
   }
 
@@ -42,10 +42,4 @@ export class Admission {
     }
     throw unauthenticated('missing_api_key', `There is no API key: ${HOW_TO_SEND_A_KEY}`);
   }
-}
-
-/** @throws RequestError 403 naming the permission */
-export function requirePermission(principal: Principal, permission: Permission): void {
-  if (principal.permissions.has(permission)) return;
-  throw new RequestError('permission_denied', `The API key lacks the permission ${permission}.`);
 }

@@ -10,7 +10,7 @@ import { commandIdentityOf } from './command-identity.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who makes it; set on every route that has a permission, before its handler runs. */
+    /** Who makes it; set on every route that is not open, before its handler runs. */
     principal: Principal | null;
     /** The client's where it sent a valid one, else made for this request. */
     traceparent: string;
@@ -33,9 +33,9 @@ export function newRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** Who asks. Only for routes that require a permission. */
+/** Who asks. Only for routes that are not open. */
 export function principalOf(request: FastifyRequest): Principal {
-  if (!request.principal) throw new Error('a route without a permission has no principal');
+  if (!request.principal) throw new Error('an open route has no principal');
   return request.principal;
 }
 
