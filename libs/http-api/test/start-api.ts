@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, JsonObject, PublishedEvent, Role } from '@tracking/contracts';
 import { jest } from '@jest/globals';
 import { EmbeddedEngine } from '@tracking/embedded';
-import { Identity } from '@tracking/identity';
+import { EVERY_KEY, Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { Metrics } from '@tracking/ports';
@@ -105,14 +105,12 @@ export async function startApi(options: StartOptions = {}) {
 
   const key = async (role: Role, environment: Environment = 'live', workspace = 'default'): Promise<string> => {
     const found = (await identity.workspaces.find(workspace)) ?? (await identity.workspaces.create(workspace));
-    const created = await identity.keys.create({
-      workspace_id: found.id,
-      name: role,
-      environment,
-      role,
-      created_by: { type: 'system', id: 'test' },
-    });
-    return created.key;
+    const actor = { type: 'system', id: 'test' } as const;
+    const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: found.id };
+    const account = await identity.serviceAccounts.create(command, { name: role, role });
+    const owner = { type: 'service_account', id: account.after.id } as const;
+    const created = await identity.keys.create(command, EVERY_KEY, { name: role, environment, owner });
+    return created.after.key;
   };
 
   return {

@@ -1,128 +1,218 @@
 import { DomainError } from '@tracking/contracts';
-import type { Actor, ApiKey, Environment, KeyOwner, NewApiKey, Role, Timestamp } from '@tracking/contracts';
-import type { Clock, Collection, DocumentStore } from '@tracking/ports';
+import type { ApiKey, Environment, KeyOwner, NewApiKey, Role, Timestamp } from '@tracking/contracts';
+import type { Collection, DocumentStore } from '@tracking/ports';
+import { apiKey, isUsable } from './api-key-document.ts';
+import type { ApiKeyDocument } from './api-key-document.ts';
 import { findAll } from './find-all.ts';
+import { change, make, noSuch, requireVersion } from './identity-command.ts';
+import type { Changed, IdentityCommand } from './identity-command.ts';
+import type { KeyOwners } from './key-owners.ts';
+import { reaches, requireHolder, requireReach } from './key-reach.ts';
+import type { KeyReach } from './key-reach.ts';
 import { checkedName } from './names.ts';
-import { hashOf, keyOf, newId } from './secrets.ts';
-import type { RandomBytes } from './secrets.ts';
-
-export interface ServiceAccountDocument {
-  readonly id: string;
-  readonly workspace_id: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly created_by: Actor;
-  readonly created_at: Timestamp;
-}
-/** A stored key. Its permissions are its owner's, looked up at each use: a changed role changes every key. */
-export interface ApiKeyDocument extends Omit<ApiKey, 'role'> {
-  /** SHA-256 of the key, in hex. */
-  readonly hash: string;
-}
+import { newestFirstOf } from './newest-first.ts';
+import type { PageOf, PageRequest } from './newest-first.ts';
+import { derivedBytes, hashOf, idFor, keyOf } from './secrets.ts';
 
 export interface NewKeyRequest {
-  readonly workspace_id: string;
   readonly name: string;
   readonly environment: Environment;
-  /** The role of the service account that is made for the key. */
-  readonly role: Role;
-  readonly created_by: Actor;
+  readonly owner: KeyOwner;
+  readonly expires_at?: Timestamp | null;
 }
 
 export interface ApiKeysOptions {
-  readonly clock: Clock;
-  readonly randomBytes: RandomBytes;
-  /** Told in this process as soon as a revocation is stored. */
-  readonly onRevoked: (key: ApiKeyDocument) => void;
+  readonly owners: KeyOwners;
+  /** What keys derive from. */
+  readonly secret: Uint8Array;
+  /** Told in this process as soon as a change is stored after which a key may be refused. */
+  readonly onChanged: (key: ApiKeyDocument) => void;
 }
 
-/** Makes, lists and revokes API keys. */
+/** What a rotation did. */
+export interface RotatedKey {
+  readonly old: Changed<ApiKey>;
+  readonly made: NewApiKey;
+}
+
+const KIND = 'API key';
+
+/** Makes, lists, rotates and revokes API keys, as far as whoever asks reaches them. */
 export class ApiKeys {
   private constructor(
     readonly documents: Collection<ApiKeyDocument>,
-    readonly accounts: Collection<ServiceAccountDocument>,
     private readonly options: ApiKeysOptions,
   ) {}
 
   static async open(documentStore: DocumentStore, options: ApiKeysOptions): Promise<ApiKeys> {
-    const [documents, accounts] = await Promise.all([
-      documentStore.collection<ApiKeyDocument>({
-        name: 'api_keys',
-        indexes: [
-          { name: 'hash', fields: ['hash'], unique: true },
-          { name: 'workspace', fields: ['workspace_id', 'created_at', 'id'] },
-        ],
-      }),
-      documentStore.collection<ServiceAccountDocument>({ name: 'service_accounts', indexes: [] }),
-    ]);
-    return new ApiKeys(documents, accounts, options);
+    const documents = await documentStore.collection<ApiKeyDocument>({
+      name: 'api_keys',
+      indexes: [
+        { name: 'hash', fields: ['hash'], unique: true },
+        { name: 'workspace', fields: ['workspace_id', 'created_at', 'id'] },
+        { name: 'owner', fields: ['workspace_id', 'owner_id', 'created_at', 'id'] },
+      ],
+    });
+    return new ApiKeys(documents, options);
   }
 
   /**
-   * Makes a service account and its key. The account comes first: a crash between the two leaves one that nobody can
-   * use, never a key without an owner.
-   * @throws DomainError `validation_failed`
+   * Makes a key; its `after` is the one answer that holds it.
+   * @throws DomainError `validation_failed`; `not_found` where the workspace has no such owner; `user_not_active`;
+   * `permission_denied`; `secret_unreadable` where it was made with another secret
    */
-  async create({ workspace_id, name, environment, role, created_by }: NewKeyRequest): Promise<NewApiKey> {
-    const { clock, randomBytes } = this.options;
-    const checked = checkedName(name);
-    const created_at = clock().toISOString();
-    const owner: KeyOwner = { type: 'service_account', id: newId('sva', randomBytes) };
-    await this.accounts.insert({ id: owner.id, workspace_id, name: checked, role, created_by, created_at });
-    const key = keyOf(environment, randomBytes(32));
-    const document: ApiKeyDocument = {
-      id: newId('key', randomBytes),
-      workspace_id,
-      name: checked,
+  async create(
+    command: IdentityCommand,
+    reach: KeyReach,
+    request: NewKeyRequest,
+  ): Promise<{ readonly before: null; readonly after: NewApiKey }> {
+    const { environment, owner, expires_at = null } = request;
+    const name = checkedName(request.name);
+    if (expires_at !== null && expires_at <= command.at) throw alreadyOver();
+    const { role } = await this.options.owners.active(command.workspace_id, owner);
+    requireReach(reach, owner, role, environment);
+    return { before: null, after: await this.make(command, { name, environment, owner, expires_at }, role) };
+  }
+
+  /** Those that are reached, the newest first, also those that ended. */
+  async list(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<PageOf<ApiKey>> {
+    const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
+    const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
+    return newestFirstOf(this.documents, filter, request, async (documents) =>
+      (await this.answered(documents)).filter((key) => reaches(reach, key)),
+    );
+  }
+
+  /** All keys of the workspace, also those that ended, oldest first. */
+  async listAll(workspace_id: string): Promise<readonly ApiKey[]> {
+    return this.answered(await findAll(this.documents, { workspace_id }, ['created_at', 'id']));
+  }
+
+  /** @throws DomainError `not_found`, also for what is not reached */
+  async get(workspace_id: string, reach: KeyReach, id: string): Promise<ApiKey> {
+    const document = await this.documents.get(id);
+    if (document?.workspace_id !== workspace_id) throw noSuch(KIND);
+    const [key] = await this.answered([document]);
+    if (!key || !reaches(reach, key)) throw noSuch(KIND);
+    return key;
+  }
+
+  /**
+   * Ends a key at once in this process, within seconds in every other; it stays so, and revoking it again answers the
+   * same.
+   * @throws DomainError `not_found`, also for what is not reached; `precondition_failed`
+   */
+  async revoke(command: IdentityCommand, reach: KeyReach, id: string): Promise<Changed<ApiKey>> {
+    const { role } = await this.get(command.workspace_id, reach, id);
+    return this.set(command, id, role, ({ revoked_at }) => (revoked_at === null ? { revoked_at: command.at } : {}));
+  }
+
+  /**
+   * Makes a key that takes the place of one: of the same owner, environment and end. The old one ends after the grace.
+   *
+   * The new one is stored first, so that a crash in between leaves a key that nobody holds, never a holder whose key
+   * ends without another; a repeat of the command finishes it. Of two rotations at once one is refused.
+   * @param grace_seconds how long the old one goes on to be valid
+   * @throws DomainError `not_found`, also for what is not reached; `key_not_active` for one that was rotated, revoked or
+   * is expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user
+   */
+  async rotate(command: IdentityCommand, reach: KeyReach, id: string, grace_seconds: number): Promise<RotatedKey> {
+    const { if_match: _, ...unconditional } = command;
+    const old = await this.get(command.workspace_id, reach, id);
+    requireHolder(reach, old.owner);
+    const rotated_to = idFor('key', command.id);
+    const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
+    const requireRotatable = (present: ApiKey) => {
+      requireVersion(present, command);
+      requireActive(present, command.at);
+    };
+    if (!isDone(old)) {
+      requireRotatable(old);
+      await this.options.owners.active(command.workspace_id, old.owner);
+    }
+    const made = await this.make(command, old, old.role);
+    const graceEnds = new Date(Date.parse(command.at) + 1_000 * grace_seconds).toISOString();
+    try {
+      const changed = await this.set(unconditional, id, old.role, (document) => {
+        const present = apiKey(document, old.role);
+        if (isDone(present)) return {};
+        requireRotatable(present);
+        const { expires_at } = present;
+        return { rotated_to, expires_at: expires_at !== null && expires_at < graceEnds ? expires_at : graceEnds };
+      });
+      return { old: changed, made };
+    } catch (error) {
+      // Refused, and so will every repeat be: the new one is nobody's.
+      if (error instanceof DomainError) await this.documents.delete(rotated_to);
+      throw error;
+    }
+  }
+
+  /** A key whose id and secret derive from the command. */
+  private async make(
+    command: IdentityCommand,
+    { name, environment, owner, expires_at }: Required<NewKeyRequest>,
+    role: Role,
+  ): Promise<NewApiKey> {
+    const key = keyOf(environment, derivedBytes(this.options.secret, 'api key', command.id));
+    const document = await make(this.documents, command, {
+      id: idFor('key', command.id),
+      workspace_id: command.workspace_id,
+      name,
       environment,
       prefix: key.slice(0, 'sk_live_'.length + 4),
       last_four: key.slice(-4),
       owner,
-      created_by,
-      created_at,
-      expires_at: null,
+      owner_id: owner.id,
+      created_by: command.actor,
+      created_at: command.at,
+      expires_at,
       last_used_at: null,
       revoked_at: null,
       rotated_to: null,
-      version: 1,
       hash: hashOf(key),
-    };
-    await this.documents.insert(document);
-    return { ...apiKey(document, role), key };
+    });
+    if (document.hash === hashOf(key)) return { ...apiKey(document, role), key };
+    throw new DomainError(
+      'secret_unreadable',
+      'The key was made with another SECRETS_KEY: revoke it and make another.',
+    );
   }
 
-  /** All keys of the workspace, revoked ones too, oldest first. */
-  async list(workspaceId: string): Promise<readonly ApiKey[]> {
-    const documents = await findAll(this.documents, { workspace_id: workspaceId }, ['created_at', 'id']);
-    const owners = await this.accounts.getMany([...new Set(documents.map(({ owner }) => owner.id))]);
-    const roles = new Map(owners.map(({ id, role }) => [id, role]));
-    return documents.map((document) => apiKey(document, roleOf(document, roles.get(document.owner.id))));
+  private async set(
+    command: IdentityCommand,
+    id: string,
+    role: Role,
+    decide: (present: ApiKeyDocument) => Partial<ApiKeyDocument>,
+  ): Promise<Changed<ApiKey>> {
+    const { before, after } = await change({ documents: this.documents, name: KIND }, id, command, decide);
+    this.options.onChanged(after);
+    return { before: before && apiKey(before, role), after: apiKey(after, role) };
   }
 
-  /**
-   * Revokes the key at once in this process, within seconds in every other; once revoked it stays so, and revoking it
-   * again answers the same.
-   * @throws DomainError `not_found`, also for a key of another workspace
-   */
-  async revoke(workspaceId: string, keyId: string): Promise<ApiKey> {
-    const filter = { id: keyId, workspace_id: workspaceId };
-    const revoked =
-      (await this.documents.claim(
-        { filter: { ...filter, revoked_at: null } },
-        { revoked_at: this.options.clock().toISOString() },
-      )) ?? (await this.documents.find({ filter, limit: 1 }))[0];
-    if (!revoked) throw new DomainError('not_found', 'No such key in this workspace.');
-    this.options.onRevoked(revoked);
-    return apiKey(revoked, roleOf(revoked, (await this.accounts.get(revoked.owner.id))?.role));
+  private async answered(documents: readonly ApiKeyDocument[]): Promise<readonly ApiKey[]> {
+    const owners = await this.options.owners.getMany(documents.map(({ owner }) => owner));
+    return documents.map((document) => {
+      const owner = owners.get(document.owner.id);
+      if (!owner) throw new Error(`key ${document.id}: its owner ${document.owner.id} is missing`);
+      return apiKey(document, owner.role);
+    });
   }
 }
 
-function roleOf(key: ApiKeyDocument, role: Role | undefined): Role {
-  if (!role) throw new Error(`key ${key.id}: its service account ${key.owner.id} is missing`);
-  return role;
+/** @throws DomainError `key_not_active` */
+function requireActive(key: ApiKey, at: Timestamp): void {
+  if (key.rotated_to !== null) throw notActive(`was rotated already, to ${key.rotated_to}`);
+  if (key.revoked_at !== null) throw notActive('is revoked');
+  if (!isUsable(key, at)) throw notActive('has expired');
 }
 
-/** The key as it is answered: never with its hash. */
-function apiKey({ hash: _hash, ...key }: ApiKeyDocument, role: Role): ApiKey {
-  return { ...key, role };
+function notActive(how: string): DomainError {
+  return new DomainError('key_not_active', `The key ${how}.`);
+}
+
+function alreadyOver(): DomainError {
+  return new DomainError('validation_failed', 'The key would never be valid.', [
+    { param: 'expires_at', code: 'invalid_value', message: 'Must lie in the future.' },
+  ]);
 }

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { DomainError, ROLES } from '@tracking/contracts';
-import type { Role } from '@tracking/contracts';
+import type { ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { behind, openStorage } from '../test/storage.ts';
 import type { Storage } from '../test/storage.ts';
-import { Identity, permissionsOf } from './index.ts';
+import { EVERY_KEY, Identity, permissionsOf } from './index.ts';
+import type { IdentityCommand } from './index.ts';
 
 const START = Date.parse('2026-03-01T12:00:00.000Z');
 const SECRET = Buffer.alloc(32, 5);
@@ -43,7 +45,24 @@ describe('identity', () => {
   }
   async function newKey(identity: Identity, role: Role = 'operator') {
     const workspace_id = await workspaceId(identity);
-    return identity.keys.create({ workspace_id, name: 'TMS', environment: 'live', role, created_by: CLI });
+    return keyIn(identity, workspace_id, { role });
+  }
+  function command(workspace_id: string): IdentityCommand {
+    return { id: randomUUID(), at: new Date(now).toISOString(), actor: CLI, workspace_id };
+  }
+  /** A service account and its key. */
+  async function keyIn(
+    identity: Identity,
+    workspace_id: string,
+    { name = 'TMS', role = 'viewer', environment = 'live' }: { name?: string; role?: Role; environment?: Environment },
+  ): Promise<NewApiKey> {
+    const asked = command(workspace_id);
+    const account = await identity.serviceAccounts.create(asked, { name, role });
+    const owner = { type: 'service_account', id: account.after.id } as const;
+    return (await identity.keys.create(asked, EVERY_KEY, { name, environment, owner })).after;
+  }
+  async function revoke(identity: Identity, workspace_id: string, id: string): Promise<ApiKey> {
+    return (await identity.keys.revoke(command(workspace_id), EVERY_KEY, id)).after;
   }
   async function refusal(outcome: Promise<unknown>): Promise<DomainError> {
     const error = await outcome.then(
@@ -134,7 +153,7 @@ describe('identity', () => {
       const workspace_id = await workspaceId(identity);
       for (const role of ROLES) {
         for (const environment of ['live', 'test'] as const) {
-          const { key } = await identity.keys.create({ workspace_id, name: role, environment, role, created_by: CLI });
+          const { key } = await keyIn(identity, workspace_id, { name: role, environment, role });
           expect(key.startsWith(`sk_${environment}_`)).toBe(true);
           expect(await identity.authenticateKey(key)).toMatchObject({
             environment,
@@ -150,8 +169,8 @@ describe('identity', () => {
       const secret = created.key.slice('sk_live_'.length);
       await identity.authenticateKey(created.key);
       await identity.close();
-      const list = await identity.keys.list(created.workspace_id);
-      const revoked = await identity.keys.revoke(created.workspace_id, created.id);
+      const list = await identity.keys.listAll(created.workspace_id);
+      const revoked = await revoke(identity, created.workspace_id, created.id);
       const shown = [JSON.stringify(list), JSON.stringify(revoked), logged.join('\n')];
       for (const text of [...shown, await storage.content()]) {
         expect(text).not.toContain(secret);
@@ -170,30 +189,22 @@ describe('identity', () => {
         now += 1_000;
         const workspace_id = index === 2 ? other : mine;
         const name = `key ${index}`;
-        const { id } = await identity.keys.create({
-          workspace_id,
-          name,
-          environment: 'test',
-          role: 'viewer',
-          created_by: CLI,
-        });
-        if (index === 1) await identity.keys.revoke(mine, id);
+        const { id } = await keyIn(identity, workspace_id, { name, environment: 'test' });
+        if (index === 1) await revoke(identity, mine, id);
         names.push(name);
       }
-      const list = await identity.keys.list(mine);
+      const list = await identity.keys.listAll(mine);
       expect(list.map(({ name }) => name)).toEqual(['key 0', 'key 1', 'key 3', 'key 4']);
       expect(list.map(({ revoked_at }) => revoked_at !== null)).toEqual([false, true, false, false]);
-      expect((await identity.keys.list(other)).map(({ name }) => name)).toEqual(['key 2']);
+      expect((await identity.keys.listAll(other)).map(({ name }) => name)).toEqual(['key 2']);
     });
 
     it('refuse a name that is none', async () => {
       const identity = await replica();
       const workspace_id = await workspaceId(identity);
-      const error = await refusal(
-        identity.keys.create({ workspace_id, name: '', environment: 'live', role: 'viewer', created_by: CLI }),
-      );
+      const error = await refusal(keyIn(identity, workspace_id, { name: '' }));
       expect(error).toMatchObject({ code: 'validation_failed', details: [{ param: 'name', code: 'required' }] });
-      expect(await identity.keys.list(workspace_id)).toEqual([]);
+      expect(await identity.keys.listAll(workspace_id)).toEqual([]);
     });
   });
 
@@ -212,7 +223,7 @@ describe('identity', () => {
       const identity = await replica();
       const { key, id, workspace_id } = await newKey(identity);
       expect(await identity.authenticateKey(key)).toBeDefined();
-      expect(await identity.keys.revoke(workspace_id, id)).toMatchObject({
+      expect(await revoke(identity, workspace_id, id)).toMatchObject({
         id,
         revoked_at: '2026-03-01T12:00:00.000Z',
       });
@@ -223,7 +234,7 @@ describe('identity', () => {
       const [here, there] = await Promise.all([replica(), replica()]);
       const { key, id, workspace_id } = await newKey(here);
       expect(await there.authenticateKey(key)).toBeDefined();
-      await here.keys.revoke(workspace_id, id);
+      await revoke(here, workspace_id, id);
       now += 4_999;
       expect(await there.authenticateKey(key)).toBeUndefined();
     });
@@ -260,7 +271,7 @@ describe('identity', () => {
       gate = new Promise<void>((resolve) => (open = resolve));
       const early = identity.authenticateKey(key);
       await waits;
-      const revoked = identity.keys.revoke(workspace_id, id);
+      const revoked = revoke(identity, workspace_id, id);
       expect(await revoked).toMatchObject({ id });
       open();
       await early;
@@ -272,7 +283,7 @@ describe('identity', () => {
       const { key, workspace_id } = await newKey(identity);
       const lastUse = async () => {
         await identity.close();
-        return (await identity.keys.list(workspace_id))[0]?.last_used_at;
+        return (await identity.keys.listAll(workspace_id))[0]?.last_used_at;
       };
       expect(await lastUse()).toBeNull();
       await identity.authenticateKey(key);
@@ -288,11 +299,11 @@ describe('identity', () => {
     it('never brings a revoked key back by noting a use', async () => {
       const [here, there] = await Promise.all([replica(), replica()]);
       const { key, id, workspace_id } = await newKey(here);
-      await Promise.all([there.authenticateKey(key), here.keys.revoke(workspace_id, id)]);
+      await Promise.all([there.authenticateKey(key), revoke(here, workspace_id, id)]);
       await there.close();
       now += 10_000;
       expect(await there.authenticateKey(key)).toBeUndefined();
-      expect((await there.keys.list(workspace_id))[0]?.revoked_at).toBe('2026-03-01T12:00:00.000Z');
+      expect((await there.keys.listAll(workspace_id))[0]?.revoked_at).toBe('2026-03-01T12:00:00.000Z');
     });
   });
 
@@ -300,17 +311,17 @@ describe('identity', () => {
     it('stays as it was when repeated', async () => {
       const identity = await replica();
       const { id, workspace_id } = await newKey(identity);
-      const first = await identity.keys.revoke(workspace_id, id);
+      const first = await revoke(identity, workspace_id, id);
       now += 60_000;
-      expect(await identity.keys.revoke(workspace_id, id)).toEqual(first);
+      expect(await revoke(identity, workspace_id, id)).toEqual(first);
     });
 
     it('does not find the keys of another workspace', async () => {
       const identity = await replica();
       const { key, id } = await newKey(identity);
       const other = await identity.workspaces.create('other');
-      expect((await refusal(identity.keys.revoke(other.id, id))).code).toBe('not_found');
-      expect((await refusal(identity.keys.revoke(other.id, 'key_none'))).code).toBe('not_found');
+      expect((await refusal(revoke(identity, other.id, id))).code).toBe('not_found');
+      expect((await refusal(revoke(identity, other.id, 'key_none'))).code).toBe('not_found');
       expect(await identity.authenticateKey(key)).toBeDefined();
     });
   });

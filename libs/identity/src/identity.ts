@@ -1,9 +1,13 @@
 import { randomBytes as strongRandomBytes } from 'node:crypto';
 import type { Clock, DocumentStore, Logger } from '@tracking/ports';
 import { ApiKeys } from './api-keys.ts';
+import type { ApiKeyDocument } from './api-key-document.ts';
 import { KeyAuthentication } from './key-authentication.ts';
+import { KeyOwners } from './key-owners.ts';
+import type { Owner } from './key-owners.ts';
 import type { Principal } from './principal.ts';
 import type { RandomBytes } from './secrets.ts';
+import { ServiceAccounts } from './service-accounts.ts';
 import { Workspaces } from './workspaces.ts';
 
 export interface IdentityOptions {
@@ -18,36 +22,35 @@ export interface IdentityOptions {
 }
 
 /**
- * Workspaces, service accounts with one role each, and their API keys. Primary records in the document store: backed
- * up, never derived from events.
+ * Workspaces, service accounts with one role each, and API keys of them and of users. Primary records in the document
+ * store: backed up, never derived from events.
  */
 export class Identity {
   private constructor(
     readonly workspaces: Workspaces,
+    readonly serviceAccounts: ServiceAccounts,
     readonly keys: ApiKeys,
     private readonly keyAuthentication: KeyAuthentication,
   ) {}
 
   /** Makes the workspace `default` at the first start. */
   static async open(options: IdentityOptions): Promise<Identity> {
-    const { documentStore, clock, logger } = options;
+    const { documentStore, clock, logger, secret } = options;
     const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
-    const [workspaces, keys] = await Promise.all([
-      Workspaces.open(documentStore, clock, randomBytes),
-      ApiKeys.open(documentStore, { clock, randomBytes, onRevoked: (key) => keyAuthentication.forget(key) }),
-    ]);
-    const keyAuthentication: KeyAuthentication = new KeyAuthentication({
-      keys: keys.documents,
-      accounts: keys.accounts,
-      clock,
-      logger,
-      elapsed,
-    });
-    return new Identity(workspaces, keys, keyAuthentication);
+    const forgetOwner = (ownerId: string) => keyAuthentication.forgetOwner(ownerId);
+    const workspaces = await Workspaces.open(documentStore, clock, randomBytes);
+    const serviceAccounts = await ServiceAccounts.open(documentStore, forgetOwner);
+    const users = await documentStore.collection<Owner>({ name: 'users', indexes: [] });
+    const owners = new KeyOwners(serviceAccounts, users);
+    const onChanged = (key: ApiKeyDocument) => keyAuthentication.forget(key);
+    const keys = await ApiKeys.open(documentStore, { owners, secret, onChanged });
+    const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
+    return new Identity(workspaces, serviceAccounts, keys, keyAuthentication);
   }
 
   /**
-   * Whose key it is; undefined for one that is unknown, revoked or no key at all, without telling which.
+   * Whose key it is; undefined for one that is unknown, revoked, expired, of an owner who is not active, or no key at
+   * all, without telling which.
    * @throws Unavailable when the document store does not answer
    */
   authenticateKey(key: string): Promise<Principal | undefined> {

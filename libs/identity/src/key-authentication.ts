@@ -1,58 +1,51 @@
-import type { Clock, Collection, Logger } from '@tracking/ports';
-import { LRUCache } from 'lru-cache';
-import type { ApiKeyDocument, ServiceAccountDocument } from './api-keys.ts';
+import type { Role } from '@tracking/contracts';
+import type { Collection, Logger } from '@tracking/ports';
+import type { ApiKeyDocument } from './api-key-document.ts';
+import { CredentialCache } from './credential-cache.ts';
+import type { CredentialCacheOptions, KnownCredential } from './credential-cache.ts';
+import type { KeyOwners } from './key-owners.ts';
 import { permissionsOf } from './permissions.ts';
 import type { Principal } from './principal.ts';
 import { hashOf, hasKeyForm } from './secrets.ts';
 
-/** What a look-up found is used this long, counted from its beginning: a revocation holds everywhere within 5 s. */
-const TRUSTED_FOR_MS = 3_000;
-/** Keys kept of each kind. Apart from each other, so that made-up keys never push out real ones. */
-const MAX_KEPT = 10_000;
 const USE_NOTED_EVERY_MS = 60_000;
 
-interface LookedUpKey {
-  readonly principal: Principal | undefined;
-  /** By the monotonic clock. */
-  readonly until: number;
+interface KnownKey extends KnownCredential {
+  readonly principal: Principal;
 }
 
-export interface KeyAuthenticationOptions {
+export interface KeyAuthenticationOptions extends CredentialCacheOptions {
   readonly keys: Collection<ApiKeyDocument>;
-  readonly accounts: Collection<ServiceAccountDocument>;
-  readonly clock: Clock;
+  readonly owners: KeyOwners;
   readonly logger: Logger;
-  /** Monotonic time in milliseconds. */
-  readonly elapsed: () => number;
 }
 
-/** Tells whose key it is. Asks the document store at most once per key and three seconds. */
+/** Tells whose key it is, and what its owner may do now. */
 export class KeyAuthentication {
-  readonly #valid = new LRUCache<string, LookedUpKey>({ max: MAX_KEPT });
-  readonly #invalid = new LRUCache<string, LookedUpKey>({ max: MAX_KEPT });
-  /** Look-ups under way: requests with the same key share one. */
-  readonly #lookups = new Map<string, Promise<Principal | undefined>>();
+  readonly #cache: CredentialCache<KnownKey>;
   readonly #notes = new Set<Promise<void>>();
 
-  constructor(private readonly options: KeyAuthenticationOptions) {}
+  constructor(private readonly options: KeyAuthenticationOptions) {
+    this.#cache = new CredentialCache(options);
+  }
 
   /**
-   * The principal of a key that exists and is not revoked.
+   * The principal of a key that exists, is neither revoked nor expired, and whose owner is active.
    * @throws Unavailable
    */
   async authenticate(key: string): Promise<Principal | undefined> {
     if (!hasKeyForm(key)) return undefined;
-    const hash = hashOf(key);
-    const known = this.#valid.get(hash) ?? this.#invalid.get(hash);
-    if (known && this.options.elapsed() < known.until) return known.principal;
-    return this.#lookups.get(hash) ?? this.#begin(hash);
+    const known = await this.#cache.find(hashOf(key), (hash) => this.#lookUp(hash));
+    return known?.principal;
   }
 
-  /** Forgets what is known of a key, look-ups under way included: what they read may be of before. */
   forget({ hash }: Pick<ApiKeyDocument, 'hash'>): void {
-    this.#valid.delete(hash);
-    this.#invalid.delete(hash);
-    this.#lookups.delete(hash);
+    this.#cache.forget(hash);
+  }
+
+  /** Told when a service account or user changed. */
+  forgetOwner(ownerId: string): void {
+    this.#cache.forgetOwner(ownerId);
   }
 
   /** Waits until every use that was seen is written. */
@@ -60,40 +53,14 @@ export class KeyAuthentication {
     await Promise.all(this.#notes);
   }
 
-  #begin(hash: string): Promise<Principal | undefined> {
-    const until = this.options.elapsed() + TRUSTED_FOR_MS;
-    const lookup = this.#lookUp(hash)
-      .then((principal) => {
-        if (this.#lookups.get(hash) === lookup) this.#keep(hash, { principal, until });
-        return principal;
-      })
-      .finally(() => {
-        if (this.#lookups.get(hash) === lookup) this.#lookups.delete(hash);
-      });
-    this.#lookups.set(hash, lookup);
-    return lookup;
-  }
-
-  #keep(hash: string, found: LookedUpKey): void {
-    const [kind, other] = found.principal ? [this.#valid, this.#invalid] : [this.#invalid, this.#valid];
-    kind.set(hash, found);
-    other.delete(hash);
-  }
-
-  async #lookUp(hash: string): Promise<Principal | undefined> {
+  async #lookUp(hash: string): Promise<KnownKey | undefined> {
     const [key] = await this.options.keys.find({ filter: { hash }, limit: 1 });
     if (!key || key.revoked_at !== null) return undefined;
-    const account = await this.options.accounts.get(key.owner.id);
-    if (!account) return undefined;
-    this.#noteUse(key);
-    return {
-      type: 'service_account_key',
-      credential_id: key.id,
-      workspace_id: key.workspace_id,
-      environment: key.environment,
-      actor: { type: 'service_account', id: key.owner.id },
-      permissions: permissionsOf(account.role, key.environment),
-    };
+    const owner = await this.options.owners.get(key.owner);
+    if (owner?.status !== 'active') return undefined;
+    const ends_at = key.expires_at ?? null;
+    if (ends_at === null || this.options.clock().toISOString() < ends_at) this.#noteUse(key);
+    return { principal: principalOf(key, owner.role), owner_id: key.owner.id, ends_at };
   }
 
   /**
@@ -112,4 +79,11 @@ export class KeyAuthentication {
       .finally(() => this.#notes.delete(note));
     this.#notes.add(note);
   }
+}
+
+function principalOf({ id, workspace_id, environment, owner }: ApiKeyDocument, role: Role): Principal {
+  const access = { credential_id: id, workspace_id, environment, permissions: permissionsOf(role, environment) };
+  return owner.type === 'user'
+    ? { type: 'user_key', actor: { type: 'user', id: owner.id }, ...access }
+    : { type: 'service_account_key', actor: { type: 'service_account', id: owner.id }, ...access };
 }

@@ -1,6 +1,12 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
-import type { Actor, ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
+import type { ApiKey, Environment, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
+import { EVERY_KEY } from '@tracking/identity';
+import type { IdentityCommand } from '@tracking/identity';
+import { invalidRequest } from '../errors/request-error.ts';
+import type { CommandIdentity } from '../server/command-identity.ts';
+import { Identified } from '../server/request-decorators.ts';
+import { fault } from '../validation/checks.ts';
 import { OneOf, Text } from '../validation/fields.ts';
 import { Takes } from './takes.ts';
 import { IDENTITY } from './dependencies.ts';
@@ -8,25 +14,23 @@ import type { AdministrationDependencies } from './dependencies.ts';
 import { listAnswer } from './list-answer.ts';
 import type { ListAnswer } from './list-answer.ts';
 import { InputPipe } from './input.pipe.ts';
+import { OPERATOR } from './operator.ts';
 import { workspaceNamed } from './workspace-named.ts';
 
 class InWorkspaceDto {
   @Text({ description: 'Name of the workspace.', required: true })
   workspace!: string;
 }
-class CreateKeyDto extends InWorkspaceDto {
+class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
   @Text({ description: 'What the key is for.', required: true })
   name!: string;
 
   @OneOf(ENVIRONMENTS, { description: 'What the key sees.', required: true })
   environment!: Environment;
 
-  @OneOf(ROLES, { description: 'Role of the service account that is made for the key.', required: true })
-  role!: Role;
+  @OneOf(ROLES, { description: 'Role of the service account that is made for the key.' })
+  role?: Role;
 }
-
-/** Whoever may open the socket owns the data: operators are not told apart. */
-const OPERATOR: Actor = { type: 'system', id: 'administration' };
 
 @Controller('administration/keys')
 export class KeysController {
@@ -35,16 +39,23 @@ export class KeysController {
   /** The one answer that holds a key. */
   @Post()
   @Takes()
-  async create(@Body(new InputPipe(CreateKeyDto)) input: CreateKeyDto): Promise<NewApiKey> {
-    const { workspace, name, environment, role } = input;
-    const workspace_id = await this.workspaceId(workspace);
-    return this.identity.keys.create({ workspace_id, name, environment, role, created_by: OPERATOR });
+  async create(
+    @Body(new InputPipe(CreateKeyDto)) { workspace, name, environment, role }: CreateKeyDto,
+    @Identified() identified: CommandIdentity,
+  ): Promise<NewApiKey> {
+    if (!role) throw invalidRequest(fault('role', 'required', 'Is required.'));
+    const command = await this.command(identified, workspace);
+    // First the account: a crash between the two leaves one that nobody can use, never a key without an owner.
+    const { after: account } = await this.identity.serviceAccounts.create(command, { name, role });
+    const owner = { type: 'service_account', id: account.id } as const;
+    return (await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner })).after;
   }
 
   @Get()
   @Takes({ query: InWorkspaceDto })
   async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<ApiKey>> {
-    return listAnswer(await this.identity.keys.list(await this.workspaceId(workspace)));
+    const { id } = await workspaceNamed(this.identity, workspace);
+    return listAnswer(await this.identity.keys.listAll(id));
   }
 
   @Post(':id/revoke')
@@ -53,11 +64,13 @@ export class KeysController {
   async revoke(
     @Param('id') id: string,
     @Body(new InputPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
+    @Identified() identified: CommandIdentity,
   ): Promise<ApiKey> {
-    return this.identity.keys.revoke(await this.workspaceId(workspace), id);
+    return (await this.identity.keys.revoke(await this.command(identified, workspace), EVERY_KEY, id)).after;
   }
 
-  private async workspaceId(name: string): Promise<string> {
-    return (await workspaceNamed(this.identity, name)).id;
+  private async command(identified: CommandIdentity, workspace: string): Promise<IdentityCommand> {
+    const { id: workspace_id } = await workspaceNamed(this.identity, workspace);
+    return { ...identified, actor: OPERATOR, workspace_id };
   }
 }

@@ -1,15 +1,8 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { CLASSIFIERS, MILESTONE_SOURCES, MODES } from '@tracking/contracts';
 import type * as wire from '@tracking/contracts';
+import { ActorResource } from '../docs/actor.resource.ts';
 import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
-
-@ApiSchema({ name: 'Actor' })
-export class ActorResource implements wire.Actor {
-  @Shown(String, 'What kind of actor.', { enum: ['user', 'service_account', 'system'] })
-  readonly type!: wire.Actor['type'];
-  @Shown(String, 'Its id.')
-  readonly id!: string;
-}
 
 @ApiSchema({ name: 'Milestone' })
 export class MilestoneResource implements wire.Milestone {

@@ -88,6 +88,15 @@ export function count(min: number, max: number): FieldCheck {
   };
 }
 
+/** A whole number of a body, within bounds. */
+export function wholeNumber(min: number, max: number): FieldCheck {
+  return (value, param) => {
+    if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
+    const valid = Number.isInteger(value) && value >= min && value <= max;
+    return valid ? FINE : fault(param, 'invalid_value', `Must be a whole number from ${min} to ${max}.`);
+  };
+}
+
 /** At most `max` elements, each passing `element`. */
 export function list(element: FieldCheck, max: number): FieldCheck {
   return (value, param) => {

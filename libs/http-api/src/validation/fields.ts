@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE } from '@tracking/contracts';
-import { IsDefined, ValidateBy } from 'class-validator';
+import { IsDefined, ValidateBy, ValidateIf } from 'class-validator';
 import {
   MAX_TEXT,
   count,
@@ -16,6 +16,7 @@ import {
   textMap,
   timeZone,
   timestamp,
+  wholeNumber,
 } from './checks.ts';
 import type { FieldCheck } from './checks.ts';
 import { nested, pick, reporting } from './read-dto.ts';
@@ -26,12 +27,13 @@ import type { FieldShape } from './shape.ts';
 /**
  * Decorators of DTO fields. Each declares, in one place, how a field is validated (one class-validator constraint, which
  * reports every fault under its element and path) and how OpenAPI describes it. A field is optional, and null clears
- * it, unless `required` is set.
+ * it, unless `required` is set; one that is `kept` can be left out, but not cleared.
  */
 export interface FieldOptions {
   readonly description: string;
   readonly example?: unknown;
   readonly required?: true;
+  readonly kept?: true;
 }
 
 export const Text = (options: FieldOptions, shape?: FieldShape): PropertyDecorator =>
@@ -47,6 +49,14 @@ export const QueryId = (prefix: string, options: FieldOptions): PropertyDecorato
 
 export const OneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
   field(oneOf(values), options, { type: String, enum: [...values], ...clearable(options) }, anyCase(values));
+
+/** The id of a resource in a body. */
+export const Id = (prefix: string, options: FieldOptions): PropertyDecorator =>
+  field(idOf(prefix), options, { type: String, ...clearable(options) });
+
+/** A whole number in a body. */
+export const WholeNumber = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
+  field(wholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum, ...clearable(options) });
 
 /** One of an enumeration in a query. */
 export const QueryOneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
@@ -121,8 +131,8 @@ export const Cursor = (): PropertyDecorator =>
   field(text, { description: '`next_cursor` of the page before, with the same filters.' }, { type: String });
 
 /** Of a body: null clears what is not required. */
-function clearable({ required }: FieldOptions): { readonly nullable: boolean } {
-  return { nullable: !required };
+function clearable({ required, kept }: FieldOptions): { readonly nullable: boolean } {
+  return { nullable: !required && !kept };
 }
 
 /** Values of an enumeration, one or separated, whatever their case. */
@@ -145,11 +155,12 @@ export function field(
   schema: ApiPropertyOptions,
   shape: FieldShape = {},
 ): PropertyDecorator {
-  const { required = false, ...documented } = options;
+  const { required = false, kept = false, ...documented } = options;
   return (target, property) => {
     declareField(target.constructor, String(property), shape);
     ValidateBy({ name: 'field', validator: reporting(check) })(target, property);
-    if (required) IsDefined()(target, property);
+    if (required || kept) IsDefined()(target, property);
+    if (kept) ValidateIf((value: object) => value[property as keyof object] !== undefined)(target, property);
     ApiProperty({ required, ...schema, ...documented } as ApiPropertyOptions)(target, property);
   };
 }

@@ -1,0 +1,108 @@
+import type { Role, ServiceAccount } from '@tracking/contracts';
+import type { Collection, DocumentStore } from '@tracking/ports';
+import { change, make, noSuch, versionOf } from './identity-command.ts';
+import type { Changed, IdentityCommand, VersionedDocument } from './identity-command.ts';
+import { checkedName } from './names.ts';
+import { newestFirst } from './newest-first.ts';
+import type { PageOf, PageRequest } from './newest-first.ts';
+import { idFor } from './secrets.ts';
+
+/** A stored service account. Those from before they could change lack their status and version: they are active. */
+export type ServiceAccountDocument = ServiceAccount & VersionedDocument;
+
+const KIND = 'service account';
+
+/** What systems act as: each with one role, which all its keys have. */
+export class ServiceAccounts {
+  private constructor(
+    private readonly documents: Collection<ServiceAccountDocument>,
+    private readonly onChanged: (accountId: string) => void,
+  ) {}
+
+  /** @param onChanged told in this process as soon as a change is stored that its keys must follow */
+  static async open(documentStore: DocumentStore, onChanged: (accountId: string) => void): Promise<ServiceAccounts> {
+    const documents = await documentStore.collection<ServiceAccountDocument>({
+      name: 'service_accounts',
+      indexes: [{ name: 'workspace', fields: ['workspace_id', 'created_at', 'id'] }],
+    });
+    return new ServiceAccounts(documents, onChanged);
+  }
+
+  /** @throws DomainError `validation_failed` */
+  async create(command: IdentityCommand, fields: { name: string; role: Role }): Promise<Changed<ServiceAccount>> {
+    const document = await make(this.documents, command, {
+      id: idFor('sva', command.id),
+      workspace_id: command.workspace_id,
+      name: checkedName(fields.name),
+      role: fields.role,
+      status: 'active' as const,
+      created_by: command.actor,
+      created_at: command.at,
+    });
+    return { before: null, after: serviceAccount(document) };
+  }
+
+  /** Those of the workspace, the newest first. */
+  async list(workspaceId: string, request: PageRequest): Promise<PageOf<ServiceAccount>> {
+    const { items, next } = await newestFirst(this.documents, { workspace_id: workspaceId }, request);
+    return { items: items.map(serviceAccount), next };
+  }
+
+  /** @throws DomainError `not_found`, also in another workspace */
+  async get(workspaceId: string, id: string): Promise<ServiceAccount> {
+    const document = await this.documents.get(id);
+    if (document?.workspace_id !== workspaceId) throw noSuch(KIND);
+    return serviceAccount(document);
+  }
+
+  /** Those that exist, of whatever workspace. */
+  async getMany(ids: readonly string[]): Promise<readonly ServiceAccount[]> {
+    return (await this.documents.getMany(ids)).map(serviceAccount);
+  }
+
+  /**
+   * Another role is that of all its keys at once.
+   * @throws DomainError `not_found`, `precondition_failed`, `validation_failed`
+   */
+  async change(
+    command: IdentityCommand,
+    id: string,
+    { name, role }: { readonly name?: string; readonly role?: Role },
+  ): Promise<Changed<ServiceAccount>> {
+    const fields = { ...(name !== undefined && { name: checkedName(name) }), ...(role !== undefined && { role }) };
+    return this.set(command, id, fields);
+  }
+
+  /**
+   * Its keys are refused until it is reactivated; those that were revoked or expired stay so.
+   * @throws DomainError `not_found`, `precondition_failed`
+   */
+  async deactivate(command: IdentityCommand, id: string): Promise<Changed<ServiceAccount>> {
+    return this.set(command, id, { status: 'deactivated' });
+  }
+
+  /** @throws DomainError `not_found`, `precondition_failed` */
+  async reactivate(command: IdentityCommand, id: string): Promise<Changed<ServiceAccount>> {
+    return this.set(command, id, { status: 'active' });
+  }
+
+  private async set(
+    command: IdentityCommand,
+    id: string,
+    fields: Partial<Pick<ServiceAccount, 'name' | 'role' | 'status'>>,
+  ): Promise<Changed<ServiceAccount>> {
+    const { before, after } = await change({ documents: this.documents, name: KIND }, id, command, (present) =>
+      // Before there were any, all were active.
+      fields.status === serviceAccount(present).status ? {} : fields,
+    );
+    this.onChanged(id);
+    return { before: before && serviceAccount(before), after: serviceAccount(after) };
+  }
+}
+
+/** As it is answered, with what older documents lack. */
+function serviceAccount(document: ServiceAccountDocument): ServiceAccount {
+  const { id, workspace_id, name, role, created_by, created_at } = document;
+  const status = (document.status as ServiceAccount['status'] | undefined) ?? 'active';
+  return { id, workspace_id, name, role, status, created_by, created_at, version: versionOf(document) };
+}
