@@ -9,6 +9,7 @@ export * from './milestone-catalog.ts';
 export * from './milestone.ts';
 export * from './page.ts';
 export * from './places.ts';
+export * from './preconditions.ts';
 export * from './scope.ts';
 export * from './shipment.ts';
 export * from './traceparent.ts';

@@ -8,6 +8,7 @@ import { serveDocs } from './docs/serve-docs.ts';
 import { ErrorFilter } from './errors/error-filter.ts';
 import { HttpApiModule } from './http-api.module.ts';
 import { OPERATIONS } from './operations/operations.ts';
+import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
 import { Admission } from './server/admission.ts';
 import { createFastifyAdapter } from './server/fastify-adapter.ts';
 import { nestLogger } from './server/nest-logger.ts';
@@ -39,8 +40,10 @@ export async function createHttpApi(dependencies: HttpApiDependencies): Promise<
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
   fastify.addHook('onRequest', (request, _reply, done) => {
     readParameters(request);
+    readPreconditions(request);
     done();
   });
+  fastify.addHook('onSend', (request, reply, payload, done) => done(null, unlessNotModified(request, reply, payload)));
   // After the body was read: what reads it runs in no request's context.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   const observation = new Observation(logger, metrics);

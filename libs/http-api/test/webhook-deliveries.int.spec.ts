@@ -62,6 +62,7 @@ describe('webhook deliveries', () => {
       completed_at: expect.any(String),
       attempts_count: 1,
       last_error: null,
+      version: expect.any(Number),
     });
     const { status, body } = await get(listed['id']);
     expect([status, body]).toEqual([

@@ -58,6 +58,7 @@ describe('POST /v1/webhook_endpoints', () => {
       max_concurrency: 16,
       created_at: expect.any(String),
       updated_at: expect.any(String),
+      version: 1,
     });
     expect((await get(endpoint)).body).toEqual(endpoint);
 

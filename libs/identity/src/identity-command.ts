@@ -1,4 +1,4 @@
-import { DomainError } from '@tracking/contracts';
+import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import type { Actor, Timestamp } from '@tracking/contracts';
 import type { Collection, Document } from '@tracking/ports';
 
@@ -92,10 +92,10 @@ export function noSuch(name: string): DomainError {
   return new DomainError('not_found', `No such ${name} in this workspace.`);
 }
 
-/** @throws DomainError `precondition_failed` */
+/** @throws PreconditionFailed */
 export function requireVersion(present: { readonly version?: number }, { if_match }: IdentityCommand): void {
   if (if_match === undefined || if_match.includes(versionOf(present))) return;
-  throw new DomainError('precondition_failed', `It is at version ${versionOf(present)}, not one that If-Match names.`);
+  throw new PreconditionFailed(versionOf(present));
 }
 
 function asRead<T extends VersionedDocument>({ id, version }: T) {

@@ -15,6 +15,8 @@ Header of a request | Meaning
 ---|---
 \`Prefer: handling=strict\` | Refuse unknown fields of a body and wrong check digits, instead of warning.
 \`Consistency-Token\` | Read nothing older than the write that answered with it.
+\`If-Match\` | Of a write: carry it out only if the resource still has one of these ETags; else 412.
+\`If-None-Match\` | Of a read: 304 if the resource still has one of these ETags.
 \`traceparent\` | W3C trace context, kept with what the request writes; a trace is begun where there is none.
 
 Header of an answer | Meaning
@@ -22,6 +24,7 @@ Header of an answer | Meaning
 \`Request-Id\` | The request's id, as in the error body.
 \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` | Requests per minute, those left, and the epoch second when all are free again.
 \`Consistency-Token\` | Of a write: its place, for reads by others, or through others, that must see it.
+\`ETag\` | Of one resource: its version. It changes with every change.
 \`Retry-After\` | Seconds, with 429 and 503.`;
 
 /** The OpenAPI 3.1 description of the application's routes. */
@@ -43,35 +46,45 @@ const HEADERS = {
   'X-RateLimit-Remaining': 'Requests that are left.',
   'X-RateLimit-Reset': 'Epoch second when all are free again.',
   'Consistency-Token': 'The place of the write: sent with a read, nothing older is read.',
+  ETag: 'The version of the resource; of a milestone that was posted, that of its shipment.',
   'Retry-After': 'Seconds.',
   'WWW-Authenticate': '`Bearer`.',
 } as const;
 type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Header = keyof typeof HEADERS;
 
-/** Which headers an answer has follows from its status, from the method, and from whether a key is asked for. */
+const CONDITIONS: ReadonlySet<string> = new Set(['If-Match', 'If-None-Match']);
+/** Also of what is not answered. */
+const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
+
+/** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
 function withHeaders(document: OpenAPIObject): OpenAPIObject {
   const schema = { type: 'string' as const };
   const headers = Object.entries(HEADERS).map(([name, description]) => [name, { description, schema }] as const);
   document.components = { ...document.components, headers: Object.fromEntries(headers) };
   for (const { get, post, patch, put, delete: remove } of Object.values(document.paths)) {
     for (const operation of [get, post, patch, put, remove]) {
-      if (operation) giveHeaders(operation, operation !== get);
+      if (operation) giveHeaders(operation, { writes: operation !== get, removes: operation === remove });
     }
   }
   return document;
 }
 
-function giveHeaders({ responses, security }: OperationObject, writes: boolean): void {
+function giveHeaders(
+  { responses, security, parameters = [] }: OperationObject,
+  { writes, removes }: { readonly writes: boolean; readonly removes: boolean },
+): void {
+  const conditional = parameters.some((parameter) => 'name' in parameter && CONDITIONS.has(parameter.name));
   for (const [status, response] of Object.entries(responses)) {
     if (!response || '$ref' in response) continue;
     const names = headersOf(Number(status), security !== undefined, writes);
+    if (conditional && (TAGGED.has(status) || (status.startsWith('2') && !removes))) names.push('ETag');
     const common = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
     response.headers = { ...common, ...response.headers };
   }
 }
 
-function headersOf(status: number, needsKey: boolean, writes: boolean): readonly Header[] {
+function headersOf(status: number, needsKey: boolean, writes: boolean): Header[] {
   const limited = needsKey && status !== 401 && status !== 500;
   return [
     'Request-Id',

@@ -1,7 +1,8 @@
 import { HttpException } from '@nestjs/common';
-import { DomainError, ERROR_CODES } from '@tracking/contracts';
+import { DomainError, ERROR_CODES, PreconditionFailed } from '@tracking/contracts';
 import type { ErrorBody, ErrorCode, FieldError } from '@tracking/contracts';
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
+import { etagOf } from '../preconditions/entity-tags.ts';
 import { sizeOf } from '../server/sizes.ts';
 import { statusOf } from './error-status.ts';
 import { RequestError, invalidRequest } from './request-error.ts';
@@ -28,6 +29,7 @@ export interface FailedRequest {
 /** The one place that turns whatever was thrown into an answer. Texts of unexpected errors never leave the process. */
 export function answerTo(error: unknown, request: FailedRequest): ErrorAnswer {
   if (error instanceof RequestError) return answer(error.code, error.message, error.details, error.headers);
+  if (error instanceof PreconditionFailed) return preconditionFailed(error);
   if (error instanceof DomainError) return fromDomain(error);
   if (error instanceof Busy)
     return answer('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
@@ -54,6 +56,11 @@ function fromDomain({ code, message, details }: DomainError): ErrorAnswer {
   if (code !== 'validation_failed' || details.length === 0) return answer(code, message, details);
   const refusal = invalidRequest(details);
   return answer(refusal.code, refusal.message, details);
+}
+
+/** With the present tag, where there is something to have one. */
+function preconditionFailed({ code, message, version }: PreconditionFailed): ErrorAnswer {
+  return answer(code, message, [], version === null ? {} : { ETag: etagOf(version) });
 }
 
 /** What the HTTP framework refuses by itself, by the status it chose. */

@@ -1,10 +1,11 @@
-import { Controller, Get, Inject, Param, Query, Req } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { EventEnvelope, Page, Scope } from '@tracking/contracts';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EVENTS } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { invalidRequest, notFound } from '../errors/request-error.ts';
+import { etagOf } from '../preconditions/entity-tags.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
@@ -45,7 +46,7 @@ export class EventsController {
   }
 
   @Get(':id')
-  @Operation('getEvent', { summary: 'Get an event' })
+  @Operation('getEvent', { summary: 'Get an event', conditional: 'read' })
   @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
   @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
   @refusal(404, 'No such event in this workspace and environment, or none any more.')
@@ -53,10 +54,13 @@ export class EventsController {
     @Param('id') id: string,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EventEnvelope> {
     await this.allOwnAreThere(request);
     const event = await this.events.get(scope, id);
     if (!event) throw notFound('event');
+    // It happened: it never changes.
+    reply.header('ETag', etagOf(1));
     return event;
   }
 

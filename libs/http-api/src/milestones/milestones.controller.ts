@@ -9,6 +9,7 @@ import { requirePermission } from '../operations/access.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
+import { etagOf } from '../preconditions/entity-tags.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Command, SentBody } from '../server/request-decorators.ts';
 import { principalOf, scopeOf } from '../server/request.ts';
@@ -50,7 +51,12 @@ export class MilestonesController {
   }
 
   @Post()
-  @Operation('recordMilestone', { summary: 'Record a milestone', body: RecordMilestoneDto })
+  @Operation('recordMilestone', {
+    summary: 'Record a milestone',
+    description: 'If-Match and the ETag of the answer are those of the shipment.',
+    body: RecordMilestoneDto,
+    conditional: 'write',
+  })
   @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
   @ApiResponse({ status: 201, description: 'Recorded.', type: MilestoneWrittenResource })
   @ApiResponse({ status: 200, description: 'It was there already, or is corrected.', type: MilestoneWrittenResource })
@@ -66,6 +72,7 @@ export class MilestonesController {
     const { answer, position } = await recording;
     reply.request.about = { shipment_id, milestone_id: answer.milestone.id };
     await this.readYourWrites.wrote(reply, position);
+    reply.header('ETag', etagOf(answer.shipment_version));
     reply.code(answer.outcome === 'recorded' ? 201 : 200);
     return { ...answer.milestone, warnings: [...warnings, ...answer.warnings] };
   }

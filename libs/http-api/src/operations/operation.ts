@@ -1,7 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { ErrorResource } from '../docs/error.resource.ts';
+import type { Conditional } from '../preconditions/preconditions.ts';
 import { json } from '../server/json-body.ts';
 import type { RouteBody } from '../server/route-bodies.ts';
 import { sizeOf } from '../server/sizes.ts';
@@ -30,6 +31,8 @@ export interface OperationOptions {
   readonly body?: DtoClass;
   /** How its body is read, and how large it may be; JSON up to 1 MiB, unless told. */
   readonly takes?: RouteBody;
+  /** Which conditions a request may have; none, unless told. */
+  readonly conditional?: Conditional;
 }
 
 /**
@@ -37,9 +40,15 @@ export interface OperationOptions {
  * and described with the answers that they bring.
  */
 export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
-  const { query, body, takes = json(), ...described } = options;
+  const { query, body, takes = json(), conditional, ...described } = options;
   const access: Access = OPERATIONS[operationId];
-  const config = { operation: operationId, access, parameters: query ?? NoParameters, body: takes };
+  const config = {
+    operation: operationId,
+    access,
+    parameters: query ?? NoParameters,
+    body: takes,
+    ...(conditional && { conditional }),
+  };
   if (access === 'open') return applyDecorators(RouteConfig(config), ApiOperation({ operationId, ...described }));
   const forbidden = describeRefusal(access);
   return applyDecorators(
@@ -47,6 +56,7 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     ApiOperation({ operationId, ...described }),
     ApiBearerAuth(),
     ...(body ? describeBody(body, takes) : []),
+    ...(conditional ? CONDITIONS[conditional] : []),
     refusal(400, query ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
     refusal(401, 'No API key, or not a valid one.'),
     ...(forbidden === undefined ? [] : [refusal(403, forbidden)]),
@@ -64,6 +74,22 @@ function describeBody(dto: DtoClass, { kind, limit }: RouteBody): readonly Metho
     refusal(415, `The body is not ${kind.mediaType}, or is compressed.`),
   ];
 }
+
+const IF_MATCH = [
+  ApiHeader({ name: 'If-Match', required: false, description: 'ETags, one of which it must have; `*`: whichever.' }),
+  refusal(412, 'It has none of the ETags of If-Match. `ETag` is the one that it has.'),
+];
+const CONDITIONS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
+  read: [
+    ApiHeader({ name: 'If-None-Match', required: false, description: 'ETags: 304 if it still has one of them.' }),
+    ApiResponse({ status: 304, description: 'It still has the ETag.' }),
+  ],
+  write: IF_MATCH,
+  upsert: [
+    ...IF_MATCH,
+    ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only if there is none yet; else 412.' }),
+  ],
+};
 
 /** An error that a route can answer with. */
 export function refusal(status: number, description: string): MethodDecorator {

@@ -49,6 +49,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   fastify.decorateRequest('about', null);
   fastify.decorateRequest('begun', false);
   fastify.decorateRequest('commandIdentity', null);
+  fastify.decorateRequest('expectedVersions', null);
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers[request.routeOptions.config.answers ?? 'api']).header('Request-Id', request.id);
     request.traceparent = traceparentOf(request);

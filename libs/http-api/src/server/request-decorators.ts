@@ -3,6 +3,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Scope, Timestamp } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
+import { ifMatchOf } from '../preconditions/preconditions.ts';
 import { commandIdentityOf } from './command-identity.ts';
 import type { CommandIdentity } from './command-identity.ts';
 import { commandContext, isStrict, scopeOf } from './request.ts';
@@ -23,6 +24,9 @@ export const Command = parameter<CommandContext>(commandContext);
 
 /** For commands that nobody's principal carries: a {@link CommandIdentity}. */
 export const Identified = parameter<CommandIdentity>(commandIdentityOf);
+
+/** Versions that `If-Match` names, for a command to expect; undefined where it names none in particular. */
+export const IfMatch = parameter<readonly number[] | undefined>(ifMatchOf);
 
 /** The body as it was parsed, and how it is to be read. */
 export interface Sent {

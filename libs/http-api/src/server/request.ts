@@ -78,6 +78,7 @@ export function during(request: FastifyRequest, work: () => void): void {
 export function commandContext(request: FastifyRequest): CommandContext {
   const { workspace_id, environment, actor } = principalOf(request);
   const { id, at } = commandIdentityOf(request);
+  const { expectedVersions } = request;
   return {
     id,
     at,
@@ -87,5 +88,6 @@ export function commandContext(request: FastifyRequest): CommandContext {
     request_id: request.id,
     traceparent: request.traceparent,
     strict: isStrict(request),
+    ...(expectedVersions !== null && { expected_versions: expectedVersions }),
   };
 }

@@ -18,7 +18,7 @@ import { ShipmentWrittenResource } from './shipment.resource.ts';
 const Changes = (operationId: OperationId, summary: string): MethodDecorator =>
   applyDecorators(
     HttpCode(200),
-    Operation(operationId, { summary }),
+    Operation(operationId, { summary, conditional: 'write' }),
     ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }),
     ApiResponse({
       status: 200,

@@ -4,9 +4,9 @@ import type { Written } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import { SETTINGS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
+import { etagOf } from '../preconditions/entity-tags.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { PossibleDuplicates } from './possible-duplicates.ts';
-import { shipmentEtag } from './shipment-etag.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 
 type ChangedShipment = Written<{
@@ -58,6 +58,6 @@ export class ShipmentWrites {
   private async acknowledge(reply: FastifyReply, { answer: { shipment }, position }: ChangedShipment): Promise<void> {
     reply.request.about = { shipment_id: shipment.id };
     await this.readYourWrites.wrote(reply, position);
-    reply.header('ETag', shipmentEtag(shipment));
+    reply.header('ETag', etagOf(shipment.version));
   }
 }

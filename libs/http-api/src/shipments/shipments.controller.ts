@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Page, Scope, Shipment } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
@@ -9,10 +9,10 @@ import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
+import { etagOf } from '../preconditions/entity-tags.ts';
 import { Command, CurrentScope, SentBody } from '../server/request-decorators.ts';
 import { ListShipmentsDto } from './list-shipments.dto.ts';
 import type { ReadShipmentFields } from './read-shipment-fields.ts';
-import { matches, shipmentEtag } from './shipment-etag.ts';
 import { ShipmentFieldsPipe } from './shipment-fields.pipe.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 import { ShipmentWrites } from './shipment-writes.ts';
@@ -34,6 +34,7 @@ export class ShipmentsController {
   @Operation('upsertShipment', {
     summary: 'Create a shipment, or update the one with this external_id',
     body: UpsertShipmentDto,
+    conditional: 'upsert',
   })
   @ApiResponse({ status: 201, description: 'Created.', type: ShipmentWrittenResource })
   @ApiResponse({ status: 200, description: 'It existed; what was sent is in it.', type: ShipmentWrittenResource })
@@ -68,24 +69,19 @@ export class ShipmentsController {
   }
 
   @Get(':id')
-  @Operation('getShipment', { summary: 'Get a shipment' })
+  @Operation('getShipment', { summary: 'Get a shipment', conditional: 'read' })
   @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
-  @ApiHeader({ name: 'If-None-Match', required: false, description: 'An ETag: 304 if the shipment still has it.' })
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentResource })
-  @ApiResponse({ status: 304, description: 'The shipment still has the ETag.' })
   @refusal(400, 'The Consistency-Token is not valid.')
   @refusal(404, 'No such shipment in this workspace and environment.')
   async get(
     @Param('id') id: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Shipment | undefined> {
+  ): Promise<Shipment> {
     const record = await this.reader.get(request, id);
-    const etag = shipmentEtag(record);
-    reply.header('ETag', etag);
-    if (!matches(request.headers['if-none-match'], etag)) return this.reader.resource(record);
-    reply.code(304);
-    return undefined;
+    reply.header('ETag', etagOf(record.version));
+    return this.reader.resource(record);
   }
 }
 

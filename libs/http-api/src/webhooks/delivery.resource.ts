@@ -29,6 +29,8 @@ export class DeliveryResource implements WebhookDelivery {
   readonly attempts_count!: number;
   @Shown(WebhookErrorResource, 'Why the last attempt failed.', { nullable: true })
   readonly last_error!: WebhookErrorResource | null;
+  @Shown('integer', 'Grows with every change, attempts among them.')
+  readonly version!: number;
 }
 
 @ApiSchema({ name: 'WebhookDeliveryWritten' })

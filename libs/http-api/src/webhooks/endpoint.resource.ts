@@ -52,6 +52,8 @@ export class EndpointResource implements WebhookEndpoint {
   readonly created_at!: string;
   @ShownTime('When it last changed.')
   readonly updated_at!: string;
+  @Shown('integer', 'Grows with every change.')
+  readonly version!: number;
 }
 
 @ApiSchema({ name: 'WebhookEndpointWritten' })

@@ -8,6 +8,7 @@ import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
+import { etagOf } from '../preconditions/entity-tags.ts';
 import { CurrentScope, SentBody } from '../server/request-decorators.ts';
 import { NO_BODY } from '../validation/read-body.ts';
 import { DeliveryDetailResource, DeliveryPageResource, DeliveryWrittenResource } from './delivery.resource.ts';
@@ -38,16 +39,22 @@ export class WebhookDeliveriesController {
   }
 
   @Get(':id')
-  @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt' })
+  @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
   @Unknown()
-  async get(@Param('id') delivery_id: string, @CurrentScope() scope: Scope): Promise<WebhookDeliveryDetail> {
-    return this.webhooks.deliveries.get({ scopes: [scope], delivery_id });
+  async get(
+    @Param('id') delivery_id: string,
+    @CurrentScope() scope: Scope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WebhookDeliveryDetail> {
+    const delivery = await this.webhooks.deliveries.get({ scopes: [scope], delivery_id });
+    reply.header('ETag', etagOf(delivery.version));
+    return delivery;
   }
 
   @Post(':id/retry')
   @HttpCode(202)
-  @Operation('retryWebhookDelivery', { summary: 'Attempt it once, beside its schedule' })
+  @Operation('retryWebhookDelivery', { summary: 'Attempt it once, beside its schedule', conditional: 'write' })
   @ApiResponse({
     status: 202,
     description: 'The delivery as it is before the attempt; get it for its outcome.',
@@ -65,7 +72,7 @@ export class WebhookDeliveriesController {
 
   @Post(':id/discard')
   @HttpCode(200)
-  @Operation('discardWebhookDelivery', { summary: 'Send it no more' })
+  @Operation('discardWebhookDelivery', { summary: 'Send it no more', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
   @Unknown()
   @refusal(409, 'It succeeded already.')

@@ -9,6 +9,7 @@ import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { PageDto } from '../paging/page.dto.ts';
 import { page } from '../paging/page.ts';
+import { etagOf } from '../preconditions/entity-tags.ts';
 import { CurrentScope, SentBody } from '../server/request-decorators.ts';
 import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
 import type { ReadBody } from '../validation/read-body.ts';
@@ -62,17 +63,24 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id')
-  @Operation('getWebhookEndpoint', { summary: 'Get an endpoint' })
+  @Operation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
   @Unknown()
-  async get(@Param('id') endpoint_id: string, @CurrentScope() scope: Scope): Promise<WebhookEndpoint> {
-    return this.webhooks.endpoints.get({ ...scope, endpoint_id });
+  async get(
+    @Param('id') endpoint_id: string,
+    @CurrentScope() scope: Scope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WebhookEndpoint> {
+    const endpoint = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
+    reply.header('ETag', etagOf(endpoint.version));
+    return endpoint;
   }
 
   @Patch(':id')
   @Operation('changeWebhookEndpoint', {
     summary: 'Change an endpoint; another URL is to be verified',
     body: EndpointChangesDto,
+    conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
@@ -89,6 +97,7 @@ export class WebhookEndpointsController {
   @Delete(':id')
   @Operation('deleteWebhookEndpoint', {
     summary: 'Delete an endpoint: what is pending is discarded, its log stays',
+    conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
   @Unknown()
@@ -102,7 +111,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/verify')
   @HttpCode(200)
-  @Operation('verifyWebhookEndpoint', { summary: 'Send the challenge' })
+  @Operation('verifyWebhookEndpoint', { summary: 'Send the challenge', conditional: 'write' })
   @ApiResponse({
     status: 200,
     description: 'The endpoint; `last_verification` tells the outcome.',
@@ -119,7 +128,10 @@ export class WebhookEndpointsController {
 
   @Post(':id/enable')
   @HttpCode(200)
-  @Operation('enableWebhookEndpoint', { summary: 'Send live events to it, and what waits for it' })
+  @Operation('enableWebhookEndpoint', {
+    summary: 'Send live events to it, and what waits for it',
+    conditional: 'write',
+  })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
   @Unverified()
@@ -135,7 +147,10 @@ export class WebhookEndpointsController {
 
   @Post(':id/disable')
   @HttpCode(200)
-  @Operation('disableWebhookEndpoint', { summary: 'Send it no live events; what is pending is held' })
+  @Operation('disableWebhookEndpoint', {
+    summary: 'Send it no live events; what is pending is held',
+    conditional: 'write',
+  })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
   async disable(

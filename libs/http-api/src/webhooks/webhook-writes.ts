@@ -5,12 +5,14 @@ import type { WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import { HEAD } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
+import { etagOf } from '../preconditions/entity-tags.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { commandContext } from '../server/request.ts';
 
 export type WithWarnings<T> = T & { readonly warnings: readonly Warning[] };
 
-/** Carries out what a request asks of webhooks, and answers as every write does: with warnings and a token. */
+/** Carries out what a request asks of webhooks, and answers as every write does: with warnings, a token, and
+ * the ETag of what it answers. */
 @Injectable()
 export class WebhookWrites {
   constructor(
@@ -30,6 +32,7 @@ export class WebhookWrites {
   ): Promise<WithWarnings<T>> {
     const written = await run(webhookCommand(reply));
     await this.readYourWrites.wrote(reply, await positionAfter());
+    if ('version' in written) reply.header('ETag', etagOf(Number(written.version)));
     return { ...written, warnings };
   }
 
@@ -48,7 +51,7 @@ export class WebhookWrites {
 }
 
 function webhookCommand({ request }: FastifyReply): WebhookCommand {
-  const { id, at, workspace_id, environment, request_id, traceparent } = commandContext(request);
+  const { request_id, traceparent, actor: _actor, strict: _strict, ...command } = commandContext(request);
   const origin = { request_id, ...(traceparent !== null && { traceparent }) };
-  return { id, at, workspace_id, environment, origin };
+  return { ...command, origin };
 }

@@ -45,6 +45,28 @@ describe('many commands at once', () => {
     expect(await stored(answers[0]?.answer.shipment.id ?? '')).toHaveLength(1);
   });
 
+  it('of 60 that expect the same version exactly one is carried out, whichever replica they reach', async () => {
+    const replicas = [replica(engine.store), replica(engine.store), replica(engine.store)];
+    let { shipment } = (await replicas[0]!.upsertShipment(upsert({ external_id: 'PO-1' }))).answer;
+    for (let round = 0; round < 5; round++) {
+      const expected = { expected_versions: [shipment.version] };
+      const writes = Array.from({ length: 60 }, (_, n) =>
+        replicas[n % 3]!.upsertShipment(upsert({ external_id: 'PO-1', house_bill: `HB-${round}-${n}` }, expected)),
+      );
+      const outcomes = await Promise.allSettled(writes);
+      const written = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.answer] : []));
+      expect(written).toHaveLength(1);
+      ({ shipment } = written[0]!);
+      const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as object] : []));
+      expect(refusals).toHaveLength(59);
+      for (const refusal of refusals) {
+        expect(refusal).toMatchObject({ code: 'precondition_failed', version: shipment.version });
+      }
+    }
+    const house_bills = await stored(shipment.id);
+    expect(house_bills.filter(({ type }) => type === 'shipment.updated.v1')).toHaveLength(5);
+  });
+
   it('1,000 different milestones of one shipment are all recorded', async () => {
     const shipments = replica(engine.store);
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));

@@ -1,5 +1,5 @@
 import { streamOf } from '@tracking/shipments-domain';
-import { cancel, milestone, milestones, places, reopen, upsert } from '../test/builders.ts';
+import { cancel, milestone, milestones, places, reopen, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import type { ShipmentsService } from './shipments-service.ts';
 
@@ -124,6 +124,26 @@ describe('a command that comes again', () => {
     expect(first.position).toBe(recorded.position);
     expect(await shipments.recordMilestone(duplicate)).toEqual(first);
     expect(await replica(engine.store).recordMilestone(duplicate)).toEqual(first);
+  });
+
+  it('is answered as it was whatever version it expected, and whatever came later', async () => {
+    const create = upsert({ external_id: 'PO-1' }, { expected_versions: 'none' });
+    const created = await shipments.upsertShipment(create);
+    const { id, version } = created.answer.shipment;
+    const record = milestone(id, {}, { expected_versions: [version] });
+    const recorded = await shipments.recordMilestone(record);
+    const stale = milestone(id, { code: 'vessel_departed' }, { expected_versions: [version] });
+    const other = replica(engine.store);
+    await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    for (const service of [shipments, other, replica(engine.store)]) {
+      expect(await service.upsertShipment(create)).toEqual(created);
+      expect(await service.recordMilestone(record)).toEqual(recorded);
+      const { record: now } = (await service.getShipment({ ...scope, shipment_id: id }))!;
+      await expect(service.recordMilestone(stale)).rejects.toMatchObject({
+        code: 'precondition_failed',
+        version: now.version,
+      });
+    }
   });
 
   it('keeps its first answer when its rules have changed since', async () => {

@@ -2,6 +2,7 @@ import type {
   ApiVersion,
   DeliveryStatus,
   Environment,
+  ExpectedVersions,
   JsonObject,
   JsonValue,
   ParkedMessage,
@@ -24,6 +25,8 @@ export interface WebhookCommand extends Scope {
   readonly id: string;
   /** The command's time. */
   readonly at: Timestamp;
+  /** Which versions of what it changes it may change; any where absent. */
+  readonly expected_versions?: ExpectedVersions;
   /** The request that it was made for: what is sent because of it is in its trace. */
   readonly origin?: RequestOrigin;
 }
@@ -103,6 +106,8 @@ export interface WebhookEndpoint {
   readonly max_concurrency: number;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
+  /** Grows with every change. */
+  readonly version: number;
 }
 export interface NewWebhookEndpoint extends WebhookEndpoint {
   /** `whsec_…`; shown here and never again by a read. */
@@ -122,6 +127,8 @@ export interface WebhookDelivery {
   readonly completed_at: Timestamp | null;
   readonly attempts_count: number;
   readonly last_error: DeliveryError | null;
+  /** Grows with every change, attempts among them. */
+  readonly version: number;
 }
 export interface WebhookAttempt {
   /** From 1. Of very many the first fifty and the latest fifty are kept. */

@@ -17,7 +17,10 @@ import type {
   WebhookEndpoint,
 } from './requests.ts';
 
-/** Every refusal is a `DomainError`; what belongs to another scope is `not_found`. */
+/**
+ * Every refusal is a `DomainError`; what belongs to another scope is `not_found`. A command that changes one of them and
+ * expects a version that it is not at is refused with `PreconditionFailed`; repeated, it changes and refuses nothing.
+ */
 export interface WebhookEndpoints {
   /** Sends nothing. @throws validation_failed, limit_exceeded */
   create(command: CreateEndpoint): Promise<NewWebhookEndpoint>;
@@ -38,6 +41,7 @@ export interface WebhookEndpoints {
   test(command: TestEndpoint): Promise<WebhookDelivery>;
 }
 
+/** Preconditions as of {@link WebhookEndpoints}. */
 export interface WebhookDeliveries {
   list(request: ListDeliveries): Promise<Listed<WebhookDelivery>>;
   get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail>;

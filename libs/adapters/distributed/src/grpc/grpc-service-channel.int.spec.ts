@@ -1,4 +1,4 @@
-import { DomainError } from '@tracking/contracts';
+import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import { freePort } from '@tracking/testing';
 import { THINGS, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
@@ -23,6 +23,8 @@ describe('the service channel', () => {
   const errors: Readonly<Record<string, Error>> = {
     refusal,
     bare: new DomainError('not_found', 'No such thing.'),
+    changed: new PreconditionFailed(7),
+    missing: new PreconditionFailed(null),
     away: new Unavailable('event store', 'does not answer'),
     busy: new Busy('storage', 'too much waits'),
   };
@@ -111,6 +113,13 @@ describe('the service channel', () => {
     expect(error).toBeInstanceOf(DomainError);
     const of = ({ code, message, details }: DomainError) => ({ code, message, details });
     expect(of(error as DomainError)).toEqual(of(errors[name] as DomainError));
+  });
+
+  it.each(['changed', 'missing'])('brings a failed precondition with the version that there is (%s)', async (name) => {
+    const error = await errorOf(things.refuse({ error: name }));
+    expect(error).toBeInstanceOf(PreconditionFailed);
+    const of = ({ code, message, version }: PreconditionFailed) => ({ code, message, version });
+    expect(of(error as PreconditionFailed)).toEqual(of(errors[name] as PreconditionFailed));
   });
 
   it('brings an engine’s absence as it was thrown', async () => {

@@ -1,4 +1,4 @@
-import { DomainError, type FieldError } from '@tracking/contracts';
+import { DomainError, type FieldError, PreconditionFailed } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import type { MessageFields } from './service-protos.ts';
 
@@ -12,6 +12,7 @@ interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly details?: readonly FieldError[];
+  readonly version?: number;
 }
 interface Absence {
   readonly engine: string;
@@ -62,7 +63,8 @@ export function answerMessage(answer: unknown): AnswerMessage {
 export function errorMessage(error: unknown): AnswerMessage | undefined {
   if (error instanceof DomainError) {
     const { code, message, details } = error;
-    return { refused: { code, message, details } };
+    const version = error instanceof PreconditionFailed ? error.version : null;
+    return { refused: { code, message, details, ...(version !== null && { version }) } };
   }
   if (!(error instanceof Unavailable)) return undefined;
   const { engine, message } = error;
@@ -74,11 +76,14 @@ export function errorMessage(error: unknown): AnswerMessage | undefined {
 /** @throws what the service threw, as itself; a plain Error for what it keeps to itself */
 export function answerOf({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
   if (json !== undefined) return JSON.parse(json);
-  if (refused !== undefined) {
-    throw new DomainError(refused.code as DomainError['code'], refused.message, refused.details ?? []);
-  }
+  if (refused !== undefined) throw refusalOf(refused);
   if (unavailable !== undefined) throw new Unavailable(unavailable.engine, unavailable.message);
   if (busy !== undefined) throw new Busy(busy.engine, busy.message);
   if (failed !== undefined) throw new Error(failed);
   return undefined;
+}
+
+function refusalOf({ code, message, details = [], version }: Refusal): DomainError {
+  if (code === 'precondition_failed') return new PreconditionFailed(version ?? null);
+  return new DomainError(code as DomainError['code'], message, details);
 }

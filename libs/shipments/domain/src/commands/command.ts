@@ -1,4 +1,4 @@
-import type { Actor, Environment, Places, Timestamp, Warning } from '@tracking/contracts';
+import type { Actor, Environment, ExpectedVersions, Places, Timestamp, Warning } from '@tracking/contracts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import type { ShipmentState } from '../state.ts';
 
@@ -15,6 +15,8 @@ export interface CommandContext {
   readonly traceparent: string | null;
   /** `Prefer: handling=strict`: what would only warn about a wrong check digit is refused. */
   readonly strict: boolean;
+  /** Which versions of the shipment it may change; any, and none, where absent. */
+  readonly expected_versions?: ExpectedVersions;
 }
 
 /** What a decision needs beside the command and the state. */

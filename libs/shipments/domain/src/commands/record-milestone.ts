@@ -32,6 +32,8 @@ interface RecordResult {
 }
 export interface RecordMilestoneAnswer extends Pick<RecordResult, 'outcome'> {
   readonly milestone: Milestone;
+  /** Of the shipment right after. */
+  readonly shipment_version: number;
   readonly warnings: readonly Warning[];
 }
 export type MilestoneDecision = Decision<RecordResult>;
@@ -53,7 +55,7 @@ export const recordMilestone: CommandHandler<RecordMilestone, RecordResult, Omit
   answer({ outcome, milestoneId }, after) {
     const milestone = findMilestone(after, milestoneId);
     if (milestone === undefined) throw new Error(`there is no milestone ${milestoneId} to answer`);
-    return { outcome, milestone };
+    return { outcome, milestone, shipment_version: after.record.version };
   },
 };
 

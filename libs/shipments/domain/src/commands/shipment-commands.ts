@@ -1,4 +1,4 @@
-import type { Warning } from '@tracking/contracts';
+import { type Warning, requireVersion } from '@tracking/contracts';
 import { noSuchShipment } from '../decision.ts';
 import type { ShipmentState } from '../state.ts';
 import { type CancelShipment, cancelShipment } from './cancel-shipment.ts';
@@ -38,7 +38,8 @@ export function handlerOf(type: CommandType): CommandHandler<ShipmentCommand, Co
  * What a command makes of a shipment: events to append at the revision of `state`, derived outcomes among them, so that
  * folding them is mere copying. Pure: the same arguments always give the same decision.
  * @param state undefined when there is no such shipment
- * @throws DomainError when the command is refused; `details` name every faulty field
+ * @throws DomainError when the command is refused; `details` name every faulty field. PreconditionFailed before
+ *   anything else, so that no client is told what is wrong about a shipment that it has not seen
  */
 export function decide<Type extends CommandType>(
   command: CommandOf<Type>,
@@ -50,7 +51,11 @@ export function decide<Type extends CommandType>(
 
 function decision(command: ShipmentCommand, state: ShipmentState | undefined, context: DecideContext): Decision {
   const handler = handlerOf(command.type);
-  if (state !== undefined) return handler.decide(command, state, context);
+  if (state !== undefined) {
+    requireVersion(state.record.version, command.expected_versions);
+    return handler.decide(command, state, context);
+  }
   if (handler.create === undefined) throw noSuchShipment();
+  requireVersion(null, command.expected_versions);
   return handler.create(command, context);
 }

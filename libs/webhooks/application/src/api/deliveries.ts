@@ -3,6 +3,7 @@ import { type Delivery, discarded, isAttempted, replayed, retryRequested } from 
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import { deliverySucceeded, endpointNotEnabled, endpointNotVerified, noSuchEndpoint } from '../refusals.ts';
+import { isRepeated } from '../repeated-command.ts';
 import type {
   DeadLetterAnswer,
   DeadLetterCommand,
@@ -42,17 +43,17 @@ export class Deliveries implements WebhookDeliveries {
   }
 
   async retry(command: DeliveryCommand): Promise<WebhookDelivery> {
-    const delivery = await this.parts.queries.require([command], command.delivery_id);
-    const endpoint = await this.parts.endpoints.get(delivery.endpoint_id);
-    if (endpoint === undefined || endpoint.deleted) throw noSuchEndpoint();
-    if (delivery.sandbox && !endpoint.verified) throw endpointNotVerified();
-    if (!delivery.sandbox && !isAttempted(endpoint)) throw endpointNotEnabled();
-    return this.changeOne(delivery, (now) => retryRequested(now, command.at));
+    return this.changeOne(command, async (now) => {
+      const endpoint = await this.parts.endpoints.get(now.endpoint_id);
+      if (endpoint === undefined || endpoint.deleted) throw noSuchEndpoint();
+      if (now.sandbox && !endpoint.verified) throw endpointNotVerified();
+      if (!now.sandbox && !isAttempted(endpoint)) throw endpointNotEnabled();
+      return retryRequested(now, command.at);
+    });
   }
 
   async discard(command: DeliveryCommand): Promise<WebhookDelivery> {
-    const delivery = await this.parts.queries.require([command], command.delivery_id);
-    return this.changeOne(delivery, (now) => {
+    return this.changeOne(command, (now) => {
       if (now.status === 'succeeded') throw deliverySucceeded();
       return discarded(now, command.at);
     });
@@ -117,8 +118,14 @@ export class Deliveries implements WebhookDeliveries {
     }
   }
 
-  private async changeOne(delivery: DeliveryDocument, change: DeliveryChange): Promise<WebhookDelivery> {
-    const [, after] = await this.change(delivery, change);
+  /** Changes the delivery of the command; repeated, it changes nothing. @throws PreconditionFailed */
+  private async changeOne(command: DeliveryCommand, change: DeliveryChange): Promise<WebhookDelivery> {
+    const delivery = await this.parts.queries.require([command], command.delivery_id);
+    const [, after] = await this.change(delivery, async (now) => {
+      if (isRepeated(now, command)) return now;
+      const after = await change(now);
+      return after === now ? now : { ...after, changed_by: command.id };
+    });
     // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
     await this.parts.owner.notify([delivery.endpoint_id]);
     return toDelivery(after);

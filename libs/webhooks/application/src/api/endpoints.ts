@@ -27,6 +27,7 @@ import type { SecretBox } from '../endpoints/secret-box.ts';
 import { challenge } from '../endpoints/verification.ts';
 import type { SandboxTests } from '../recording/sandbox-tests.ts';
 import { endpointNotVerified, invalid, noSuchEndpoint, secretUnreadable } from '../refusals.ts';
+import { isRepeated } from '../repeated-command.ts';
 import type {
   ChangeEndpoint,
   CreateEndpoint,
@@ -108,6 +109,7 @@ export class Endpoints implements WebhookEndpoints {
     const { clients, outbound, clock, timeoutMs } = this.parts;
     const { origin } = command;
     const endpoint = await this.signable(command);
+    if (isRepeated(endpoint, command)) return toEndpoint(endpoint);
     const verification = await challenge(clients.note(endpoint), { outbound, timeoutMs, clock, origin });
     // What an endpoint answered says nothing about a URL that was set in the meantime.
     return this.update(command, (now) => (now.url === endpoint.url ? verificationEnded(now, verification) : now));
@@ -149,16 +151,13 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   /** Changes the endpoint of the command; whoever sends to it knows when this resolves. */
-  private async update(
-    { endpoint_id, at, ...scope }: EndpointCommand,
-    change: EndpointChange,
-  ): Promise<WebhookEndpoint> {
+  private async update(command: EndpointCommand, change: EndpointChange): Promise<WebhookEndpoint> {
     const { store, clients, owner } = this.parts;
-    await store.require(scope, endpoint_id);
-    const after = await store.update(endpoint_id, at, change);
+    await store.require(command, command.endpoint_id);
+    const after = await store.carryOut(command, change);
     clients.note(after);
     // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
-    await owner.notify([endpoint_id]);
+    await owner.notify([command.endpoint_id]);
     return toEndpoint(after);
   }
 

@@ -17,6 +17,8 @@ export interface EndpointDocument extends Document, EndpointState, Omit<Endpoint
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   readonly revision: number;
+  /** Id of the last command that changed it; absent where none did since it was made. */
+  readonly changed_by?: string;
 }
 
 export const ENDPOINTS: CollectionSpec = {
@@ -73,5 +75,6 @@ export function toEndpoint(document: EndpointDocument): WebhookEndpoint {
     max_concurrency: document.max_concurrency,
     created_at: document.created_at,
     updated_at: document.updated_at,
+    version: document.revision,
   };
 }

@@ -1,7 +1,8 @@
 import { type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, DuplicateKey, Unavailable } from '@tracking/ports';
 import { noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
-import type { Listed, PageRequest, Scope } from '../requests.ts';
+import { isRepeated } from '../repeated-command.ts';
+import type { EndpointCommand, Listed, PageRequest, Scope } from '../requests.ts';
 import type { EndpointDocument } from './endpoint-document.ts';
 
 /** In each environment of a workspace: docs/reference/delivery.md#endpoints. */
@@ -79,6 +80,15 @@ export class EndpointStore {
       if (await this.documents.replace(written, { revision: before.revision })) return written;
     }
     throw new Unavailable('document store', `endpoint ${id} is being changed by too many at once`);
+  }
+
+  /** The same for a command: repeated, it changes nothing. @throws PreconditionFailed too */
+  async carryOut(command: EndpointCommand, change: EndpointChange): Promise<EndpointDocument> {
+    return this.update(command.endpoint_id, command.at, async (before) => {
+      if (isRepeated(before, command)) return before;
+      const after = await change(before);
+      return after === before ? before : { ...after, changed_by: command.id };
+    });
   }
 }
 

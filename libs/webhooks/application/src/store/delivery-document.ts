@@ -12,6 +12,8 @@ export interface DeliveryDocument extends Document, Delivery {
   readonly due_at?: Timestamp;
   /** The latest attempt, in the same write as what it led to; absent before the first. */
   readonly latest_attempt?: WebhookAttempt;
+  /** Id of the last command that changed it; absent where none did. */
+  readonly changed_by?: string;
 }
 
 const ORDER = ['created_at', 'id'];
@@ -94,6 +96,7 @@ export function toDelivery(delivery: Delivery): WebhookDelivery {
     completed_at: delivery.completed_at,
     attempts_count: delivery.attempts_count,
     last_error: delivery.last_error,
+    version: delivery.revision,
   };
 }
 

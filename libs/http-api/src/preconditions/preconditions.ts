@@ -1,0 +1,70 @@
+import type { ExpectedVersions } from '@tracking/contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { invalidRequest } from '../errors/request-error.ts';
+import { names, parseEntityTags, versionsOf } from './entity-tags.ts';
+
+/**
+ * What an operation is, for requests with a condition: it reads one resource that has an `ETag`, writes one, or writes one
+ * that it may make as well.
+ */
+export type Conditional = 'read' | 'write' | 'upsert';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Operations without read no single resource, and write none that is there. */
+    conditional?: Conditional;
+  }
+  interface FastifyRequest {
+    /** What a write insists on; null where on nothing. */
+    expectedVersions: ExpectedVersions | null;
+  }
+}
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Reads the conditions of a write, for the command to carry: whether they hold is decided where it is carried out. One that
+ * would be ignored is refused, for a client that sends it relies on it.
+ * @throws RequestError 400
+ */
+export function readPreconditions(request: FastifyRequest): void {
+  const { operation, conditional } = request.routeOptions.config;
+  if (operation === undefined || READING.has(request.method)) return;
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+  if (ifNoneMatch !== undefined) {
+    if (conditional !== 'upsert')
+      throw refused('If-None-Match', 'Is for reads, and for writes that may make a resource.');
+    if (ifNoneMatch.trim() !== '*') throw refused('If-None-Match', 'Must be * with a write: that there is none yet.');
+    if (ifMatch !== undefined) throw refused('If-None-Match', 'Is the opposite of If-Match.');
+    request.expectedVersions = 'none';
+  }
+  if (ifMatch !== undefined) {
+    if (conditional === undefined) throw refused('If-Match', 'This operation changes no resource that has an ETag.');
+    request.expectedVersions = expectedBy(ifMatch);
+  }
+}
+
+function expectedBy(ifMatch: string): ExpectedVersions {
+  const tags = parseEntityTags(ifMatch);
+  if (tags === undefined) throw refused('If-Match', 'Must be * or a list of ETags, each in quotation marks: "3".');
+  return tags === '*' ? 'any' : versionsOf(tags);
+}
+
+/** For what exists or is not found in any case: undefined where the request does not insist on a version. */
+export function ifMatchOf({ expectedVersions }: FastifyRequest): readonly number[] | undefined {
+  return typeof expectedVersions === 'string' || expectedVersions === null ? undefined : expectedVersions;
+}
+
+/** The payload to send: none, with 304, where the client has what it would be answered. */
+export function unlessNotModified({ headers, routeOptions }: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  const etag = reply.getHeader('ETag');
+  const known = headers['if-none-match'];
+  if (known === undefined || routeOptions.config.conditional !== 'read' || reply.statusCode !== 200) return payload;
+  if (etag === undefined || !names(known, String(etag))) return payload;
+  reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length');
+  return null;
+}
+
+function refused(param: string, message: string): Error {
+  return invalidRequest([{ param, code: 'invalid_value', message }]);
+}

@@ -1,0 +1,75 @@
+import { DomainError, type ExpectedVersions, PreconditionFailed } from '@tracking/contracts';
+import { SHIPMENT_ID, type Scenario, contextFor, day, milestoneInput, voyage } from '../../test/scenario.ts';
+import { type CommandOf, type CommandType, decide } from './shipment-commands.ts';
+
+/** One that is valid, of each type. */
+const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => CommandOf<Type> } = {
+  UpsertShipment: (scenario) => ({ ...about(scenario), type: 'UpsertShipment', fields: { house_bill: 'HB-9' } }),
+  RecordMilestone: (scenario) => ({
+    ...about(scenario),
+    type: 'RecordMilestone',
+    milestone: milestoneInput({ code: 'gated_in', occurred_at: day(3) }),
+  }),
+  CancelShipment: (scenario) => ({ ...about(scenario), type: 'CancelShipment' }),
+  ReopenShipment: (scenario) => ({ ...about(scenario), type: 'ReopenShipment' }),
+};
+const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
+
+const TYPES = Object.keys(COMMANDS) as CommandType[];
+
+/** What is decided on a shipment at its third version, or on none; the version that a refusal tells. */
+function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
+  const scenario = voyage();
+  scenario.post('booking_confirmed', day(1));
+  expect(scenario.record.version).toBe(3);
+  const command = { ...COMMANDS[type](scenario), ...(expected !== undefined && { expected_versions: expected }) };
+  try {
+    decide(command, exists ? scenario.state : undefined, contextFor(command.id));
+    return 'decided';
+  } catch (error) {
+    if (error instanceof PreconditionFailed) return { code: error.code, version: error.version };
+    return error instanceof DomainError ? error.code : error;
+  }
+}
+
+const refused = (version: number | null) => ({ code: 'precondition_failed', version });
+
+describe.each(TYPES)('%s that expects a version', (type) => {
+  test.each<[ExpectedVersions | undefined, unknown]>([
+    [undefined, 'decided'],
+    [[3], 'decided'],
+    [[7, 3], 'decided'],
+    ['any', 'decided'],
+    [[2], refused(3)],
+    [[4, 2], refused(3)],
+    [[], refused(3)],
+    ['none', refused(3)],
+  ])('of a shipment that is there: %j', (expected, answer) => {
+    expect(outcome(type, expected)).toEqual(answer);
+  });
+});
+
+describe('where there is no shipment', () => {
+  test.each<[ExpectedVersions | undefined, unknown]>([
+    [undefined, 'decided'],
+    ['none', 'decided'],
+    ['any', refused(null)],
+    [[1], refused(null)],
+    [[], refused(null)],
+  ])('an upsert that expects %j', (expected, answer) => {
+    expect(outcome('UpsertShipment', expected, false)).toEqual(answer);
+  });
+
+  test.each(TYPES.filter((type) => type !== 'UpsertShipment'))('%s finds none, whatever it expects', (type) => {
+    for (const expected of [undefined, [1], 'any', 'none'] as const) {
+      expect(outcome(type, expected, false)).toBe('not_found');
+    }
+  });
+});
+
+test('what is wrong with a command is not told of a version that its client has not seen', () => {
+  const scenario = voyage();
+  scenario.post('delivered', day(20));
+  const command = { ...COMMANDS.CancelShipment(scenario), expected_versions: [1] };
+  expect(() => decide(command, scenario.state, contextFor(command.id))).toThrow(PreconditionFailed);
+});
