@@ -2,6 +2,7 @@ import { patient } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
 import { demoJourney } from './demo.ts';
 import { operationJourneys } from './operation.ts';
+import { preconditionJourneys } from './preconditions.ts';
 import { quickStartJourney } from './quick-start.ts';
 import { shipmentJourneys } from './shipments.ts';
 import { transferJourney } from './transfer.ts';
@@ -27,6 +28,7 @@ export function journeys(start: () => Promise<Subject>): void {
   quickStartJourney(subject);
   demoJourney(subject);
   shipmentJourneys(subject);
+  preconditionJourneys(subject);
   webhookJourneys(subject);
   operationJourneys(subject);
   transferJourney(subject);

@@ -63,8 +63,8 @@ describe('many commands at once', () => {
         expect(refusal).toMatchObject({ code: 'precondition_failed', version: shipment.version });
       }
     }
-    const house_bills = await stored(shipment.id);
-    expect(house_bills.filter(({ type }) => type === 'shipment.updated.v1')).toHaveLength(5);
+    const events = await stored(shipment.id);
+    expect(events.filter(({ type }) => type === 'shipment.updated.v1')).toHaveLength(5);
   });
 
   it('1,000 different milestones of one shipment are all recorded', async () => {

@@ -276,3 +276,104 @@ describe('testing', () => {
     });
   });
 });
+
+describe('a command that expects a version', () => {
+  const failed = (version: number) => ({ code: 'precondition_failed', version });
+
+  test('changes the endpoint at that version and at no other', async () => {
+    const { endpoints } = webhooks;
+    const { id, version } = await create();
+    expect(version).toBe(1);
+    const { version: changed } = await endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
+    expect(changed).toBe(2);
+    const stale = { ...on(id), expected_versions: [version] };
+    for (const call of [
+      () => endpoints.change({ ...stale, fields: { max_concurrency: 3 } }),
+      () => endpoints.verify(stale),
+      () => endpoints.enable(stale),
+      () => endpoints.disable(stale),
+      () => endpoints.remove(stale),
+    ]) {
+      await expect(call()).rejects.toMatchObject(failed(changed));
+    }
+    expect(await endpoints.get(on(id))).toMatchObject({
+      max_concurrency: 2,
+      version: changed,
+      status: 'pending_verification',
+    });
+    expect(stage.receivers.arrived).toEqual([]);
+
+    const verified = await endpoints.verify({ ...on(id), expected_versions: [1, changed] });
+    const enabled = await endpoints.enable({ ...on(id), expected_versions: [verified.version] });
+    expect(enabled).toMatchObject({ status: 'enabled', version: verified.version + 1 });
+    const disabled = await endpoints.disable({ ...on(id), expected_versions: 'any' });
+    await endpoints.remove({ ...on(id), expected_versions: [disabled.version] });
+    await expect(endpoints.disable({ ...on(id), expected_versions: [1] })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('is carried out by one of fifty at once, over two processes', async () => {
+    const others = await stage.start();
+    const { id, version } = await create();
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, n) =>
+        (n % 2 === 0 ? webhooks : others).endpoints.change({
+          ...on(id),
+          expected_versions: [version],
+          fields: { max_concurrency: n + 1 },
+        }),
+      ),
+    );
+    const written = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    expect(written).toEqual([await webhooks.endpoints.get(on(id))]);
+    const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as object] : []));
+    expect(refusals).toHaveLength(49);
+    for (const refusal of refusals) expect(refusal).toMatchObject(failed(version + 1));
+  });
+
+  test('repeated changes nothing and is not refused', async () => {
+    const { id, version } = await create();
+    const change = { ...on(id), expected_versions: [version], fields: { max_concurrency: 2 } };
+    const changed = await webhooks.endpoints.change(change);
+    expect(await webhooks.endpoints.change(change)).toEqual(changed);
+    const verify = { ...on(id), expected_versions: [changed.version] };
+    const verified = await webhooks.endpoints.verify(verify);
+    expect(await webhooks.endpoints.verify(verify)).toEqual(verified);
+    expect(stage.receivers.arrived).toHaveLength(1);
+  });
+
+  test('says nothing of an endpoint that was changed while it was challenged', async () => {
+    const { id, version } = await create();
+    stage.receivers.behave(URL_A, async (request) => {
+      await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
+      return stage.receivers.good(request);
+    });
+    const verifying = webhooks.endpoints.verify({ ...on(id), expected_versions: [version] });
+    await expect(verifying).rejects.toMatchObject(failed(version + 1));
+    expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'pending_verification' });
+  });
+
+  test('of a delivery is refused after another attempt, and repeated asks for no second one', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { deliveries } = webhooks;
+    const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
+    const read = () => deliveries.get({ scopes: [SCOPE], delivery_id: sent.id });
+    const attempted = async (count: number) =>
+      eventually(async () => {
+        const delivery = await read();
+        expect(delivery).toMatchObject({ attempts_count: count, status: 'succeeded' });
+        return delivery;
+      });
+    const first = await attempted(1);
+    expect(first.version).toBeGreaterThan(sent.version);
+    const about = { delivery_id: sent.id, expected_versions: [sent.version] };
+    for (const call of [deliveries.retry.bind(deliveries), deliveries.discard.bind(deliveries)]) {
+      await expect(call({ ...stage.command(), ...about })).rejects.toMatchObject(failed(first.version));
+    }
+    const retry = { ...stage.command(), delivery_id: sent.id, expected_versions: [first.version] };
+    await deliveries.retry(retry);
+    const second = await attempted(2);
+    expect(await deliveries.retry(retry)).toMatchObject({ id: sent.id, version: second.version });
+    expect(await read()).toEqual(second);
+    expect(stage.receivers.at(URL_A)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,68 @@
+import type { Shipment } from '@tracking/contracts';
+import { patient } from '@tracking/testing';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import type { Subject } from '../subject.ts';
+import { newTenant } from '../tenant.ts';
+
+const AT_ONCE = 50;
+
+export function preconditionJourneys(subject: () => Subject): void {
+  describe('of many writes with the same If-Match one is carried out, over all gateways', () => {
+    let api: AxiosInstance;
+    beforeEach(async () => {
+      ({ api } = await newTenant(subject()));
+    }, patient(30_000));
+
+    /** Writes at once, all with the tag that the resource has; what is answered is told by the newest one. */
+    async function race(path: string, write: (n: number, headers: object) => Promise<AxiosResponse>): Promise<void> {
+      const before = String((await api.get(path)).headers['etag']);
+      const answers = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => write(n, { 'If-Match': before })));
+      const done = answers.filter(({ status }) => status < 300);
+      const refused = answers.filter(({ status }) => status === 412);
+      expect([done.length, refused.length]).toEqual([1, AT_ONCE - 1]);
+      const newest = String(done[0]?.headers['etag']);
+      expect(newest).not.toBe(before);
+      for (const { data, headers } of refused) {
+        expect([data.error.code, headers['etag']]).toEqual(['precondition_failed', newest]);
+      }
+      expect((await api.get(path)).headers['etag']).toBe(newest);
+    }
+
+    test(
+      'a shipment',
+      async () => {
+        const created = await api.post<Shipment>('/v1/shipments', { external_id: 'RACE' });
+        const path = `/v1/shipments/${created.data.id}`;
+        for (let round = 0; round < 3; round++) {
+          await race(path, (n, headers) =>
+            api.post('/v1/shipments', { external_id: 'RACE', house_bill: `HB-${round}-${n}` }, { headers }),
+          );
+          const occurred_at = '2026-01-01T00:00:00Z';
+          await race(path, (n, headers) =>
+            api.post(
+              `${path}/milestones`,
+              { code: 'in_transit_checkpoint', occurred_at, location: `${round} ${n}` },
+              { headers },
+            ),
+          );
+        }
+        const listed = await api.get<{ data: unknown[] }>(`${path}/milestones`);
+        expect(listed.data.data).toHaveLength(3);
+      },
+      patient(60_000),
+    );
+
+    test(
+      'a webhook endpoint',
+      async () => {
+        const url = 'https://127.0.0.1/never-asked';
+        const made = await api.post('/v1/webhook_endpoints', { url, event_types: ['*'] });
+        expect(made.status).toBe(201);
+        const path = `/v1/webhook_endpoints/${String(made.data.id)}`;
+        await race(path, (n, headers) => api.patch(path, { description: `${n}` }, { headers }));
+        await race(path, (_, headers) => api.post(`${path}/disable`, {}, { headers }));
+      },
+      patient(60_000),
+    );
+  });
+}
