@@ -64,7 +64,7 @@ describe('many commands at once', () => {
       }
     }
     const events = await stored(shipment.id);
-    expect(events.filter(({ type }) => type === 'shipment.updated.v1')).toHaveLength(5);
+    expect(events.filter(({ type }) => type === 'shipment.changed.v1')).toHaveLength(5);
   });
 
   it('1,000 different milestones of one shipment are all recorded', async () => {
