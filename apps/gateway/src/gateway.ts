@@ -68,6 +68,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     readModels,
     webhooks,
     events: publishedEvents,
+    identity,
     authenticateKey: (key) => identity.authenticateKey(key),
     head: () => events.head(),
     quota,

@@ -111,24 +111,67 @@ export interface Session {
   readonly expires_at: Timestamp;
 }
 
+/** Whose credentials a request carries, and what they allow. */
+export interface CredentialsHolder {
+  /** Null where it is a service account's key. */
+  readonly user: Pick<User, 'id' | 'name' | 'email'> | null;
+  /** Null where it is a user's key, or a session. */
+  readonly service_account: Pick<ServiceAccount, 'id' | 'name'> | null;
+  readonly workspace: Pick<Workspace, 'id' | 'name'>;
+  readonly role: Role;
+  readonly permissions: readonly Permission[];
+  readonly environment: Environment;
+  /** When the key or session ends at the latest; null: never. */
+  readonly expires_at: Timestamp | null;
+}
+
 /** What a one-time link is for. */
 export const LINK_PURPOSES = ['invitation', 'first_admin', 'password_reset'] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
+
+/** Every kind of change in the audit log; what stands before the dot is the type of its target. */
+export const AUDIT_TYPES = [
+  'api_key.created',
+  'api_key.rotated',
+  'api_key.revoked',
+  'service_account.created',
+  'service_account.changed',
+  'service_account.deactivated',
+  'service_account.reactivated',
+  'session.ended',
+  'settings.changed',
+  'user.created',
+  'user.invited',
+  'user.joined',
+  'user.changed',
+  'user.deactivated',
+  'user.reactivated',
+  'user.password_reset_requested',
+  'user.password_changed',
+  'webhook_endpoint.created',
+  'webhook_endpoint.changed',
+  'webhook_endpoint.deleted',
+  'webhook_endpoint.enabled',
+  'webhook_endpoint.disabled',
+] as const;
+export type AuditType = (typeof AUDIT_TYPES)[number];
 
 /** A change to who may do what, or to a secret; kept 400 days. */
 export interface AuditEntry {
   /** `aud_…` */
   readonly id: string;
   readonly at: Timestamp;
+  /** Named as they are called now; null where they have no name. */
   readonly actor: Actor & { readonly name: string | null };
-  /** `api_key.revoked`, `user.role_changed` … */
-  readonly type: string;
-  readonly target: { readonly type: string; readonly id: string };
-  /** By field; never a secret. */
-  readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
+  readonly type: AuditType;
+  /** The id is null where the process ended before it knew what it made. */
+  readonly target: { readonly type: string; readonly id: string | null };
+  readonly changes: AuditedChanges;
   /** `unknown` where the process ended before it knew. */
   readonly outcome: 'done' | 'unknown';
   readonly request_id: string;
   /** Where the request came from; null on the command line. */
   readonly address: string | null;
 }
+/** By field; never a secret. */
+export type AuditedChanges = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;

@@ -8,6 +8,7 @@ import type { WebhookOperations } from '@tracking/webhooks';
 import type { EventsService } from './events/events-service.ts';
 
 /** Under which single {@link HttpApiDependencies} are injected: each provider names those that it uses. */
+export const IDENTITY = Symbol('identity');
 export const SHIPMENTS = Symbol('shipments');
 export const READ_MODELS = Symbol('read models');
 export const WEBHOOKS = Symbol('webhooks');
@@ -22,6 +23,7 @@ export const SETTINGS = Symbol('settings');
 export interface HttpApiDependencies {
   readonly shipments: ShipmentsService;
   readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>;
+  readonly identity: Pick<Identity, 'auditLog'>;
   /** Whose key it is; undefined whatever is wrong with it. @throws Unavailable */
   readonly authenticateKey: Identity['authenticateKey'];
   /** The end of the event store's log. @throws Unavailable */

@@ -1,5 +1,8 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
+import { AUDITED_BY, auditedByPrincipal } from './audit/audited.ts';
+import { AuditLogController } from './audit/audit-log.controller.ts';
+import { AuditTrail } from './audit/audit-trail.ts';
 import * as tokens from './dependencies.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
 import { EventsController } from './events/events.controller.ts';
@@ -38,9 +41,13 @@ export class HttpApiModule {
         EventsController,
         WebhookEndpointsController,
         WebhookDeliveriesController,
+        AuditLogController,
         HealthController,
       ],
       providers: [
+        { provide: tokens.IDENTITY, useValue: dependencies.identity },
+        { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, dependencies.logger) },
+        { provide: AUDITED_BY, useValue: auditedByPrincipal },
         { provide: tokens.SHIPMENTS, useValue: dependencies.shipments },
         { provide: tokens.READ_MODELS, useValue: readModels },
         { provide: tokens.WEBHOOKS, useValue: dependencies.webhooks },

@@ -41,6 +41,7 @@ const ROUTES = [
   ['GET', '/v1/webhook_deliveries/dlv_a', 'webhooks:manage'],
   ['POST', '/v1/webhook_deliveries/dlv_a/retry', 'webhooks:manage'],
   ['POST', '/v1/webhook_deliveries/dlv_a/discard', 'webhooks:manage'],
+  ['GET', '/v1/audit_log', 'workspace:admin'],
 ] as const;
 
 interface OpenApiOperation {

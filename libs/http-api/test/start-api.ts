@@ -78,6 +78,7 @@ export async function startApi(options: StartOptions = {}) {
   const dependencies = {
     shipments: shipmentsService({ eventStore, places, logger, metrics }),
     readModels,
+    identity,
     authenticateKey: (key) => identity.authenticateKey(key),
     head: () => eventStore.head(),
     quota,

@@ -2,6 +2,7 @@ import { randomBytes as strongRandomBytes } from 'node:crypto';
 import type { Clock, DocumentStore, Logger } from '@tracking/ports';
 import { ApiKeys } from './api-keys.ts';
 import type { ApiKeyDocument } from './api-key-document.ts';
+import { AuditLog } from './audit-log.ts';
 import { KeyAuthentication } from './key-authentication.ts';
 import { KeyOwners } from './key-owners.ts';
 import type { Owner } from './key-owners.ts';
@@ -30,6 +31,7 @@ export class Identity {
     readonly workspaces: Workspaces,
     readonly serviceAccounts: ServiceAccounts,
     readonly keys: ApiKeys,
+    readonly auditLog: AuditLog,
     private readonly keyAuthentication: KeyAuthentication,
   ) {}
 
@@ -40,12 +42,20 @@ export class Identity {
     const forgetOwner = (ownerId: string) => keyAuthentication.forgetOwner(ownerId);
     const workspaces = await Workspaces.open(documentStore, clock, randomBytes);
     const serviceAccounts = await ServiceAccounts.open(documentStore, forgetOwner);
-    const users = await documentStore.collection<Owner>({ name: 'users', indexes: [] });
+    const users = await documentStore.collection<Owner & { readonly name: string | null }>({
+      name: 'users',
+      indexes: [],
+    });
     const owners = new KeyOwners(serviceAccounts, users);
     const onChanged = (key: ApiKeyDocument) => keyAuthentication.forget(key);
     const keys = await ApiKeys.open(documentStore, { owners, secret, onChanged });
     const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
-    return new Identity(workspaces, serviceAccounts, keys, keyAuthentication);
+    const auditLog = await AuditLog.open(documentStore, async (actors) => {
+      const ids = [...new Set(actors.map(({ id }) => id))];
+      const known = await Promise.all([users.getMany(ids), serviceAccounts.getMany(ids)]);
+      return new Map(known.flat().map(({ id, name }) => [id, name]));
+    });
+    return new Identity(workspaces, serviceAccounts, keys, auditLog, keyAuthentication);
   }
 
   /**

@@ -1,4 +1,5 @@
 export type { ApiKeys, NewKeyRequest, RotatedKey } from './api-keys.ts';
+export type { AuditFilter, AuditLog, AuditedCommand, OpenAuditEntry } from './audit-log.ts';
 export { Identity, type IdentityOptions } from './identity.ts';
 export type { Changed, IdentityCommand } from './identity-command.ts';
 export { EVERY_KEY, keyReachOf, type KeyReach } from './key-reach.ts';

@@ -8,6 +8,9 @@ import { createFastifyAdapter } from '../server/fastify-adapter.ts';
 import { nestLogger } from '../server/nest-logger.ts';
 import { Routes } from '../server/routes.ts';
 import { readParameters } from '../validation/parameters.ts';
+import { AUDITED_BY } from '../audit/audited.ts';
+import { AuditTrail } from '../audit/audit-trail.ts';
+import { auditedByOperator } from './audited-by-operator.ts';
 import { Takes } from './takes.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
 import { EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, READ_MODELS, WEBHOOKS } from './dependencies.ts';
@@ -73,6 +76,8 @@ export async function createAdministrationApi(
     ],
     providers: [
       { provide: IDENTITY, useValue: dependencies.identity },
+      { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, logger) },
+      { provide: AUDITED_BY, useValue: auditedByOperator(dependencies.identity) },
       { provide: READ_MODELS, useValue: dependencies.readModels },
       { provide: EVENT_TRANSFER, useValue: dependencies.events },
       { provide: PUBLISHED_EVENTS, useValue: dependencies.publishedEvents },

@@ -1,8 +1,11 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
+import type { FastifyRequest } from 'fastify';
+import { Audited } from '../audit/audited.ts';
+import { tellAudit } from '../audit/audit-trail.ts';
 import { invalidRequest } from '../errors/request-error.ts';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { Identified } from '../server/request-decorators.ts';
@@ -39,16 +42,20 @@ export class KeysController {
   /** The one answer that holds a key. */
   @Post()
   @Takes()
+  @Audited('api_key.created')
   async create(
     @Body(new InputPipe(CreateKeyDto)) { workspace, name, environment, role }: CreateKeyDto,
     @Identified() identified: CommandIdentity,
+    @Req() request: FastifyRequest,
   ): Promise<NewApiKey> {
     if (!role) throw invalidRequest(fault('role', 'required', 'Is required.'));
     const command = await this.command(identified, workspace);
     // First the account: a crash between the two leaves one that nobody can use, never a key without an owner.
     const { after: account } = await this.identity.serviceAccounts.create(command, { name, role });
     const owner = { type: 'service_account', id: account.id } as const;
-    return (await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner })).after;
+    const created = await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner });
+    tellAudit(request, created);
+    return created.after;
   }
 
   @Get()
@@ -61,12 +68,16 @@ export class KeysController {
   @Post(':id/revoke')
   @Takes()
   @HttpCode(200)
+  @Audited('api_key.revoked')
   async revoke(
     @Param('id') id: string,
     @Body(new InputPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,
     @Identified() identified: CommandIdentity,
+    @Req() request: FastifyRequest,
   ): Promise<ApiKey> {
-    return (await this.identity.keys.revoke(await this.command(identified, workspace), EVERY_KEY, id)).after;
+    const revoked = await this.identity.keys.revoke(await this.command(identified, workspace), EVERY_KEY, id);
+    tellAudit(request, revoked);
+    return revoked.after;
   }
 
   private async command(identified: CommandIdentity, workspace: string): Promise<IdentityCommand> {

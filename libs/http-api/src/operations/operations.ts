@@ -30,6 +30,7 @@ export const OPERATIONS = {
   getWebhookDelivery: 'webhooks:manage',
   retryWebhookDelivery: 'webhooks:manage',
   discardWebhookDelivery: 'webhooks:manage',
+  listAuditLog: 'workspace:admin',
   live: 'open',
   ready: 'open',
 } as const satisfies Readonly<Record<string, Access>>;

@@ -48,6 +48,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   fastify.decorateRequest('traceparent', '');
   fastify.decorateRequest('about', null);
   fastify.decorateRequest('begun', false);
+  fastify.decorateRequest('audited', null);
   fastify.decorateRequest('commandIdentity', null);
   fastify.decorateRequest('expectedVersions', null);
   fastify.addHook('onRequest', (request, reply, done) => {

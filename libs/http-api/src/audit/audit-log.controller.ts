@@ -1,0 +1,35 @@
+import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { AuditEntry, Page, Scope } from '@tracking/contracts';
+import { IDENTITY } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
+import { Operation } from '../operations/operation.ts';
+import { Cursors } from '../paging/cursors.ts';
+import { page } from '../paging/page.ts';
+import { CurrentScope } from '../server/request-decorators.ts';
+import { AuditLogPageResource } from './audit-entry.resource.ts';
+import { ListAuditLogDto, auditFilter } from './list-audit-log.dto.ts';
+
+@ApiTags('Audit log')
+@Controller('v1/audit_log')
+export class AuditLogController {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: HttpApiDependencies['identity'],
+    @Inject(Cursors) private readonly cursors: Cursors,
+  ) {}
+
+  @Get()
+  @Operation('listAuditLog', {
+    summary:
+      'List changes to keys, users, service accounts, sessions, webhook endpoints and settings, the newest first',
+    query: ListAuditLogDto,
+  })
+  @ApiResponse({ status: 200, description: 'A page of entries.', type: AuditLogPageResource })
+  async list(@Query() query: ListAuditLogDto, @CurrentScope() scope: Scope): Promise<Page<AuditEntry>> {
+    const filter = auditFilter(query);
+    const listing = { list: 'audit log', scope, filter: { ...filter }, sort: '-at' };
+    return page(query, listing, this.cursors, (limit, after) =>
+      this.identity.auditLog.list(scope.workspace_id, { filter, limit, ...(after && { after: after.map(String) }) }),
+    );
+  }
+}

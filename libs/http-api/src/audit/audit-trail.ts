@@ -1,0 +1,85 @@
+import { DomainError } from '@tracking/contracts';
+import type { Actor, AuditType } from '@tracking/contracts';
+import type { AuditLog, OpenAuditEntry } from '@tracking/identity';
+import type { Logger } from '@tracking/ports';
+import type { FastifyRequest } from 'fastify';
+import { RequestError } from '../errors/request-error.ts';
+import { commandIdentityOf } from '../server/command-identity.ts';
+import { requestFields } from '../server/request.ts';
+import { changesOf, isChange } from './audited-changes.ts';
+import type { AuditedChange } from './audited-changes.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What its handler changed, for the audit log. */
+    audited: ToldChange | null;
+  }
+}
+
+interface ToldChange extends AuditedChange {
+  readonly target_id: string | null;
+}
+
+/** Who changes something, in which workspace, and from where; the address is null where there is none. */
+export interface AuditedBy {
+  readonly workspace_id: string;
+  readonly actor: Actor;
+  readonly address: string | null;
+}
+
+/**
+ * A handler that is `@Audited` tells what it changed; one that tells nothing changed what no field shows, as a password.
+ * Where both are alike there is no entry.
+ */
+export function tellAudit(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
+  request.audited = { ...change, target_id: targetId ?? idOf(change.after) ?? idOf(change.before) };
+}
+
+function idOf(content: object | null): string | null {
+  return content && 'id' in content ? String(content.id) : null;
+}
+
+/** Writes entries ahead of changes, and completes them. */
+export class AuditTrail {
+  constructor(
+    private readonly log: Pick<AuditLog, 'begin' | 'complete' | 'withdraw'>,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Runs what changes something for a request, between the two writes of its entry. @param target where it is known before */
+  async during<T>(
+    request: FastifyRequest,
+    { type, by, target }: { readonly type: AuditType; readonly by: AuditedBy; readonly target: string | null },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { id: command_id, at } = commandIdentityOf(request);
+    const { workspace_id, actor, address } = by;
+    const who = { workspace_id, actor, address, request_id: request.id };
+    const entry = await this.log.begin({ ...who, command_id, at, type, target_id: target });
+    let answer: T;
+    try {
+      answer = await work();
+    } catch (error) {
+      // Certain that nothing was written; after any other error the change may have been made.
+      if (error instanceof DomainError || error instanceof RequestError) await this.end(request, entry, false);
+      throw error;
+    }
+    const told = request.audited;
+    await this.end(request, entry, told === null || isChange(told));
+    return answer;
+  }
+
+  /** What was done is answered, whatever becomes of its entry: that one says `unknown` then. */
+  private async end(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
+    const { audited: told } = request;
+    const ending = changed
+      ? this.log.complete(entry, told?.target_id ?? null, told ? changesOf(told) : {})
+      : this.log.withdraw(entry);
+    await ending.catch((error: unknown) =>
+      this.logger.warn(
+        { ...requestFields(request), entry: entry.id, error: String(error) },
+        'audit entry not completed',
+      ),
+    );
+  }
+}
