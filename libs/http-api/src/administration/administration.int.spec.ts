@@ -141,6 +141,39 @@ describe('administration API', () => {
     expect(JSON.stringify([after.body, list.body]) + lines.join('\n')).not.toContain(secret);
   });
 
+  it('audits changes as the command line’s, without secrets, and nothing that was refused', async () => {
+    const acme = await call('POST', '/administration/workspaces', { name: 'audited' });
+    const inAcme = { ...newKey, workspace: 'audited' };
+    const { body } = await call('POST', '/administration/keys', inAcme);
+    const id = String(body['id']);
+    for (let time = 0; time < 2; time += 1) {
+      await call('POST', `/administration/keys/${id}/revoke`, { workspace: 'audited' });
+    }
+    expect((await call('POST', '/administration/keys', { ...inAcme, role: 'root' })).status).toBe(400);
+    expect((await call('POST', '/administration/keys/key_none/revoke', { workspace: 'audited' })).status).toBe(404);
+
+    const workspaceId = String(acme.body['id']);
+    const { items } = await identity.auditLog.list(workspaceId, { filter: {}, limit: 50 });
+    const common = {
+      id: expect.stringMatching(/^aud_/),
+      at: expect.any(String),
+      actor: { type: 'system', id: 'administration', name: null },
+      target: { type: 'api_key', id },
+      outcome: 'done',
+      request_id: expect.stringMatching(/^req_/),
+      address: null,
+    };
+    expect(items).toEqual([
+      { ...common, type: 'api_key.revoked', changes: { revoked_at: { from: null, to: expect.any(String) } } },
+      {
+        ...common,
+        type: 'api_key.created',
+        changes: expect.objectContaining({ name: { from: null, to: 'TMS' }, role: { from: null, to: 'operator' } }),
+      },
+    ]);
+    expect(JSON.stringify(items)).not.toContain(String(body['key']).slice('sk_live_'.length + 4, -4));
+  });
+
   it('names every faulty field', async () => {
     const { status, body } = await call('POST', '/administration/keys', {
       name: 7,
