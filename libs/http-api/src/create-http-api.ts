@@ -7,6 +7,7 @@ import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
 import { ErrorFilter } from './errors/error-filter.ts';
 import { HttpApiModule } from './http-api.module.ts';
+import { DEPRECATIONS, announceDeprecations } from './operations/deprecations.ts';
 import { OPERATIONS } from './operations/operations.ts';
 import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
 import { Admission } from './server/admission.ts';
@@ -14,7 +15,6 @@ import { createFastifyAdapter } from './server/fastify-adapter.ts';
 import { nestLogger } from './server/nest-logger.ts';
 import { Observation } from './server/observation.ts';
 import { during } from './server/request.ts';
-import { responseHeaders } from './server/response-headers.ts';
 import { Routes } from './server/routes.ts';
 import { readParameters } from './validation/parameters.ts';
 
@@ -22,18 +22,22 @@ import { readParameters } from './validation/parameters.ts';
  * The public API as an application that does not listen yet: `await app.listen(port, host)`. `app.close()` stops
  * accepting, lets what is in flight finish, and touches nothing of `dependencies`: whoever opened them closes them after.
  */
-export async function createHttpApi(dependencies: HttpApiDependencies): Promise<NestFastifyApplication> {
+export async function createHttpApi(
+  dependencies: HttpApiDependencies,
+  deprecations = DEPRECATIONS,
+): Promise<NestFastifyApplication> {
   const { logger, metrics, clock, settings } = dependencies;
+  const { trustedProxies, baseUrl } = settings;
   const routes = new Routes();
   const errors = new ErrorFilter({
     logger,
-    docsUrl: `${settings.baseUrl}/docs`,
+    docsUrl: `${baseUrl}/docs`,
     refine: (error, request) => routes.refine(error, request),
   });
-  const { trustedProxies } = settings;
-  const adapter = createFastifyAdapter({ errors, clock, trustedProxies, headers: responseHeaders(settings.baseUrl) });
+  const adapter = createFastifyAdapter({ errors, clock, trustedProxies, baseUrl });
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
+  announceDeprecations(fastify, deprecations);
 
   const authenticators = [new KeyAuthenticator(dependencies.authenticateKey)];
   const admission = new Admission(authenticators, dependencies.quota, settings.rateLimitPerMinute);
@@ -58,7 +62,7 @@ export async function createHttpApi(dependencies: HttpApiDependencies): Promise<
     abortOnError: false,
   });
   app.useGlobalFilters(errors);
-  serveDocs(fastify, describeApi(app, settings.baseUrl), settings.baseUrl);
+  serveDocs(fastify, describeApi(app, baseUrl, deprecations), baseUrl);
   await app.init();
   routes.requireAll(Object.keys(OPERATIONS));
   return app;

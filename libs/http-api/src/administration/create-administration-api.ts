@@ -50,7 +50,7 @@ export async function createAdministrationApi(
     docsUrl: '',
     refine: (error, request) => routes.refine(error, request),
   });
-  const adapter = createFastifyAdapter({ errors, clock });
+  const adapter = createFastifyAdapter({ errors, clock, baseUrl: '' });
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {

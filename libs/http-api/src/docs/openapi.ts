@@ -1,6 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import type { Deprecation, Deprecations } from '../operations/deprecations.ts';
+import type { OperationId } from '../operations/operations.ts';
 
 const DESCRIPTION = `Track freight shipments: create them, record what happens to them, and read where they are.
 
@@ -25,10 +27,11 @@ Header of an answer | Meaning
 \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` | Requests per minute, those left, and the epoch second when all are free again.
 \`Consistency-Token\` | Of a write: its place, for reads by others, or through others, that must see it.
 \`ETag\` | Of one resource: its version. It changes with every change.
-\`Retry-After\` | Seconds, with 429 and 503.`;
+\`Retry-After\` | Seconds, with 429 and 503.
+\`Deprecation\`, \`Sunset\`, \`Link\` | Of an operation that goes: since when, when it ends, and where to read what to use instead.`;
 
 /** The OpenAPI 3.1 description of the application's routes. */
-export function describeApi(app: INestApplication, baseUrl: string): OpenAPIObject {
+export function describeApi(app: INestApplication, baseUrl: string, deprecations: Deprecations): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Shipment Tracking API')
@@ -37,7 +40,7 @@ export function describeApi(app: INestApplication, baseUrl: string): OpenAPIObje
     .addServer(baseUrl)
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key: `sk_live_…` or `sk_test_…`.' })
     .build();
-  return withHeaders(SwaggerModule.createDocument(app, config));
+  return withHeaders(SwaggerModule.createDocument(app, config), deprecations);
 }
 
 const HEADERS = {
@@ -49,6 +52,9 @@ const HEADERS = {
   ETag: 'The version of the resource; of a milestone that was posted, that of its shipment.',
   'Retry-After': 'Seconds.',
   'WWW-Authenticate': '`Bearer`.',
+  Deprecation: 'Since when the operation is to be used no more: `@` and epoch seconds (RFC 9745).',
+  Sunset: 'From when on it may not answer (RFC 8594).',
+  Link: 'Where to read what to use instead: `rel="deprecation"`.',
 } as const;
 type OperationObject = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Header = keyof typeof HEADERS;
@@ -58,27 +64,43 @@ const CONDITIONS: ReadonlySet<string> = new Set(['If-Match', 'If-None-Match']);
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
 
 /** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
-function withHeaders(document: OpenAPIObject): OpenAPIObject {
+function withHeaders(document: OpenAPIObject, deprecations: Deprecations): OpenAPIObject {
   const schema = { type: 'string' as const };
   const headers = Object.entries(HEADERS).map(([name, description]) => [name, { description, schema }] as const);
   document.components = { ...document.components, headers: Object.fromEntries(headers) };
   for (const { get, post, patch, put, delete: remove } of Object.values(document.paths)) {
     for (const operation of [get, post, patch, put, remove]) {
-      if (operation) giveHeaders(operation, { writes: operation !== get, removes: operation === remove });
+      if (!operation) continue;
+      giveHeaders(operation, { writes: operation !== get, removes: operation === remove });
+      const deprecation = deprecations[operation.operationId as OperationId];
+      if (deprecation) deprecate(operation, deprecation);
     }
   }
   return document;
 }
 
+function deprecate(operation: OperationObject, { sunset }: Deprecation): void {
+  operation.deprecated = true;
+  addHeaders(operation, () => ['Deprecation', ...(sunset === undefined ? [] : (['Sunset'] as const)), 'Link']);
+}
+
 function giveHeaders(
-  { responses, security, parameters = [] }: OperationObject,
+  operation: OperationObject,
   { writes, removes }: { readonly writes: boolean; readonly removes: boolean },
 ): void {
+  const { security, parameters = [] } = operation;
   const conditional = parameters.some((parameter) => 'name' in parameter && CONDITIONS.has(parameter.name));
-  for (const [status, response] of Object.entries(responses)) {
-    if (!response || '$ref' in response) continue;
+  addHeaders(operation, (status) => {
     const names = headersOf(Number(status), security !== undefined, writes);
     if (conditional && (TAGGED.has(status) || (status.startsWith('2') && !removes))) names.push('ETag');
+    return names;
+  });
+}
+
+function addHeaders({ responses }: OperationObject, namesOf: (status: string) => readonly Header[]): void {
+  for (const [status, response] of Object.entries(responses)) {
+    if (!response || '$ref' in response) continue;
+    const names = namesOf(status);
     const common = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
     response.headers = { ...common, ...response.headers };
   }

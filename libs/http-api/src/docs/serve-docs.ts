@@ -32,12 +32,12 @@ export function serveDocs(fastify: FastifyInstance, document: OpenAPIObject, bas
 /** What a browser shows, under the headers of its kind. */
 async function servePages(pages: FastifyInstance): Promise<void> {
   pages.addHook('onRoute', (route) => {
-    route.config = { ...route.config, answers: 'docs' };
+    route.config = { answers: 'docs', ...route.config };
   });
   pages.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
   // The page names its parts as seen from /docs.
   pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
-  pages.get('/docs/errors', (_request, reply) => page(reply, ERRORS_PAGE));
+  pages.get('/docs/errors', { config: { answers: 'page' } }, (_request, reply) => page(reply, ERRORS_PAGE));
   pages.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
   const { resolve } = createRequire(import.meta.url);
   await pages.register(fastifyStatic, {

@@ -7,9 +7,9 @@ import { giveCommandIdentity } from './command-identity.ts';
 import { JSON_KIND, JSON_LIMIT } from './json-body.ts';
 import { refuseUnclear } from './refuse-unclear.ts';
 import { newRequestId, traceparentOf } from './request.ts';
-import type { ResponseHeaders } from './response-headers.ts';
+import { responseHeaders } from './response-headers.ts';
 import { readRouteBodies } from './route-bodies.ts';
-import { answerConnect, answerUnreadable } from './unreadable.ts';
+import { BareAnswers } from './unreadable.ts';
 
 /** A whole request must have arrived by then, in milliseconds: a client that drips its body holds no connection longer. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -17,14 +17,16 @@ const REQUEST_TIMEOUT_MS = 60_000;
 export interface AdapterOptions {
   readonly errors: ErrorFilter;
   readonly clock: Clock;
-  /** Of every answer, beside `Request-Id`. */
-  readonly headers?: ResponseHeaders;
+  /** Where clients reach it; empty for a socket. */
+  readonly baseUrl: string;
   readonly trustedProxies?: readonly string[];
 }
 
 /** Fastify as this API wants it: bodies as routes declare them, its own request ids, and no answer in any other error form. */
 export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
-  const { errors, clock, headers = { api: {}, docs: {} }, trustedProxies = [] } = options;
+  const { errors, clock, trustedProxies = [] } = options;
+  const headers = responseHeaders(options.baseUrl);
+  const bare = new BareAnswers(headers.api);
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: JSON_LIMIT,
@@ -37,7 +39,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
       reply.headers(headers.api).header('Request-Id', request.id);
       errors.answer(notFound('path'), request, reply);
     },
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: (error, socket) => bare.unreadable(error, socket),
     // Node would answer in a form of its own, see `refuseUnclear`; what asks to upgrade is answered as it would be without.
     http: { requireHostHeader: false, shouldUpgradeCallback: () => false },
     // No Nest middleware is used; its dispatcher would run for every request.
@@ -67,7 +69,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   hangUpWhenClosing(fastify);
   // Without a listener Node answers the one with a bare status, and the other not at all.
   fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));
-  fastify.server.on('connect', (_request, socket) => answerConnect(socket));
+  fastify.server.on('connect', (_request, socket) => bare.connect(socket));
   return adapter;
 }
 

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { answerUnreadable } from './unreadable.ts';
+import { BareAnswers } from './unreadable.ts';
 
 /** What a client gets, and whether its connection is closed. */
 async function answered(error: { code?: string; reason?: string }) {
@@ -12,7 +12,7 @@ async function answered(error: { code?: string; reason?: string }) {
     },
   });
   const closed = new Promise<void>((resolve) => socket.once('close', resolve));
-  answerUnreadable(Object.assign(new Error('Parse Error'), error), socket);
+  new BareAnswers({ 'Cache-Control': 'no-store' }).unreadable(Object.assign(new Error('Parse Error'), error), socket);
   await closed;
   return text;
 }
@@ -48,6 +48,7 @@ describe('what is not HTTP enough', () => {
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status}\r\n`));
     expect(head).toContain(`\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`);
     expect(head).toContain('\r\nConnection: close');
+    expect(head).toContain('\r\nCache-Control: no-store');
     expect(JSON.parse(body)).toEqual({
       error: { type: 'invalid_request', code: expected, message, param: null, details: [], request_id: id },
     });
