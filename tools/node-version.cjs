@@ -1,12 +1,14 @@
 'use strict';
 // Loaded before anything else (`node --require`), and written so that every Node since 0.12 can read it: an older one
 // would otherwise end with the first syntax or module that it does not know.
-var LEAST_MAJOR = 24;
+// 24.7 is the first with argon2, by which passwords are hashed.
+var LEAST = [24, 7];
+var PRESENT = process.versions.node.split('.').map(Number);
 
-if (parseInt(process.versions.node, 10) < LEAST_MAJOR) {
+if (PRESENT[0] < LEAST[0] || (PRESENT[0] === LEAST[0] && PRESENT[1] < LEAST[1])) {
   process.stderr.write(
     'Node ' +
-      LEAST_MAJOR +
+      LEAST.join('.') +
       ' or newer is needed, and this is ' +
       process.versions.node +
       ' (' +

@@ -113,17 +113,20 @@ describe('a Node that is too old', () => {
     return { status, stdout, stderr };
   }
 
-  it.each(['0.12.18', '18.20.8', '20.19.0', '22.22.0', '23.11.1'])('is told so in one line: %s', async (version) => {
-    expect(await run(version)).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
-        new RegExp(`^Node 24 or newer is needed, and this is ${version} \\(${process.execPath}\\): [^\n]+\n$`),
-      ),
-    });
-  });
+  it.each(['0.12.18', '18.20.8', '20.19.0', '22.22.0', '23.11.1', '24.6.0'])(
+    'is told so in one line: %s',
+    async (version) => {
+      expect(await run(version)).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          new RegExp(`^Node 24\\.7 or newer is needed, and this is ${version} \\(${process.execPath}\\): [^\n]+\n$`),
+        ),
+      });
+    },
+  );
 
-  it.each(['24.0.0', '100.1.0'])('is not %s', async (version) => {
+  it.each(['24.7.0', '25.0.0', '100.1.0'])('is not %s', async (version) => {
     const { stderr } = await run(version);
     expect(stderr).toContain('SyntaxError');
     expect(stderr).not.toContain('is needed');

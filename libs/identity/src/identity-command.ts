@@ -35,9 +35,13 @@ export interface Kind<T extends VersionedDocument> {
   readonly documents: Collection<T>;
   /** What one of them is called, as in "No such key in this workspace." */
   readonly name: string;
+  /** Fields whose former value is forgotten, as of a password. */
+  readonly forgotten?: readonly (keyof T)[];
+  /** Writes a change where more than the document decides; undefined where it is not as it was read any more. */
+  readonly write?: (present: T, set: Partial<T>) => Promise<T | undefined>;
 }
 
-type Versionless<T> = Omit<T, 'version' | 'changed_by' | 'changed_from'>;
+export type Versionless<T> = Omit<T, 'version' | 'changed_by' | 'changed_from'>;
 
 /**
  * Stores a new document, whose id derives from the command's; where it is there already, that one is answered.
@@ -56,11 +60,11 @@ export async function make<T extends VersionedDocument>(
 /**
  * Changes one document of the command's workspace. `decide` tells which fields get which values, none where there is
  * nothing to change; it may run again, on a later version. Other fields, as of a last use, are left alone, also where
- * they change meanwhile. What must be forgotten once it is replaced, as a password, must not be kept in such a document.
+ * they change meanwhile.
  * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; whatever `decide` throws
  */
 export async function change<T extends VersionedDocument>(
-  { documents, name }: Kind<T>,
+  { documents, name, forgotten = [], write }: Kind<T>,
   id: string,
   command: IdentityCommand,
   decide: (present: T) => Partial<Versionless<T>>,
@@ -72,12 +76,14 @@ export async function change<T extends VersionedDocument>(
     requireVersion(present, command);
     const fields = differing(present, decide(present));
     if (Object.keys(fields).length === 0) return { before: present, after: present };
-    const after = await documents.claim({ filter: asRead(present) }, {
+    const remembered = Object.keys(fields).filter((field) => !forgotten.includes(field as keyof T));
+    const set = {
       ...fields,
       version: versionOf(present) + 1,
       changed_by: command.id,
-      changed_from: pick(present, Object.keys(fields)),
-    } as Partial<T>);
+      changed_from: pick(present, remembered),
+    } as Partial<T>;
+    const after = await (write ? write(present, set) : documents.claim({ filter: asRead(present) }, set));
     if (after) return { before: present, after };
   }
 }

@@ -3,13 +3,20 @@ import type { Clock, DocumentStore, Logger } from '@tracking/ports';
 import { ApiKeys } from './api-keys.ts';
 import type { ApiKeyDocument } from './api-key-document.ts';
 import { AuditLog } from './audit-log.ts';
+import { FirstAdmin } from './first-admin.ts';
 import { KeyAuthentication } from './key-authentication.ts';
 import { KeyOwners } from './key-owners.ts';
-import type { Owner } from './key-owners.ts';
+import { OneTimeLinks } from './one-time-links.ts';
+import { Passwords } from './passwords.ts';
+import type { PasswordsOptions } from './passwords.ts';
 import type { Principal } from './principal.ts';
+import { idFor } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 import { ServiceAccounts } from './service-accounts.ts';
-import { Workspaces } from './workspaces.ts';
+import { UserPasswords } from './user-passwords.ts';
+import { UserStore } from './user-store.ts';
+import { Users } from './users.ts';
+import { DEFAULT_WORKSPACE, Workspaces } from './workspaces.ts';
 
 export interface IdentityOptions {
   readonly documentStore: DocumentStore;
@@ -17,45 +24,74 @@ export interface IdentityOptions {
   readonly logger: Logger;
   /** What keys and link tokens derive from; 32 bytes, the same on every replica. */
   readonly secret: Uint8Array;
+  /** What a hash of a password costs, and how many may wait. */
+  readonly passwords?: PasswordsOptions;
   readonly randomBytes?: RandomBytes;
   /** Monotonic time in milliseconds. */
   readonly elapsed?: () => number;
 }
 
+type IdentityParts = Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'userPasswords'> &
+  Pick<Identity, 'links' | 'firstAdmin' | 'auditLog'> & { readonly keyAuthentication: KeyAuthentication };
+
 /**
- * Workspaces, service accounts with one role each, and API keys of them and of users. Primary records in the document
- * store: backed up, never derived from events.
+ * Workspaces, their users, service accounts, and API keys of both. Primary records in the document store: backed up, never
+ * derived from events.
  */
 export class Identity {
-  private constructor(
-    readonly workspaces: Workspaces,
-    readonly serviceAccounts: ServiceAccounts,
-    readonly keys: ApiKeys,
-    readonly auditLog: AuditLog,
-    private readonly keyAuthentication: KeyAuthentication,
-  ) {}
+  readonly workspaces: Workspaces;
+  readonly serviceAccounts: ServiceAccounts;
+  readonly keys: ApiKeys;
+  readonly users: Users;
+  readonly userPasswords: UserPasswords;
+  readonly links: OneTimeLinks;
+  readonly firstAdmin: FirstAdmin;
+  readonly auditLog: AuditLog;
+  readonly #keyAuthentication: KeyAuthentication;
+
+  private constructor(parts: IdentityParts) {
+    this.workspaces = parts.workspaces;
+    this.serviceAccounts = parts.serviceAccounts;
+    this.keys = parts.keys;
+    this.users = parts.users;
+    this.userPasswords = parts.userPasswords;
+    this.links = parts.links;
+    this.firstAdmin = parts.firstAdmin;
+    this.auditLog = parts.auditLog;
+    this.#keyAuthentication = parts.keyAuthentication;
+  }
 
   /** Makes the workspace `default` at the first start. */
   static async open(options: IdentityOptions): Promise<Identity> {
     const { documentStore, clock, logger, secret } = options;
     const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
     const forgetOwner = (ownerId: string) => keyAuthentication.forgetOwner(ownerId);
+    const passwords = new Passwords(options.passwords);
     const workspaces = await Workspaces.open(documentStore, clock, randomBytes);
     const serviceAccounts = await ServiceAccounts.open(documentStore, forgetOwner);
-    const users = await documentStore.collection<Owner & { readonly name: string | null }>({
-      name: 'users',
-      indexes: [],
-    });
-    const owners = new KeyOwners(serviceAccounts, users);
+    const userStore = await UserStore.open(documentStore, ({ id }) => forgetOwner(id));
+    const workspace_id = idFor('wsp', DEFAULT_WORKSPACE);
+    const firstAdmin = await FirstAdmin.open(documentStore, userStore, { passwords, clock, secret, workspace_id });
+    const owners = new KeyOwners(serviceAccounts, userStore.documents);
     const onChanged = (key: ApiKeyDocument) => keyAuthentication.forget(key);
     const keys = await ApiKeys.open(documentStore, { owners, secret, onChanged });
     const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
     const auditLog = await AuditLog.open(documentStore, async (actors) => {
       const ids = [...new Set(actors.map(({ id }) => id))];
-      const known = await Promise.all([users.getMany(ids), serviceAccounts.getMany(ids)]);
+      const known = await Promise.all([userStore.documents.getMany(ids), serviceAccounts.getMany(ids)]);
       return new Map(known.flat().map(({ id, name }) => [id, name]));
     });
-    return new Identity(workspaces, serviceAccounts, keys, auditLog, keyAuthentication);
+    return new Identity({
+      workspaces,
+      serviceAccounts,
+      keys,
+      users: new Users(userStore, passwords, secret),
+      userPasswords: new UserPasswords(userStore, passwords),
+      links: new OneTimeLinks(userStore, firstAdmin, passwords, clock),
+      firstAdmin,
+      auditLog,
+      keyAuthentication,
+    });
   }
 
   /**
@@ -64,11 +100,11 @@ export class Identity {
    * @throws Unavailable when the document store does not answer
    */
   authenticateKey(key: string): Promise<Principal | undefined> {
-    return this.keyAuthentication.authenticate(key);
+    return this.#keyAuthentication.authenticate(key);
   }
 
   /** Lets writes under way finish; before the document store is closed. */
   close(): Promise<void> {
-    return this.keyAuthentication.close();
+    return this.#keyAuthentication.close();
   }
 }

@@ -1,10 +1,17 @@
 export type { ApiKeys, NewKeyRequest, RotatedKey } from './api-keys.ts';
 export type { AuditFilter, AuditLog, AuditedCommand, OpenAuditEntry } from './audit-log.ts';
-export { Identity, type IdentityOptions } from './identity.ts';
+export { emailFault } from './emails.ts';
+export type { FirstAdmin } from './first-admin.ts';
 export type { Changed, IdentityCommand } from './identity-command.ts';
+export { Identity, type IdentityOptions } from './identity.ts';
 export { EVERY_KEY, keyReachOf, type KeyReach } from './key-reach.ts';
+export type { LinkCommand, LinkDetails, LinkUse, OneTimeLink } from './links.ts';
 export type { PageOf, PageRequest } from './newest-first.ts';
+export type { OneTimeLinks } from './one-time-links.ts';
+export type { PasswordsOptions } from './passwords.ts';
 export { permissionsOf } from './permissions.ts';
 export type { Principal } from './principal.ts';
 export type { ServiceAccounts } from './service-accounts.ts';
+export type { PasswordChange, UserPasswords } from './user-passwords.ts';
+export type { ChangedWithLink, NewUser, UserChanges, Users } from './users.ts';
 export { DEFAULT_WORKSPACE, type Workspaces } from './workspaces.ts';

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import type { Actor, Timestamp, User } from '@tracking/contracts';
+import type { Clock, Collection, Document, DocumentStore } from '@tracking/ports';
+import type { Changed, IdentityCommand } from './identity-command.ts';
+import { linkOf, missing, unknownLink } from './links.ts';
+import type { LinkCommand, LinkDetails, LinkUse, OneTimeLink } from './links.ts';
+import { checkedName } from './names.ts';
+import { checkPassword } from './password-rules.ts';
+import type { Passwords } from './passwords.ts';
+import { hashOf, idFor } from './secrets.ts';
+import { userOf } from './user-document.ts';
+import type { UserStore } from './user-store.ts';
+
+/** The link by which a workspace gets its first admin. */
+interface FirstAdminLinkDocument extends Document {
+  /** Of the workspace. */
+  readonly id: string;
+  /** What the token derives from: every replica shows the same one. */
+  readonly made_by: string;
+  readonly made_at: Timestamp;
+  readonly link_hash: string;
+}
+
+/** A link that is shown is good this long at least. */
+const SHOWN_BEFORE_END_MS = 86_400_000;
+const SYSTEM: Actor = { type: 'system', id: 'first_admin' };
+
+export interface FirstAdminOptions {
+  readonly passwords: Passwords;
+  readonly clock: Clock;
+  /** What the token of the link derives from. */
+  readonly secret: Uint8Array;
+  /** The workspace that gets an admin: `default`. */
+  readonly workspace_id: string;
+}
+
+/**
+ * Gives the workspace `default` its first admin, once: as soon as it has one it keeps one, and nothing here does anything
+ * more. The user's id is derived from the workspace, so that however many replicas and links there are one is made.
+ */
+export class FirstAdmin {
+  private constructor(
+    private readonly store: UserStore,
+    private readonly links: Collection<FirstAdminLinkDocument>,
+    private readonly options: FirstAdminOptions,
+  ) {}
+
+  static async open(documentStore: DocumentStore, store: UserStore, options: FirstAdminOptions): Promise<FirstAdmin> {
+    const indexes = [{ name: 'link', fields: ['link_hash'], unique: true }];
+    return new FirstAdmin(store, await documentStore.collection({ name: 'first_admin_links', indexes }), options);
+  }
+
+  /**
+   * The one-time link by which somebody becomes the first admin, for the console: the same one from every replica while
+   * it is good for a day and more, then another one, which replaces it. Undefined where there is an admin.
+   */
+  async link(): Promise<OneTimeLink | undefined> {
+    const { workspace_id, secret, clock } = this.options;
+    for (;;) {
+      if (await this.store.admins.exist(workspace_id)) return undefined;
+      const present = await this.links.get(workspace_id);
+      const link = present && linkOf(secret, 'first_admin', commandOf(present));
+      const now = clock();
+      const isGood = link && Date.parse(link.expires_at) - now.getTime() > SHOWN_BEFORE_END_MS;
+      if (isGood && hashOf(link.token) === present.link_hash) return link;
+      await this.#replace(present, { id: randomBytes(16).toString('hex'), at: now.toISOString() });
+    }
+  }
+
+  /**
+   * Makes the first admin, without a link; undefined where there is an admin.
+   * @throws DomainError `validation_failed`, `user_exists` where somebody else has the e-mail
+   */
+  async ensure({ email, password }: { readonly email: string; readonly password: string }): Promise<User | undefined> {
+    const { workspace_id, clock } = this.options;
+    if (await this.store.admins.exist(workspace_id)) return undefined;
+    const { after } = await this.#make({ id: FIRST_START, at: clock().toISOString() }, { email, password, name: null });
+    return after;
+  }
+
+  /** @throws DomainError `not_found` */
+  async details(link_hash: string, at: Timestamp): Promise<LinkDetails> {
+    const { expires_at } = await this.#usable(link_hash, at);
+    return { purpose: 'first_admin', workspace_id: this.options.workspace_id, email: null, role: 'admin', expires_at };
+  }
+
+  /** @throws DomainError `not_found`, `validation_failed`, `user_exists`; Busy */
+  async use(command: LinkCommand, link_hash: string, { name, email, password }: LinkUse): Promise<Changed<User>> {
+    const made = await this.store.documents.get(this.#userId);
+    if (made?.changed_by === command.id) return { before: null, after: userOf(made) };
+    await this.#usable(link_hash, command.at);
+    if (name === undefined) throw missing('name');
+    if (email === undefined) throw missing('email');
+    const user = await this.#make(command, { name: checkedName(name), email, password });
+    // Another one was faster.
+    if (user.made_by !== command.id) throw unknownLink();
+    return user;
+  }
+
+  get #userId(): string {
+    return idFor('usr', `first admin of ${this.options.workspace_id}`);
+  }
+
+  async #make(
+    command: LinkCommand,
+    { name, email, password }: { readonly name: string | null; readonly email: string; readonly password: string },
+  ): Promise<Changed<User> & { readonly made_by: string }> {
+    checkPassword(password, email);
+    const password_hash = await this.options.passwords.hash(password);
+    const actor: Actor = command.id === FIRST_START ? SYSTEM : { type: 'user', id: this.#userId };
+    const making: IdentityCommand = { ...command, actor, workspace_id: this.options.workspace_id };
+    const user = { id: this.#userId, name, email, role: 'admin', status: 'active', password_hash } as const;
+    const made = await this.store.make(making, user);
+    return { before: null, after: userOf(made), made_by: made.changed_by };
+  }
+
+  async #usable(link_hash: string, at: Timestamp): Promise<OneTimeLink> {
+    const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
+    if (!found) throw unknownLink();
+    const link = linkOf(this.options.secret, 'first_admin', commandOf(found));
+    if (link.expires_at <= at || (await this.store.admins.exist(found.id))) throw unknownLink();
+    return link;
+  }
+
+  async #replace(
+    present: FirstAdminLinkDocument | undefined,
+    { id: made_by, at: made_at }: LinkCommand,
+  ): Promise<void> {
+    const { workspace_id: id, secret } = this.options;
+    const { token } = linkOf(secret, 'first_admin', { id: made_by, at: made_at });
+    const document = { id, made_by, made_at, link_hash: hashOf(token) };
+    if (!present) await this.links.insert(document);
+    else await this.links.replace(document, { link_hash: present.link_hash });
+  }
+}
+
+/** Id of the command that makes the admin of a first start which nobody attends: the same on every replica. */
+const FIRST_START = 'first start';
+
+function commandOf({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {
+  return { id: made_by, at: made_at };
+}

@@ -1,0 +1,78 @@
+import type { Actor, User } from '@tracking/contracts';
+import type { Clock } from '@tracking/ports';
+import type { FirstAdmin } from './first-admin.ts';
+import type { Changed } from './identity-command.ts';
+import { linkHashOf, missing, unknownLink } from './links.ts';
+import type { LinkCommand, LinkDetails, LinkUse } from './links.ts';
+import { checkedName } from './names.ts';
+import { checkPassword } from './password-rules.ts';
+import type { Passwords } from './passwords.ts';
+import { publicly } from './user-document.ts';
+import type { UserDocument } from './user-document.ts';
+import type { UserStore } from './user-store.ts';
+
+/** Tells what a one-time link is for, and uses it: one answer for every link that is not good. */
+export class OneTimeLinks {
+  constructor(
+    private readonly store: UserStore,
+    private readonly firstAdmin: FirstAdmin,
+    private readonly passwords: Passwords,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError `not_found` */
+  async find(token: string): Promise<LinkDetails> {
+    const at = this.clock().toISOString();
+    const link_hash = linkHashOf(token);
+    const user = await this.#userWith(link_hash);
+    if (!user) return this.firstAdmin.details(link_hash, at);
+    const { purpose, expires_at } = usable(user, { id: '', at });
+    const { workspace_id, email, role } = user;
+    return { purpose, workspace_id, email, role, expires_at };
+  }
+
+  /**
+   * Sets the password, and makes the user active; the client signs in then. What is refused leaves the link good.
+   * @throws DomainError `not_found`, `validation_failed`, for the first admin `user_exists`; Busy
+   */
+  async use(command: LinkCommand, token: string, use: LinkUse): Promise<Changed<User>> {
+    const link_hash = linkHashOf(token);
+    const user = await this.#userWith(link_hash);
+    if (!user) return this.firstAdmin.use(command, link_hash, use);
+    usable(user, command);
+    const set = await this.#settings(user, command, use);
+    const actor: Actor = { type: 'user', id: user.id };
+    const { workspace_id, id } = user;
+    const changed = await this.store.change({ ...command, actor, workspace_id }, id, (present) => {
+      if (present.link_hash !== link_hash) throw unknownLink();
+      const link = usable(present, command);
+      // A repeat, and somebody changed the user meanwhile.
+      if (link.used_by !== null) return {};
+      const sessions_epoch = present.sessions_epoch + 1;
+      return { ...set, status: 'active', sessions_epoch, link: { ...link, used_by: command.id } };
+    });
+    return publicly(changed);
+  }
+
+  async #userWith(link_hash: string): Promise<UserDocument | undefined> {
+    const [user] = await this.store.documents.find({ filter: { link_hash }, limit: 1 });
+    return user;
+  }
+
+  async #settings(user: UserDocument, command: LinkCommand, { name, password }: LinkUse) {
+    if (user.link?.used_by === command.id) return {};
+    const named = name === undefined ? user.name : checkedName(name);
+    if (named === null) throw missing('name');
+    checkPassword(password, user.email);
+    return { name: named, password_hash: await this.passwords.hash(password) };
+  }
+}
+
+/** The link of the user, where the command may use it, or has. @throws DomainError `not_found` */
+function usable({ link, status }: UserDocument, { id, at }: LinkCommand) {
+  if (link === null) throw unknownLink();
+  if (link.used_by === id) return link;
+  const isFor = link.purpose === 'invitation' ? 'invited' : 'active';
+  if (link.used_by !== null || link.expires_at <= at || status !== isFor) throw unknownLink();
+  return link;
+}

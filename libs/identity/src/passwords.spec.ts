@@ -1,0 +1,135 @@
+import { DomainError } from '@tracking/contracts';
+import { Busy } from '@tracking/ports';
+import { HASH_COST, argon2id } from './password-hash.ts';
+import { checkPassword } from './password-rules.ts';
+import { Passwords } from './passwords.ts';
+
+/** The least that argon2 takes: what is tested here does not depend on it. */
+const CHEAP = { memory: 8, passes: 1, parallelism: 1 };
+const PASSWORD = 'a horse in the rain';
+
+describe('a stored password', () => {
+  it('is an argon2id hash in the form that every library reads, never twice the same', async () => {
+    const passwords = new Passwords();
+    const [one, two] = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)];
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[0-9A-Za-z+/]{22}\$[0-9A-Za-z+/]{43}$/);
+    expect(two).not.toBe(one);
+    expect(await passwords.verify(PASSWORD, one)).toBe(true);
+    expect(await passwords.verify(`${PASSWORD} `, one)).toBe(false);
+    expect(await passwords.verify('', one)).toBe(false);
+  });
+
+  it('is what other implementations make of it', async () => {
+    // `argon2 somesalt -id -k 256 -t 2 -p 1 -l 32` of the reference implementation, version 19
+    const reference = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
+    expect(await new Passwords({ cost: CHEAP }).verify('password', reference)).toBe(true);
+    expect(await new Passwords({ cost: CHEAP }).verify('Password', reference)).toBe(false);
+  });
+
+  it('is the same however its characters are typed', async () => {
+    const passwords = new Passwords({ cost: CHEAP });
+    const stored = await passwords.hash('Z\u00fcrich am See \ufb01n');
+    expect(await passwords.verify('Zu\u0308rich am See fin', stored)).toBe(true);
+  });
+
+  it('is outdated when new ones cost something else', async () => {
+    const stored = await new Passwords({ cost: CHEAP }).hash(PASSWORD);
+    expect(new Passwords({ cost: CHEAP }).isOutdated(stored)).toBe(false);
+    const dearer = new Passwords({ cost: { ...CHEAP, passes: 2 } });
+    expect(dearer.isOutdated(stored)).toBe(true);
+    expect(await dearer.verify(PASSWORD, stored)).toBe(true);
+    expect(dearer.isOutdated(await dearer.hash(PASSWORD))).toBe(false);
+  });
+
+  it('that nobody wrote is an error, not a wrong password', async () => {
+    const passwords = new Passwords({ cost: CHEAP });
+    await expect(passwords.verify(PASSWORD, PASSWORD)).rejects.toThrow('not of the form');
+  });
+});
+
+describe('the work of a wrong password', () => {
+  let computed: number;
+  let atOnce: number;
+  let mostAtOnce: number;
+  /** Counts what is computed. */
+  const derive: typeof argon2id = async (...input) => {
+    computed += 1;
+    atOnce += 1;
+    mostAtOnce = Math.max(mostAtOnce, atOnce);
+    return argon2id(...input).finally(() => (atOnce -= 1));
+  };
+  beforeEach(() => {
+    computed = atOnce = mostAtOnce = 0;
+  });
+
+  it('is the same whether or not there is a stored one', async () => {
+    const passwords = new Passwords({ cost: CHEAP, derive });
+    const stored = await passwords.hash(PASSWORD);
+    const work = async (given: string, at: string | null | undefined) => {
+      const before = computed;
+      expect(await passwords.verify(given, at)).toBe(false);
+      return computed - before;
+    };
+    expect(await work('wrong', stored)).toBe(1);
+    expect(await work('wrong', undefined)).toBe(1);
+    expect(await work(PASSWORD, null)).toBe(1);
+    expect(await work('x'.repeat(1_000_000), stored)).toBe(1);
+  });
+
+  it('is done one after another, and refused where too many wait', async () => {
+    const passwords = new Passwords({ cost: CHEAP, maxWaiting: 20, derive });
+    const stored = await passwords.hash(PASSWORD);
+    const outcomes = await Promise.allSettled(Array.from({ length: 1_000 }, () => passwords.verify('wrong', stored)));
+    const refused = outcomes.filter((each) => each.status === 'rejected');
+    expect(refused).toHaveLength(980);
+    expect(refused.every(({ reason }) => reason instanceof Busy)).toBe(true);
+    expect(computed).toBe(21);
+    expect(mostAtOnce).toBe(1);
+    expect(await passwords.verify(PASSWORD, stored)).toBe(true);
+  });
+});
+
+describe('a new password', () => {
+  const refusal = (password: string, email = 'jo.doe@example.com') => {
+    try {
+      checkPassword(password, email);
+    } catch (error) {
+      expect(error).toBeInstanceOf(DomainError);
+      return (error as DomainError).details[0];
+    }
+    return undefined;
+  };
+
+  it.each([
+    ['a horse in the rain'],
+    ['          a'],
+    ['x'.repeat(190) + 'correct up'],
+    ['пароль-из-слов'],
+    ['🐎🐎🐎🐎🐎🐎🐎🐎🐎🐎'],
+    ['jo.doe@example.com!'],
+  ])('may be %j', (password) => expect(refusal(password)).toBeUndefined());
+
+  it.each([
+    ['too short', '123 45 ab', 'invalid_value'],
+    ['too short once its characters are composed', 'u\u0308'.repeat(9), 'invalid_value'],
+    ['too long', 'y'.repeat(201), 'too_long'],
+    ['much too long', 'y'.repeat(1_000_000), 'too_long'],
+    ['the e-mail', 'Jo.Doe@Example.com', 'invalid_value'],
+    ['among the most common ones', 'Password123', 'invalid_value'],
+    ['one key ten times', 'aaaaaaaaaa', 'invalid_value'],
+    ['half a character', 'a horse in the \ud800', 'invalid_value'],
+  ])('may not be %s', (_what, password, code) => expect(refusal(password)).toMatchObject({ param: 'password', code }));
+
+  it('may not be the name in the e-mail', () => {
+    expect(refusal('johannadoe', 'Johanna Doe@x.example'.replace(' ', ''))).toMatchObject({ code: 'invalid_value' });
+  });
+
+  it('is never told in the refusal', () => {
+    for (const password of ['Password123', 'short pw', 'jo.doe@example.com']) {
+      expect(JSON.stringify(refusal(password))).not.toContain(password);
+    }
+  });
+});
+
+it('costs what OWASP asks for at least', () =>
+  expect(HASH_COST).toEqual({ memory: 19_456, passes: 2, parallelism: 1 }));

@@ -1,0 +1,327 @@
+import type { User } from '@tracking/contracts';
+import { CHEAP, openReplicas, refusal } from '../test/replicas.ts';
+import type { Identity, IdentityCommand } from './index.ts';
+
+const PASSWORD = 'a horse in the rain';
+const OTHER = 'two horses in the sun';
+const DAY = 86_400_000;
+
+describe('users', () => {
+  let world: Awaited<ReturnType<typeof openReplicas>>;
+  let identity: Identity;
+
+  beforeEach(async () => {
+    world = await openReplicas();
+    identity = await world.open();
+  });
+  afterEach(() => world.close());
+
+  const command = (of: Parameters<typeof world.command>[0] = {}) => world.command(of);
+  async function active(email: string, role: User['role'] = 'operator', workspace = 'default'): Promise<User> {
+    const { after } = await identity.users.create(await command({ workspace }), { email, role, password: PASSWORD });
+    return after;
+  }
+  const stored = async (email: string) => (await identity.users.findByEmail(email))[0];
+  const use = (token: string, password = PASSWORD, by: Pick<IdentityCommand, 'id'> = { id: `use ${Math.random()}` }) =>
+    identity.links.use({ ...by, at: new Date(world.time.now).toISOString() }, token, { name: 'Jo', password });
+
+  describe('are invited', () => {
+    it('and become active by the link, which is good once', async () => {
+      const { after, link } = await identity.users.invite(await command(), { email: 'Jo@Example.com', role: 'viewer' });
+      expect(after).toEqual({
+        id: expect.stringMatching(/^usr_[a-z2-7]{26}$/),
+        workspace_id: (await command()).workspace_id,
+        name: null,
+        email: 'Jo@Example.com',
+        role: 'viewer',
+        status: 'invited',
+        created_by: { type: 'system', id: 'administration' },
+        created_at: '2026-03-01T12:00:00.000Z',
+        last_seen_at: null,
+        version: 1,
+      });
+      expect(link).toEqual({
+        purpose: 'invitation',
+        token: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
+        expires_at: '2026-03-08T12:00:00.000Z',
+      });
+      expect(await identity.users.findByEmail('jo@example.com')).toEqual([]);
+      expect(await identity.links.find(link.token)).toEqual({
+        purpose: 'invitation',
+        workspace_id: after.workspace_id,
+        email: 'Jo@Example.com',
+        role: 'viewer',
+        expires_at: link.expires_at,
+      });
+      const accepted = await use(link.token);
+      expect(accepted.after).toMatchObject({ id: after.id, name: 'Jo', status: 'active', version: 2 });
+      expect(await stored('JO@example.com')).toMatchObject({ id: after.id });
+      expect((await refusal(identity.links.find(link.token))).code).toBe('not_found');
+      expect((await refusal(use(link.token, OTHER))).code).toBe('not_found');
+    });
+
+    it('under one e-mail once in a workspace, whatever its case, and in others too', async () => {
+      await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const again = identity.users.invite(await command(), { email: 'JO@example.com', role: 'admin' });
+      expect((await refusal(again)).code).toBe('user_exists');
+      const elsewhere = await identity.users.invite(await command({ workspace: 'other' }), {
+        email: 'jo@example.com',
+        role: 'viewer',
+      });
+      expect(elsewhere.after.status).toBe('invited');
+    });
+
+    it('once, however often the command is repeated, with one answer', async () => {
+      const [here, there] = [identity, await world.open()];
+      const repeated = await command();
+      const invitation = { email: 'jo@example.com', role: 'viewer' } as const;
+      const answers = await Promise.all([here, there, here].map((each) => each.users.invite(repeated, invitation)));
+      world.time.now += 60_000;
+      answers.push(await there.users.invite(repeated, invitation));
+      expect(new Set(answers.map((each) => JSON.stringify(each))).size).toBe(1);
+      expect(await identity.users.listAll(repeated.workspace_id)).toHaveLength(1);
+    });
+
+    it.each(['jo', 'jo@', '@example.com', 'jo@example', 'jo doe@example.com', `${'x'.repeat(250)}@example.com`, ''])(
+      'not as %j',
+      async (email) => {
+        const error = await refusal(identity.users.invite(await command(), { email, role: 'viewer' }));
+        expect(error).toMatchObject({ code: 'validation_failed', details: [{ param: 'email' }] });
+      },
+    );
+
+    it('again by a new link, and the old one is good no more', async () => {
+      const first = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const second = await identity.users.resetPassword(await command(), first.after.id);
+      expect(second.link.purpose).toBe('invitation');
+      expect((await refusal(use(first.link.token))).code).toBe('not_found');
+      expect((await use(second.link.token)).after.status).toBe('active');
+    });
+  });
+
+  describe('links', () => {
+    it('are used once, of many at the same time over replicas', async () => {
+      const replicas = [identity, await world.open()];
+      const { link, after } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, async (_each, index) => {
+          const at = new Date(world.time.now).toISOString();
+          const by = { id: `use ${index}`, at };
+          const password = `${PASSWORD} ${index}`;
+          return (replicas[index % 2] ?? identity).links.use(by, link.token, { name: `Jo ${index}`, password });
+        }),
+      );
+      const winners = outcomes.flatMap((each, index) => (each.status === 'fulfilled' ? [index] : []));
+      expect(winners).toHaveLength(1);
+      const user = await stored('jo@example.com');
+      expect(user).toMatchObject({ id: after.id, name: `Jo ${winners[0]}`, version: 2 });
+      const change = { current_password: `${PASSWORD} ${winners[0]}`, new_password: OTHER };
+      await identity.userPasswords.change(await command(), after.id, change);
+    });
+
+    it('answer a repeat of the command that used them', async () => {
+      const { link, after } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      const first = await use(link.token, PASSWORD, { id: 'use' });
+      expect(await use(link.token, PASSWORD, { id: 'use' })).toEqual(first);
+      // also when somebody has changed the user since
+      await identity.users.change(await command(), after.id, { role: 'operator' });
+      expect((await use(link.token, PASSWORD, { id: 'use' })).after).toMatchObject({ role: 'operator', version: 3 });
+    });
+
+    it('end after seven days', async () => {
+      const { link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      world.time.now += 7 * DAY - 1;
+      expect(await identity.links.find(link.token)).toMatchObject({ purpose: 'invitation' });
+      world.time.now += 1;
+      expect((await refusal(identity.links.find(link.token))).code).toBe('not_found');
+      expect((await refusal(use(link.token))).code).toBe('not_found');
+    });
+
+    it('stay good where what was sent is not', async () => {
+      const { link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      for (const password of ['short', 'password123', 'jo@example.com']) {
+        expect((await refusal(use(link.token, password))).details[0]).toMatchObject({ param: 'password' });
+      }
+      const at = new Date(world.time.now).toISOString();
+      const nameless = identity.links.use({ id: 'nameless', at }, link.token, { password: PASSWORD });
+      expect((await refusal(nameless)).details).toMatchObject([{ param: 'name', code: 'required' }]);
+      expect(world.work.hashes).toBe(0);
+      expect((await use(link.token)).after.status).toBe('active');
+    });
+
+    it('are nothing without being one', async () => {
+      for (const token of ['', 'x', 'x'.repeat(43), '../admin', 'x'.repeat(10_000)]) {
+        expect((await refusal(identity.links.find(token))).code).toBe('not_found');
+        expect((await refusal(use(token))).code).toBe('not_found');
+      }
+    });
+
+    it('and passwords are stored nowhere', async () => {
+      const { link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      await use(link.token);
+      const { id } = (await stored('jo@example.com')) ?? { id: '' };
+      const reset = await identity.users.resetPassword(await command(), id);
+      const content = await world.content();
+      for (const secret of [link.token, reset.link.token, PASSWORD]) expect(content).not.toContain(secret);
+      expect(content).toContain('$argon2id$');
+    });
+  });
+
+  describe('passwords', () => {
+    it('are set anew by a link, which ends the sessions; the name stays', async () => {
+      const user = await active('jo@example.com');
+      await identity.users.change(await command(), user.id, { name: 'Johanna' });
+      const before = await stored('jo@example.com');
+      const { link } = await identity.users.resetPassword(await command(), user.id);
+      expect((await identity.links.find(link.token)).purpose).toBe('password_reset');
+      // the password of before is good until then
+      expect((await stored('jo@example.com'))?.password_hash).toBe(before?.password_hash);
+      expect((await stored('jo@example.com'))?.sessions_epoch).toBe(before?.sessions_epoch);
+      const at = new Date(world.time.now).toISOString();
+      await identity.links.use({ id: 'reset', at }, link.token, { password: OTHER });
+      const after = await stored('jo@example.com');
+      expect(after?.name).toBe('Johanna');
+      expect(after?.sessions_epoch).toBeGreaterThan(before?.sessions_epoch ?? Infinity);
+      expect(after?.password_hash).not.toBe(before?.password_hash);
+    });
+
+    it('are changed by who knows the current one, which ends the sessions and the link', async () => {
+      const user = await active('jo@example.com');
+      const { link } = await identity.users.resetPassword(await command(), user.id);
+      const before = await stored('jo@example.com');
+      const changing = await command();
+      const change = { current_password: PASSWORD, new_password: OTHER };
+      const changed = await identity.userPasswords.change(changing, user.id, change);
+      expect(changed.sessions_epoch).toBe((before?.sessions_epoch ?? 0) + 1);
+      // its repeat, which brings the password of before
+      expect(await identity.userPasswords.change(changing, user.id, change)).toEqual(changed);
+      expect((await refusal(identity.userPasswords.change(await command(), user.id, change))).code).toBe(
+        'invalid_credentials',
+      );
+      expect((await refusal(identity.links.find(link.token))).code).toBe('not_found');
+    });
+
+    it('are changed by one of several at once', async () => {
+      const user = await active('jo@example.com');
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 5 }, async (_each, index) =>
+          identity.userPasswords.change(await command(), user.id, {
+            current_password: PASSWORD,
+            new_password: `${OTHER} ${index}`,
+          }),
+        ),
+      );
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    });
+
+    it('are checked, and the field that is wrong is named', async () => {
+      const user = await active('jo@example.com');
+      const change = { current_password: PASSWORD, new_password: 'jo@example.com' };
+      const error = await refusal(identity.userPasswords.change(await command(), user.id, change));
+      expect(error.details).toMatchObject([{ param: 'new_password' }]);
+    });
+
+    it('of a former cost are hashed anew when they are right once more', async () => {
+      await active('jo@example.com');
+      const user = await stored('jo@example.com');
+      if (!user) throw new Error('no user');
+      await identity.userPasswords.renew(user, PASSWORD);
+      expect((await stored('jo@example.com'))?.password_hash).toBe(user.password_hash);
+      const later = await world.open({ cost: { ...CHEAP, passes: 2 } });
+      await later.userPasswords.renew(user, PASSWORD);
+      const renewed = await stored('jo@example.com');
+      expect(renewed?.password_hash).toContain('m=8,t=2,');
+      // nobody's session ends by that, and no ETag changes
+      expect(renewed).toMatchObject({ sessions_epoch: user.sessions_epoch, version: user.version });
+    });
+  });
+
+  describe('changes', () => {
+    it('answer what was and what is, and nothing twice', async () => {
+      const user = await active('jo@example.com', 'viewer');
+      const changing = await command();
+      const changed = await identity.users.change(changing, user.id, { name: ' Jo ', role: 'developer' });
+      expect(changed.before).toEqual(user);
+      expect(changed.after).toEqual({ ...user, name: 'Jo', role: 'developer', version: 2 });
+      expect(await identity.users.change(changing, user.id, { name: ' Jo ', role: 'developer' })).toEqual(changed);
+      const same = await identity.users.change(await command(), user.id, { name: 'Jo' });
+      expect(same).toEqual({ before: changed.after, after: changed.after });
+    });
+
+    it('are refused where If-Match names another version', async () => {
+      const { id } = await active('jo@example.com', 'viewer');
+      const matching = await command({ if_match: [1] });
+      await identity.users.change(matching, id, { role: 'operator' });
+      const late = identity.users.change(await command({ if_match: [1] }), id, { role: 'feed' });
+      expect((await refusal(late)).code).toBe('precondition_failed');
+      // a repeat of what was done is no change
+      expect((await identity.users.change(matching, id, { role: 'operator' })).after.version).toBe(2);
+    });
+
+    it('of another workspace do not exist', async () => {
+      const { id } = await active('jo@example.com');
+      const foreign = await command({ workspace: 'other' });
+      for (const change of [
+        identity.users.get(foreign.workspace_id, id),
+        identity.users.change(foreign, id, { role: 'admin' }),
+        identity.users.deactivate(foreign, id),
+        identity.users.reactivate(foreign, id),
+        identity.users.resetPassword(foreign, id),
+        identity.users.named(foreign.workspace_id, 'jo@example.com'),
+      ]) {
+        expect((await refusal(change)).code).toBe('not_found');
+      }
+    });
+
+    it('deactivate: no sign-in, no session, no link; reactivating makes what was', async () => {
+      const user = await active('jo@example.com');
+      const before = await stored('jo@example.com');
+      const { link } = await identity.users.resetPassword(await command(), user.id);
+      const { after } = await identity.users.deactivate(await command(), user.id);
+      expect(after.status).toBe('deactivated');
+      expect(await identity.users.findByEmail('jo@example.com')).toEqual([]);
+      expect((await refusal(use(link.token))).code).toBe('not_found');
+      expect((await refusal(identity.users.resetPassword(await command(), user.id))).code).toBe('user_not_active');
+      expect((await identity.users.reactivate(await command(), user.id)).after.status).toBe('active');
+      expect((await stored('jo@example.com'))?.sessions_epoch).toBeGreaterThan(before?.sessions_epoch ?? Infinity);
+      expect((await refusal(use(link.token))).code).toBe('not_found');
+    });
+
+    it('reactivate who never set a password as invited', async () => {
+      const { after, link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
+      await identity.users.deactivate(await command(), after.id);
+      expect((await identity.users.reactivate(await command(), after.id)).after.status).toBe('invited');
+      expect((await refusal(use(link.token))).code).toBe('not_found');
+    });
+  });
+
+  it('are listed by page, newest first, of one workspace', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    for (const name of names) {
+      world.time.now += 1_000;
+      await active(`${name}@example.com`, 'viewer');
+      await active(`${name}@example.com`, 'viewer', 'other');
+    }
+    const { workspace_id } = await command();
+    const seen: string[] = [];
+    let after: readonly string[] | null = [];
+    while (after) {
+      const page = await identity.users.list(workspace_id, { limit: 2, ...(after.length > 0 && { after }) });
+      expect(page.items.length).toBeLessThanOrEqual(2);
+      seen.push(...page.items.map(({ email }) => email));
+      after = page.next;
+    }
+    expect(seen).toEqual(names.toReversed().map((name) => `${name}@example.com`));
+    expect((await identity.users.listAll(workspace_id)).map(({ email }) => email[0])).toEqual(names);
+  });
+
+  it('sign in by an e-mail in several workspaces, the oldest first', async () => {
+    const first = await active('jo@example.com');
+    world.time.now += 1_000;
+    const second = await active('jo@example.com', 'viewer', 'other');
+    expect((await identity.users.findByEmail('Jo@example.com')).map(({ id }) => id)).toEqual([first.id, second.id]);
+    const there = await identity.users.findByEmail('jo@example.com', second.workspace_id);
+    expect(there.map(({ id }) => id)).toEqual([second.id]);
+    expect(await identity.users.findByEmail('nobody@example.com')).toEqual([]);
+  });
+});

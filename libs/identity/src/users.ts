@@ -1,0 +1,154 @@
+import { DomainError } from '@tracking/contracts';
+import type { Role, User } from '@tracking/contracts';
+import { emailKey } from './emails.ts';
+import { findAll } from './find-all.ts';
+import { noSuch } from './identity-command.ts';
+import type { Changed, IdentityCommand } from './identity-command.ts';
+import { linkOf } from './links.ts';
+import type { OneTimeLink } from './links.ts';
+import { checkedName } from './names.ts';
+import { newestFirst } from './newest-first.ts';
+import type { PageOf, PageRequest } from './newest-first.ts';
+import { checkPassword } from './password-rules.ts';
+import type { Passwords } from './passwords.ts';
+import { hashOf } from './secrets.ts';
+import { publicly, userOf } from './user-document.ts';
+import type { UserDocument } from './user-document.ts';
+import type { UserStore } from './user-store.ts';
+
+export interface NewUser {
+  readonly email: string;
+  readonly role: Role;
+}
+export interface UserChanges {
+  /** Null clears it. */
+  readonly name?: string | null;
+  readonly role?: Role;
+}
+/** A change that made a one-time link. */
+export interface ChangedWithLink extends Changed<User> {
+  readonly link: OneTimeLink;
+}
+
+/** The people of a workspace, as its admins see them. */
+export class Users {
+  /** @param secret what tokens of links derive from */
+  constructor(
+    private readonly store: UserStore,
+    private readonly passwords: Passwords,
+    private readonly secret: Uint8Array,
+  ) {}
+
+  /**
+   * Makes a user who sets a name and a password by the link that is answered.
+   * @throws DomainError `validation_failed`, `user_exists`
+   */
+  async invite(command: IdentityCommand, { email, role }: NewUser): Promise<ChangedWithLink> {
+    const made = linkOf(this.secret, 'invitation', command);
+    const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
+    const after = await this.store.make(command, { email, role, link, link_hash: hashOf(made.token) });
+    return { before: null, after: userOf(after), link: made };
+  }
+
+  /**
+   * Makes a user who is active at once.
+   * @throws DomainError `validation_failed`, `user_exists`; Busy
+   */
+  async create(
+    command: IdentityCommand,
+    { email, role, password }: NewUser & { readonly password: string },
+  ): Promise<Changed<User>> {
+    checkPassword(password, email);
+    const password_hash = await this.passwords.hash(password);
+    return {
+      before: null,
+      after: userOf(await this.store.make(command, { email, role, password_hash, status: 'active' })),
+    };
+  }
+
+  /** Newest first. */
+  async list(workspace_id: string, request: PageRequest): Promise<PageOf<User>> {
+    const { items, next } = await newestFirst(this.store.documents, { workspace_id }, request);
+    return { items: items.map(userOf), next };
+  }
+
+  /** All of a workspace, oldest first. */
+  async listAll(workspace_id: string): Promise<readonly User[]> {
+    return (await findAll(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(userOf);
+  }
+
+  /** @throws DomainError `not_found`, also for a user of another workspace */
+  async get(workspace_id: string, id: string): Promise<User> {
+    const user = await this.store.documents.get(id);
+    if (user?.workspace_id !== workspace_id) throw noSuch('user');
+    return userOf(user);
+  }
+
+  /** The user of a workspace with this e-mail, in whatever status. @throws DomainError `not_found` naming it */
+  async named(workspace_id: string, email: string): Promise<User> {
+    const user = await this.store.find(workspace_id, email);
+    if (!user) throw new DomainError('not_found', `There is no user ${email} in this workspace.`);
+    return userOf(user);
+  }
+
+  /** Who may sign in with an e-mail: its active users in all workspaces or in one, oldest first; 100 at most. */
+  async findByEmail(email: string, workspace_id?: string): Promise<readonly UserDocument[]> {
+    if (workspace_id !== undefined) {
+      const user = await this.store.find(workspace_id, email);
+      return user?.status === 'active' ? [user] : [];
+    }
+    const filter = { email_key: emailKey(email), status: 'active' };
+    return this.store.documents.find({ filter, sort: { fields: ['created_at', 'id'] }, limit: 100 });
+  }
+
+  /** @throws DomainError `not_found`, `precondition_failed`, `validation_failed`, `last_admin` */
+  async change(command: IdentityCommand, id: string, { name, role }: UserChanges): Promise<Changed<User>> {
+    const changes = {
+      ...(name !== undefined && { name: name === null ? null : checkedName(name) }),
+      ...(role !== undefined && { role }),
+    };
+    return publicly(await this.store.change(command, id, () => changes));
+  }
+
+  /**
+   * Ends every session of the user, and their link; their keys answer 401 from now on.
+   * @throws DomainError `not_found`, `precondition_failed`, `last_admin`
+   */
+  async deactivate(command: IdentityCommand, id: string): Promise<Changed<User>> {
+    const changed = await this.store.change(command, id, ({ status, sessions_epoch }) =>
+      status === 'deactivated'
+        ? {}
+        : { status: 'deactivated', sessions_epoch: sessions_epoch + 1, link: null, link_hash: null },
+    );
+    return publicly(changed);
+  }
+
+  /**
+   * Makes a deactivated user what they were: active, or invited where they never set a password.
+   * @throws DomainError `not_found`, `precondition_failed`
+   */
+  async reactivate(command: IdentityCommand, id: string): Promise<Changed<User>> {
+    const changed = await this.store.change(command, id, ({ status, password_hash }) =>
+      status === 'deactivated' ? { status: password_hash === null ? 'invited' : 'active' } : {},
+    );
+    return publicly(changed);
+  }
+
+  /**
+   * Makes a link by which the user sets a new password; for who was invited only, another invitation. The link of before
+   * is good no more; the password of before is until the new link is used.
+   * @throws DomainError `not_found`, `precondition_failed`, `user_not_active`
+   */
+  async resetPassword(command: IdentityCommand, id: string): Promise<ChangedWithLink> {
+    const { token, expires_at } = linkOf(this.secret, 'password_reset', command);
+    const changed = await this.store.change(command, id, ({ status }) => {
+      if (status === 'deactivated') {
+        throw new DomainError('user_not_active', 'The user is deactivated: reactivate them first.');
+      }
+      const purpose = status === 'invited' ? 'invitation' : 'password_reset';
+      return { link: { purpose, expires_at, used_by: null }, link_hash: hashOf(token) };
+    });
+    const purpose = changed.after.link?.purpose ?? 'password_reset';
+    return { ...publicly(changed), link: { purpose, token, expires_at } };
+  }
+}

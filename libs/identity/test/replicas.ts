@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { DomainError } from '@tracking/contracts';
+import type { Actor } from '@tracking/contracts';
+import type { DocumentStore } from '@tracking/ports';
+import { silentLogger } from '@tracking/testing';
+import { Identity } from '../src/index.ts';
+import type { IdentityCommand } from '../src/index.ts';
+import { argon2id } from '../src/password-hash.ts';
+import { openStorage } from './storage.ts';
+
+const CLI: Actor = { type: 'system', id: 'administration' };
+/** The least that argon2 takes. */
+export const CHEAP = { memory: 8, passes: 1, parallelism: 1 };
+
+interface ReplicaOptions {
+  readonly documentStore?: DocumentStore;
+  /** Of its hashes. */
+  readonly cost?: typeof CHEAP;
+}
+
+/** Any number of processes over one store, at one time that tests set. */
+export async function openReplicas() {
+  const storage = await openStorage();
+  const opened: Identity[] = [];
+  const secret = randomBytes(32);
+  const time = { now: Date.parse('2026-03-01T12:00:00.000Z') };
+  const work = { hashes: 0 };
+  let commands = 0;
+  const at = () => new Date(time.now).toISOString();
+  const workspace = async (name: string) => {
+    const [identity = await open()] = opened;
+    return (await identity.workspaces.find(name)) ?? (await identity.workspaces.create(name));
+  };
+
+  async function open({ documentStore = storage.documentStore, cost = CHEAP }: ReplicaOptions = {}): Promise<Identity> {
+    const identity = await Identity.open({
+      documentStore,
+      secret,
+      clock: () => new Date(time.now),
+      elapsed: () => time.now,
+      logger: silentLogger,
+      passwords: {
+        cost,
+        derive: async (...input) => {
+          work.hashes += 1;
+          return argon2id(...input);
+        },
+      },
+    });
+    opened.push(identity);
+    return identity;
+  }
+
+  return {
+    open,
+    time,
+    work,
+    documentStore: storage.documentStore,
+    content: storage.content,
+    /** A command in the workspace, by an operator unless told. */
+    async command(of: Partial<IdentityCommand> & { readonly workspace?: string } = {}): Promise<IdentityCommand> {
+      const { workspace: name = 'default', ...rest } = of;
+      commands += 1;
+      return { id: `command ${commands}`, at: at(), actor: CLI, workspace_id: (await workspace(name)).id, ...rest };
+    },
+    async close() {
+      await Promise.all(opened.map((identity) => identity.close()));
+      await storage.close();
+    },
+  };
+}
+
+/** The refusal that something ends with. */
+export async function refusal(outcome: Promise<unknown>): Promise<DomainError> {
+  const error = await outcome.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(DomainError);
+  return error as DomainError;
+}
