@@ -99,13 +99,20 @@ describe('the command line tool', () => {
           last_four: expect.stringMatching(/^.{4}$/),
           created_by: { type: 'system', id: 'administration' },
           created_at: expect.any(String),
+          expires_at: null,
           last_used_at: null,
           revoked_at: null,
+          rotated_to: null,
+          version: 1,
         },
       ]);
       const { out } = await cli('keys', 'list');
-      expect(out.split('\n')[0]).toMatch(/^ID +NAME +ENVIRONMENT +ROLE +KEY +CREATED BY +CREATED +LAST USED +REVOKED$/);
-      expect(out.split('\n')[1]).toMatch(/^key_\w+ +TMS +live +feed +sk_live_\w{4}…\w{4} +administration +\S+Z +- +-$/);
+      expect(out.split('\n')[0]).toMatch(
+        /^ID +NAME +ENVIRONMENT +ROLE +KEY +OWNER +CREATED BY +CREATED +EXPIRES +LAST USED +REVOKED$/,
+      );
+      expect(out.split('\n')[1]).toMatch(
+        /^key_\w+ +TMS +live +feed +sk_live_\w{4}…\w{4} +sva_\w+ +administration +\S+Z +- +- +-$/,
+      );
     });
 
     it('makes keys with --json as the object, and revokes them', async () => {

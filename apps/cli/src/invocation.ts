@@ -18,6 +18,8 @@ export interface Invocation {
   readonly input: NodeJS.ReadableStream;
   /** To be called before anything goes through. @throws CliError the second time: a stream cannot be begun again */
   readonly beginStream: () => void;
+  /** A password from standard input, read once. @throws UsageError */
+  readonly password: () => Promise<string>;
   /** Says something beside the results. */
   readonly note: (text: string) => void;
 }
@@ -25,11 +27,11 @@ type Action = (...args: unknown[]) => Promise<void>;
 type LoneInvocation = Omit<Invocation, 'client'>;
 /**
  * Makes a commander action of a command.
- * @param check throws UsageError where options do not go together, before any service is asked or started
+ * @param check throws UsageError where options do not go together or input lacks, before any service is asked or started
  */
 export type Runner = (
   command: (invocation: Invocation) => Promise<void>,
-  check?: (invocation: LoneInvocation) => void,
+  check?: (invocation: LoneInvocation) => void | Promise<void>,
 ) => Action;
 /** The same of one that needs no service on the data folder. */
 export type LoneRunner = (command: (invocation: LoneInvocation) => Promise<void>) => Action;

@@ -2,6 +2,7 @@ import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { ApiKey, NewApiKey } from '@tracking/contracts';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { UsageError } from './cli-error.ts';
 import type { Runner } from './invocation.ts';
 import { noneIn } from './output.ts';
 import type { Column } from './output.ts';
@@ -12,8 +13,10 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   ['ENVIRONMENT', ({ environment }) => environment],
   ['ROLE', ({ role }) => role],
   ['KEY', ({ prefix, last_four }) => `${prefix}…${last_four}`],
+  ['OWNER', ({ owner }) => owner.id],
   ['CREATED BY', ({ created_by }) => created_by.id],
   ['CREATED', ({ created_at }) => created_at],
+  ['EXPIRES', ({ expires_at }) => expires_at],
   ['LAST USED', ({ last_used_at }) => last_used_at],
   ['REVOKED', ({ revoked_at }) => revoked_at],
 ];
@@ -21,18 +24,25 @@ const COLUMNS: readonly Column<ApiKey>[] = [
 export function addKeyCommands(keys: Command, run: Runner): void {
   keys
     .command('create')
-    .description('make an API key of a new service account, and print it: it is never shown again')
+    .description('make an API key of a new service account or of a user, and print it: it is never shown again')
     .requiredOption('--name <name>', 'what the key is for')
     .addOption(
       new Option('--environment <environment>', 'what the key sees').choices([...ENVIRONMENTS]).makeOptionMandatory(),
     )
-    .addOption(new Option('--role <role>', 'what the key may do').choices([...ROLES]).makeOptionMandatory())
+    .addOption(new Option('--role <role>', 'role of the service account').choices([...ROLES]).conflicts('user'))
+    .option('--user <email>', 'whose key it is: it may do what they may do')
     .action(
-      run(async ({ client, print, workspace, options }) => {
-        const { name, environment, role } = options;
-        const created = await client.post<NewApiKey>('/keys', { workspace, name, environment, role });
-        print.one(created, ({ key }) => key);
-      }),
+      run(
+        async ({ client, print, workspace, options }) => {
+          const { name, environment, role, user } = options;
+          const created = await client.post<NewApiKey>('/keys', { workspace, name, environment, role, user });
+          print.one(created, ({ key }) => key);
+        },
+        ({ options: { role, user } }) => {
+          if (role === undefined && user === undefined)
+            throw new UsageError('name a role with --role or a user with --user');
+        },
+      ),
     );
   keys
     .command('list')

@@ -11,8 +11,10 @@ import { Printer } from './output.ts';
 import type { Output } from './output.ts';
 import { addParkedCommands } from './parked-commands.ts';
 import { addReadModelCommands } from './read-model-commands.ts';
+import { readPassword } from './read-password.ts';
 import { Report } from './report.ts';
 import { withService } from './running-service.ts';
+import { addUserCommands } from './user-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
 const MISUSED = 2;
@@ -38,17 +40,19 @@ export async function runCli(
   const report = new Report(err, args);
   const note = (line: string) => report.note(line);
   const beginStream = onlyOnce();
+  let asked: Promise<string> | undefined;
+  const password = () => (asked ??= readPassword({ input, err, signal }));
   const invoked = (parameters: readonly unknown[]): Omit<Invocation, 'client'> => {
     const { operands, options } = parametersOf(parameters);
     const print = new Printer(out, report.asJson);
     const given = { workspace: String(options['workspace']), options, operands, operand: operands[0] ?? '' };
-    return { ...given, print, out, input, beginStream, note, signal };
+    return { ...given, print, out, input, beginStream, password, note, signal };
   };
   const run: Runner =
     (command, check = () => undefined) =>
     async (...parameters) => {
       const invocation = invoked(parameters);
-      check(invocation);
+      await check(invocation);
       await withService(config, signal, note, (client) => command({ client, ...invocation }));
     };
   const runAlone: LoneRunner =
@@ -68,7 +72,7 @@ export async function runCli(
       if (error.code === 'commander.help') misused('no command given, see --help');
       return MISUSED;
     }
-    if (signal.aborted) return INTERRUPTED;
+    if (signal.aborted || isAbort(error)) return INTERRUPTED;
     return report.failed(error);
   }
 }
@@ -81,6 +85,7 @@ function program(
 ): Command {
   const root = new Command('cli').description('operates the shipment tracking service on DATA_DIR (./data by default)');
   addKeyCommands(root.command('keys').description('API keys'), run);
+  addUserCommands(root.command('users').description('people, who sign in'), run);
   addWorkspaceCommands(root.command('workspaces').description('workspaces'), run);
   addReadModelCommands(root.command('read-models').description('what queries are answered from'), run);
   addEventCommands(root.command('events').description('what happened to all shipments'), run);
@@ -101,6 +106,11 @@ function program(
 
 function allOf(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(allOf)];
+}
+
+/** Ctrl-C where a terminal is asked for a password is no signal. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
 }
 
 function onlyOnce(): () => void {

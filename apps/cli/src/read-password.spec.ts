@@ -1,0 +1,52 @@
+import { PassThrough, Readable } from 'node:stream';
+import { readPassword } from './read-password.ts';
+
+/** Somebody who types at a terminal, and all that shows there. */
+function terminal(...typed: readonly string[]) {
+  const input = Object.assign(new PassThrough(), { isTTY: true, isRaw: false, setRawMode: (_on: boolean) => input });
+  const modes: boolean[] = [];
+  input.setRawMode = (on) => {
+    modes.push(on);
+    return input;
+  };
+  let shown = '';
+  const lines = [...typed];
+  const write = (text: string) => {
+    shown += text;
+    // Once they are asked.
+    if (text.endsWith(': ')) input.write(lines.shift() ?? '');
+  };
+  const { signal } = new AbortController();
+  return { read: () => readPassword({ input, err: { write }, signal }), shown: () => shown, modes };
+}
+
+describe('a password at a terminal', () => {
+  it('is asked for twice and shown nowhere, nor left to the terminal to show', async () => {
+    const { read, shown, modes } = terminal('harbour 1\r', 'harbour 1\r');
+    expect(await read()).toBe('harbour 1');
+    expect(shown()).toBe('Password: \nAgain: \n');
+    expect([modes[0], modes.at(-1)]).toEqual([true, false]);
+  });
+
+  it('can be corrected while it is typed', async () => {
+    const { read } = terminal('harbouv\u007fr\r', 'harbour\r');
+    expect(await read()).toBe('harbour');
+  });
+
+  it.each([
+    ['the two passwords differ', ['one\r', 'other\r']],
+    ['no password given', ['\u0004']],
+    ['no password on standard input', ['\r', '\r']],
+    ['given up', ['\u0003']],
+  ])('is refused: %s', async (message, typed) => {
+    const { read, modes } = terminal(...typed);
+    await expect(read()).rejects.toThrow(message);
+    expect(modes.at(-1)).toBe(false);
+  });
+});
+
+it.each(['', '\n', 'two\nlines\n'])('what comes through a pipe as %j is no password', async (text) => {
+  const { signal } = new AbortController();
+  const input = Readable.from([text]);
+  await expect(readPassword({ input, err: { write: () => undefined }, signal })).rejects.toThrow(/password/);
+});

@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../test/run.ts';
+import { startAdministration } from '../test/stub-administration.ts';
+import type { Asked, StubAdministration } from '../test/stub-administration.ts';
+import { loadConfig } from './config.ts';
+import type { CliConfig } from './config.ts';
+
+const EMAIL = 'ann@example.com';
+const PASSWORD = ' a quiet harbour ';
+const LINK = 'http://127.0.0.1:3000/invitation#secret';
+
+/** The commands against a service that knows one user. */
+describe('users, and keys of theirs', () => {
+  let folder: string;
+  let config: CliConfig;
+  let service: StubAdministration;
+  let asked: Asked[];
+  let answers: Readonly<Record<string, object>>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cli-'));
+    config = loadConfig({ DATA_DIR: folder });
+    service = await startAdministration(config, (each) => {
+      asked.push(each);
+      return answers[each.route] ?? {};
+    });
+  });
+  beforeEach(() => {
+    asked = [];
+    answers = {
+      'POST /users': { ...user, invitation_url: LINK },
+      'GET /users': { data: [user] },
+      'POST /users/set_role': { ...user, role: 'viewer' },
+      'POST /users/deactivate': { ...user, status: 'deactivated' },
+      'POST /users/reset_password': { reset_url: LINK, expires_at: '2026-11-28T09:30:00.000Z' },
+      'POST /keys': { id: 'key_1', key: 'sk_test_1' },
+    };
+  });
+  afterAll(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const user = {
+    id: 'usr_1',
+    workspace_id: 'wsp_1',
+    name: null,
+    email: EMAIL,
+    role: 'operator',
+    status: 'invited',
+    created_by: { type: 'system', id: 'administration' },
+    created_at: '2026-11-21T09:30:00.000Z',
+    last_seen_at: null,
+    version: 1,
+  };
+  const note = () => `data folder: ${folder}\n`;
+  const cli = (line: string, input = '') => run(config, line.split(' '), undefined, input);
+
+  it.each([
+    ['users create --email ann@example.com --role operator', `${LINK}\n`, { email: EMAIL, role: 'operator' }],
+    ['users set-role ann@example.com viewer', `${EMAIL} has the role viewer\n`, { email: EMAIL, role: 'viewer' }],
+    ['users deactivate ann@example.com', `${EMAIL} is deactivated\n`, { email: EMAIL }],
+    ['users reset-password ann@example.com', `${LINK}\n`, { email: EMAIL }],
+    [
+      'keys create --name mine --environment test --user ann@example.com',
+      'sk_test_1\n',
+      { name: 'mine', environment: 'test', user: EMAIL },
+    ],
+  ])('%s prints the one thing that matters', async (line, out, body) => {
+    expect(await cli(line)).toEqual({ code: 0, out, err: note() });
+    expect(await cli(`${line} --workspace Acme`)).toMatchObject({ code: 0, out });
+    expect(asked.map(({ body }) => body)).toEqual([
+      { ...body, workspace: 'default' },
+      { ...body, workspace: 'Acme' },
+    ]);
+    const json = await cli(`${line} --json`);
+    const [answer] = asked.slice(-1).map(({ route }) => answers[route]);
+    expect([JSON.parse(json.out), json.err, json.code]).toEqual([answer, '', 0]);
+  });
+
+  it('are listed', async () => {
+    const { out } = await cli('users list');
+    expect(out.split('\n')[0]).toMatch(/^ID +E-MAIL +NAME +ROLE +STATUS +CREATED +LAST SEEN$/);
+    expect(out.split('\n')[1]).toMatch(/^usr_1 +ann@example.com +- +operator +invited +2026\S+Z +-$/);
+    expect(asked.map(({ query }) => query)).toEqual([{ workspace: 'default' }]);
+    expect(JSON.parse((await cli('users list --json')).out)).toEqual({ data: [user] });
+    answers = { 'GET /users': { data: [] } };
+    expect((await cli('users list --workspace Acme')).out).toBe('none in workspace Acme\n');
+  });
+
+  it.each([
+    ['as it is', PASSWORD],
+    ['without the newline behind it', `${PASSWORD}\n`],
+    ['without that of other systems', `${PASSWORD}\r\n`],
+  ])('a password comes through a pipe, %s, and is printed nowhere', async (_what, input) => {
+    answers = { 'POST /users': { ...user, status: 'active', invitation_url: null } };
+    const line = 'users create --email ann@example.com --role admin --password-stdin';
+    const plain = await cli(line, input);
+    expect(plain).toEqual({ code: 0, out: 'usr_1\n', err: note() });
+    expect(asked.map(({ body }) => body)).toEqual([
+      { workspace: 'default', email: EMAIL, role: 'admin', password: PASSWORD },
+    ]);
+    const json = await cli(`${line} --json`, input);
+    expect(plain.out + plain.err + json.out + json.err).not.toContain(PASSWORD.trim());
+  });
+
+  it('a password is asked for before any service is, and read once where that stops meanwhile', async () => {
+    let isThere = false;
+    const other = loadConfig({ DATA_DIR: await mkdtemp(join(folder, 'other-')) });
+    const bodies: object[] = [];
+    const stopping = await startAdministration(other, ({ body }) => {
+      bodies.push(body);
+      if (isThere) return { ...user, invitation_url: null };
+      isThere = true;
+      return undefined;
+    });
+    const line = ['users', 'create', '--email', EMAIL, '--role', 'admin', '--password-stdin'];
+    expect(await run(other, line, undefined, `${PASSWORD}\n`)).toMatchObject({ code: 0, out: 'usr_1\n' });
+    await stopping.close();
+    expect(bodies).toEqual(Array(2).fill(expect.objectContaining({ password: PASSWORD })));
+    expect(await run(other, line, undefined, '\n')).toEqual({
+      code: 2,
+      out: '',
+      err: 'error: no password on standard input\n',
+    });
+  });
+
+  it.each([
+    [2, { code: 'validation_failed', details: [{ param: 'password', message: 'Is too common.' }] }],
+    [2, { code: 'validation_failed', details: [{ param: 'email', message: 'Is no e-mail address.' }] }],
+  ])('exits with %i on %j', async (code, error) => {
+    answers = { 'POST /users': { error } };
+    const refused = await cli('users create --email ann@example.com --role admin --password-stdin', PASSWORD);
+    const [{ param, message } = { param: '', message: '' }] = error.details;
+    expect(refused).toEqual({ code, out: '', err: `${note()}error: ${param}: ${message}\n` });
+  });
+});
