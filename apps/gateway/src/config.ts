@@ -1,5 +1,11 @@
 import type { GrpcTls } from '@tracking/distributed';
-import { ConfigReader, type EnvironmentVariables, type SecretsKeySettings } from '@tracking/runtime';
+import {
+  ConfigReader,
+  readFirstAdminConfig,
+  type EnvironmentVariables,
+  type FirstAdminConfig,
+  type SecretsKeySettings,
+} from '@tracking/runtime';
 import {
   callerTls,
   channelToken,
@@ -29,6 +35,8 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
   readonly placesFile: string | undefined;
   /** Of one attempt at an endpoint, in milliseconds; the webhooks service's own. */
   readonly webhookTimeoutMs: number;
+  /** Undefined: the command line makes them. */
+  readonly firstAdmin: FirstAdminConfig | undefined;
 }
 
 /** @throws ConfigError naming the variable that is wrong */
@@ -56,5 +64,6 @@ export function loadConfig(env: EnvironmentVariables = process.env): GatewayConf
     trustedProxies: read.get('TRUSTED_PROXIES'),
     placesFile: read.get('PLACES_FILE'),
     webhookTimeoutMs: read.get('WEBHOOKS_TIMEOUT'),
+    firstAdmin: readFirstAdminConfig(read),
   };
 }

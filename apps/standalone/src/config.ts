@@ -2,8 +2,10 @@ import { resolve } from 'node:path';
 import {
   ConfigError,
   ConfigReader,
+  readFirstAdminConfig,
   readWebhookConfig,
   type EnvironmentVariables,
+  type FirstAdminConfig,
   type LogLevel,
   type Misspelt,
   type WebhookConfig,
@@ -28,6 +30,8 @@ export interface StandaloneConfig {
   readonly placesFile: string | undefined;
   readonly logLevel: LogLevel;
   readonly webhooks: WebhookConfig;
+  /** Undefined: a one-time link makes them. */
+  readonly firstAdmin: FirstAdminConfig | undefined;
   /** Variables that are none of these, and look like one. */
   readonly misspelt: readonly Misspelt[];
 }
@@ -50,6 +54,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): StandaloneC
     placesFile: read.get('PLACES_FILE'),
     logLevel: read.get('LOG_LEVEL'),
     webhooks: readWebhookConfig(read),
+    firstAdmin: readFirstAdminConfig(read),
   };
   return { ...settings, misspelt: read.misspelt() };
 }

@@ -1,6 +1,7 @@
 export * from './config-error.ts';
 export * from './config.ts';
 export * from './derived-key.ts';
+export * from './first-admin-config.ts';
 export * from './health.ts';
 export * from './logging.ts';
 export * from './management-server.ts';

@@ -5,6 +5,7 @@ import {
   bytes,
   cidrs,
   duration,
+  email,
   integer,
   oneOf,
   port,
@@ -24,6 +25,7 @@ describe('a setting', () => {
     [true, 'true', boolean],
     [['10.0.0.0/8', '::1', '127.0.0.1/32'], '10.0.0.0/8, ::1 ,127.0.0.1/32', cidrs],
     ['https://a.example/app', 'https://a.example/app/', url],
+    ['ann@example.com', 'ann@example.com', email],
     ['dns:///shipments:4001', 'shipments:4001', serviceAddress],
   ])('is %p where %p is given', (value, given, type) => {
     expect(type(given, 'X')).toEqual(value);
@@ -43,6 +45,7 @@ describe('a setting', () => {
     ['an address of a service', 'shipments', serviceAddress],
     ['a CIDR', '10.0.0.0/33', cidrs],
     ['a CIDR of letters', 'localhost', cidrs],
+    ['an e-mail address', 'ann', email],
     ['bytes', 'c2hvcnQ=', bytes(32)],
     ['a secret that is short', 'sesame', secret(32)],
   ])('refuses %s with one line that names the variable', (_, given, type) => {

@@ -50,6 +50,12 @@ export const url: SettingType<string> = (given, name) => {
   return given.replace(/\/+$/, '');
 };
 
+/** An e-mail address, as far as its form tells: somebody at some host. */
+export const email: SettingType<string> = (given, name) => {
+  if (/^[^\s@]+@[^\s@]+$/.test(given)) return given;
+  throw expected(name, 'an e-mail address', given);
+};
+
 /** Comma-separated values, trimmed. */
 export const list: SettingType<readonly string[]> = (given) =>
   given

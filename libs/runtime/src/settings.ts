@@ -5,6 +5,7 @@ import {
   bytes,
   cidrs,
   duration,
+  email,
   integer,
   list,
   oneOf,
@@ -34,6 +35,7 @@ export interface Setting {
 const SERVICES = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'] as const;
 const KAFKA = ['shipments', 'webhooks', 'setup'] as const;
 const TALKING = ['gateway', 'shipments', 'webhooks'] as const;
+const SIGNING_IN = ['standalone', 'gateway'] as const;
 const ATTEMPTING = ['standalone', 'webhooks'] as const;
 
 /** Every setting of every program. What is read, taken for misspelt and documented derives from it. */
@@ -44,6 +46,12 @@ export const SETTINGS = {
     for: 'lets the command line in on the management port; 32 characters or more',
   },
   ADMINISTRATION_URL: { type: url, of: ['cli'], for: 'management port of a gateway, for the command line' },
+  ADMIN_EMAIL: {
+    type: email,
+    of: SIGNING_IN,
+    for: 'first admin of the workspace `default`, made where it has none; with `ADMIN_PASSWORD`',
+  },
+  ADMIN_PASSWORD: { type: secret(10), of: SIGNING_IN, for: 'their password, 10 to 200 characters' },
   API_KEY: { type: text, of: ['cli'], for: 'key of the public API, for `listen`' },
   API_PORTS: { type: text, of: ['compose'], default: '3000', for: 'ports of this machine for gateways' },
   APP_URL: {
@@ -138,13 +146,13 @@ export const SETTINGS = {
   },
   SECRETS_KEY: {
     type: bytes(32),
-    of: ['standalone', 'gateway', 'webhooks'],
+    of: ['standalone', 'gateway', 'webhooks', 'setup'],
     otherwise: 'standalone makes one in the data folder',
     for: 'signs cursors, encrypts secrets at rest; 32 bytes as base64, the same on all',
   },
   SECRETS_KEY_LOST: {
     type: text,
-    of: ['standalone', 'gateway', 'webhooks'],
+    of: ['standalone', 'gateway', 'webhooks', 'setup'],
     for: 'accepts that the key of this id is lost (see [Secrets key](running.md#secrets-key))',
   },
   SERVICES_TLS_CA: {

@@ -1,0 +1,43 @@
+import { DomainError } from '@tracking/contracts';
+import { ConfigError } from './config-error.ts';
+import { ConfigReader } from './config.ts';
+import { makeFirstAdmin, readFirstAdminConfig } from './first-admin-config.ts';
+
+const first = (env: Readonly<Record<string, string>>) => readFirstAdminConfig(new ConfigReader(env));
+const [ADMIN_EMAIL, ADMIN_PASSWORD] = ['ann@example.com', 'a quiet harbour'];
+
+describe('the first admin', () => {
+  it('is told by both settings, or by none', () => {
+    expect(first({ ADMIN_EMAIL, ADMIN_PASSWORD })).toEqual({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD });
+    expect(first({})).toBeUndefined();
+    expect(first({ ADMIN_EMAIL: '', ADMIN_PASSWORD: '' })).toBeUndefined();
+  });
+
+  it.each([
+    [{ ADMIN_EMAIL }, /^ADMIN_EMAIL is set and ADMIN_PASSWORD is not[^\n]*$/],
+    [{ ADMIN_PASSWORD }, /^ADMIN_PASSWORD is set and ADMIN_EMAIL is not[^\n]*$/],
+    [{ ADMIN_EMAIL: 'ann', ADMIN_PASSWORD }, /^ADMIN_EMAIL: [^\n]*$/],
+    [{ ADMIN_EMAIL, ADMIN_PASSWORD: 'harbour' }, /^ADMIN_PASSWORD: [^\n]*$/],
+  ])('%j is refused with one line, without the password', (env, line) => {
+    const act = () => first(env);
+    expect(act).toThrow(ConfigError);
+    expect(act).toThrow(line);
+    expect(act).not.toThrow(/harbour/);
+  });
+
+  it.each([
+    [
+      'ADMIN_PASSWORD: Is one of the most common passwords.',
+      faulty('password', 'Is one of the most common passwords.'),
+    ],
+    ['ADMIN_EMAIL: Is no e-mail address.', faulty('email', 'Is no e-mail address.')],
+    ['ADMIN_EMAIL: Somebody has it.', new DomainError('user_exists', 'Somebody has it.')],
+  ])('is refused by %s', async (line, refusal) => {
+    const refused = makeFirstAdmin({ email: ADMIN_EMAIL, password: ADMIN_PASSWORD }, () => Promise.reject(refusal));
+    await expect(refused).rejects.toMatchObject({ name: 'ConfigError', message: line });
+  });
+});
+
+function faulty(param: string, message: string): DomainError {
+  return new DomainError('validation_failed', 'It is not valid.', [{ param, code: 'invalid_value', message }]);
+}
