@@ -65,7 +65,8 @@ export class AuditTrail {
       throw error;
     }
     const told = request.audited;
-    await this.end(request, entry, told === null || isChange(told));
+    // Of a repeat both may be alike, since an earlier try made the change.
+    await this.end(request, entry, told === null || isChange(told) || entry.isRepeated);
     return answer;
   }
 

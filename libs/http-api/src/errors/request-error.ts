@@ -44,7 +44,9 @@ function severalOf(details: readonly FieldError[]): string {
 }
 const MOST_NAMED = 5;
 
-export function unauthenticated(code: 'missing_api_key' | 'invalid_api_key', message: string): RequestError {
+export function unauthenticated(
+  code: 'missing_api_key' | 'invalid_api_key' | 'invalid_session',
+  message: string): RequestError {
   return new RequestError(code, message, [], { 'WWW-Authenticate': 'Bearer' });
 }
 

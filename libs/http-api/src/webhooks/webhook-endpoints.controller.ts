@@ -3,6 +3,8 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { JsonObject, Page, Scope, Warning } from '@tracking/contracts';
 import type { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
+import { Audited } from '../audit/audited.ts';
+import { tellAudit } from '../audit/audit-trail.ts';
 import { SETTINGS, WEBHOOKS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
@@ -11,6 +13,7 @@ import { PageDto } from '../paging/page.dto.ts';
 import { page } from '../paging/page.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { CurrentScope, SentBody } from '../server/request-decorators.ts';
+import { scopeOf } from '../server/request.ts';
 import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { DeliveryWrittenResource } from './delivery.resource.ts';
@@ -41,6 +44,7 @@ export class WebhookEndpointsController {
   @Post()
   @Operation('createWebhookEndpoint', { summary: 'Make an endpoint; nothing is sent to it yet', body: EndpointDto })
   @ApiResponse({ status: 201, description: 'Made; the secret is shown here only.', type: EndpointCreatedResource })
+  @Audited('webhook_endpoint.created')
   async create(
     @SentBody(ENDPOINT_FIELDS) { value: fields, warnings }: ReadBody<JsonObject>,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -48,6 +52,7 @@ export class WebhookEndpointsController {
     const created = await this.writes.write(reply, warnings, (command) =>
       this.webhooks.endpoints.create({ ...command, fields }),
     );
+    tellAudit(reply.request, { before: null, after: created });
     reply.header('Location', `${this.settings.baseUrl}/v1/webhook_endpoints/${created.id}`);
     return created;
   }
@@ -84,13 +89,14 @@ export class WebhookEndpointsController {
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
+  @Audited('webhook_endpoint.changed')
   async change(
     @Param('id') endpoint_id: string,
     @SentBody(ENDPOINT_FIELDS) { value: fields, warnings }: ReadBody<JsonObject>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookEndpoint>> {
     return this.writes.write(reply, warnings, (command) =>
-      this.webhooks.endpoints.change({ ...command, endpoint_id, fields }),
+      this.audited(reply, endpoint_id, () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields })),
     );
   }
 
@@ -101,12 +107,15 @@ export class WebhookEndpointsController {
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
   @Unknown()
+  @Audited('webhook_endpoint.deleted')
   async remove(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<{ readonly id: string; readonly deleted: true }>> {
-    return this.writes.write(reply, ignored, (command) => this.webhooks.endpoints.remove({ ...command, endpoint_id }));
+    return this.writes.write(reply, ignored, (command) =>
+      this.audited(reply, endpoint_id, () => this.webhooks.endpoints.remove({ ...command, endpoint_id })),
+    );
   }
 
   @Post(':id/verify')
@@ -135,13 +144,14 @@ export class WebhookEndpointsController {
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
   @Unverified()
+  @Audited('webhook_endpoint.enabled')
   async enable(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookEndpoint>> {
     return this.writes.writeInOrder(reply, ignored, (command) =>
-      this.webhooks.endpoints.enable({ ...command, endpoint_id }),
+      this.audited(reply, endpoint_id, () => this.webhooks.endpoints.enable({ ...command, endpoint_id })),
     );
   }
 
@@ -153,13 +163,14 @@ export class WebhookEndpointsController {
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @Unknown()
+  @Audited('webhook_endpoint.disabled')
   async disable(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookEndpoint>> {
     return this.writes.writeInOrder(reply, ignored, (command) =>
-      this.webhooks.endpoints.disable({ ...command, endpoint_id }),
+      this.audited(reply, endpoint_id, () => this.webhooks.endpoints.disable({ ...command, endpoint_id })),
     );
   }
 
@@ -180,5 +191,17 @@ export class WebhookEndpointsController {
     return this.writes.write(reply, warnings, (command) =>
       this.webhooks.endpoints.test({ ...command, endpoint_id, type: value.type }),
     );
+  }
+
+  /** What the endpoint was is read before: another's change in between would be told with this one. */
+  private async audited<T extends object>(
+    { request }: FastifyReply,
+    endpoint_id: string,
+    change: () => Promise<T>,
+  ): Promise<T> {
+    const before = await this.webhooks.endpoints.get({ ...scopeOf(request), endpoint_id });
+    const after = await change();
+    tellAudit(request, { before, after: 'deleted' in after ? null : after });
+    return after;
   }
 }

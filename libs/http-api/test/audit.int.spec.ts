@@ -1,0 +1,183 @@
+import type { JsonObject } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import { startClientReceiver } from './client-endpoint.ts';
+import type { ClientReceiver } from './client-endpoint.ts';
+import { startApi } from './start-api.ts';
+import type { Api } from './start-api.ts';
+
+const ENDPOINTS = '/v1/webhook_endpoints';
+const HIDDEN = 'hidden-value-of-a-header';
+
+let api: Api;
+let receiver: ClientReceiver;
+let admin: string;
+/** Takes the place of what makes an endpoint. */
+let making: ((make: () => Promise<unknown>) => Promise<unknown>) | undefined;
+
+beforeAll(async () => {
+  receiver = await startClientReceiver();
+  api = await startApi({
+    override: ({ webhooks }) => {
+      const create: typeof webhooks.endpoints.create = (command) => {
+        const make = () => webhooks.endpoints.create(command);
+        return (making ? making(make) : make()) as ReturnType<typeof make>;
+      };
+      const endpoints = new Proxy(webhooks.endpoints, {
+        get: (target, name) => {
+          if (name === 'create') return create;
+          const member: unknown = Reflect.get(target, name);
+          return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+        },
+      });
+      return { webhooks: { endpoints, deliveries: webhooks.deliveries } };
+    },
+  });
+  admin = await api.key('admin');
+});
+afterAll(async () => {
+  await api.stop();
+  await receiver.close();
+});
+beforeEach(() => {
+  making = undefined;
+});
+
+const fields = (description: string) => ({
+  url: receiver.url,
+  event_types: ['*'],
+  description,
+  headers: { 'x-token': HIDDEN },
+});
+const log = async (query = '', key = admin): Promise<readonly JsonObject[]> => {
+  const { status, body } = await api.call('GET', `/v1/audit_log${query}`, { key });
+  expect([status, body['error']]).toEqual([200, undefined]);
+  return body['data'] as JsonObject[];
+};
+const about = async (id: unknown): Promise<readonly JsonObject[]> =>
+  (await log('?limit=200')).filter(({ target }) => (target as JsonObject)['id'] === id);
+
+describe('GET /v1/audit_log', () => {
+  it('tells every change of an endpoint, by whom and from where, and never a secret', async () => {
+    const created = await api.call('POST', ENDPOINTS, { key: admin, json: fields('TMS') });
+    const path = `${ENDPOINTS}/${String(created.body['id'])}`;
+    await api.call('PATCH', path, { key: admin, json: { description: 'ERP' } });
+    await api.call('POST', `${path}/verify`, { key: admin });
+    await api.call('POST', `${path}/enable`, { key: admin });
+    await api.call('POST', `${path}/disable`, { key: admin });
+    const deleted = await api.call('DELETE', path, { key: admin });
+    expect(deleted.status).toBe(200);
+
+    const entries = await about(created.body['id']);
+    expect(entries.map(({ type }) => type)).toEqual([
+      'webhook_endpoint.deleted',
+      'webhook_endpoint.disabled',
+      'webhook_endpoint.enabled',
+      'webhook_endpoint.changed',
+      'webhook_endpoint.created',
+    ]);
+    const [, disabled, enabled, changed, made] = entries;
+    expect(made).toEqual({
+      id: expect.stringMatching(/^aud_/),
+      at: expect.any(String),
+      actor: { type: 'service_account', id: expect.stringMatching(/^sva_/), name: 'admin' },
+      type: 'webhook_endpoint.created',
+      target: { type: 'webhook_endpoint', id: created.body['id'] },
+      changes: expect.objectContaining({
+        description: { from: null, to: 'TMS' },
+        headers: { from: null, to: ['x-token'] },
+      }),
+      outcome: 'done',
+      request_id: created.headers.get('request-id'),
+      address: '127.0.0.1',
+    });
+    expect(changed?.['changes']).toEqual({ description: { from: 'TMS', to: 'ERP' } });
+    expect(enabled?.['changes']).toMatchObject({ status: { from: 'verified', to: 'enabled' } });
+    expect(disabled?.['changes']).toMatchObject({ status: { from: 'enabled', to: 'disabled' } });
+
+    const told = JSON.stringify(entries) + JSON.stringify(api.lines);
+    for (const secret of [String(created.body['secret']), 'whsec_', HIDDEN, admin.slice(12, -4)]) {
+      expect(told).not.toContain(secret);
+    }
+  });
+
+  it('has no entry of what was refused', async () => {
+    const { body } = await api.call('POST', ENDPOINTS, { key: admin, json: fields('refused') });
+    const before = await log('?limit=200');
+    const path = `${ENDPOINTS}/${String(body['id'])}`;
+    const answers = [
+      await api.call('POST', ENDPOINTS, { key: admin, json: { url: 5 } }),
+      await api.call('PATCH', path, { key: admin, json: { url: 'nonsense' } }),
+      await api.call('PATCH', path, { key: admin, json: { description: 'x' }, headers: { 'if-match': '"99"' } }),
+      await api.call('POST', `${path}/enable`, { key: admin }),
+      await api.call('DELETE', `${ENDPOINTS}/whe_none`, { key: admin }),
+      await api.call('POST', ENDPOINTS, { key: await api.key('viewer'), json: fields('denied') }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 412, 409, 404, 403]);
+    expect(await log('?limit=200')).toEqual(before);
+  });
+
+  it('has the entry while the change is being made, so that nothing ends the process between the two', async () => {
+    let go: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (go = resolve));
+    making = async (make) => {
+      await held;
+      return make();
+    };
+    const answering = api.call('POST', ENDPOINTS, { key: admin, json: fields('slow') });
+    const entry = await eventually(async () => {
+      const [newest] = await log('?limit=1&type=webhook_endpoint.created');
+      expect(newest).toMatchObject({ outcome: 'unknown', changes: {}, target: { type: 'webhook_endpoint', id: null } });
+      return newest;
+    });
+    go();
+    const { body } = await answering;
+    expect(await about(body['id'])).toEqual([expect.objectContaining({ id: entry?.['id'], outcome: 'done' })]);
+  });
+
+  it('says unknown where nobody knows whether the change was made', async () => {
+    making = async (make) => {
+      await make();
+      throw new Unavailable('document store', 'gone');
+    };
+    const { status, body } = await api.call('POST', ENDPOINTS, { key: admin, json: fields('lost') });
+    expect(status).toBe(503);
+    const requestId = (body['error'] as JsonObject)['request_id'];
+    expect(await log('?limit=1')).toEqual([expect.objectContaining({ outcome: 'unknown', request_id: requestId })]);
+  });
+
+  it('is filtered by actor, type and time, and paged', async () => {
+    const other = await api.key('admin');
+    const made = [];
+    for (let time = 0; time < 3; time += 1) {
+      made.push(await api.call('POST', ENDPOINTS, { key: other, json: fields(`filtered ${time}`) }));
+    }
+    const [newest] = await log('?limit=1');
+    const { id: actor } = newest?.['actor'] as JsonObject;
+    const ids = made.map(({ body }) => body['id']).reverse();
+    const targets = (entries: readonly JsonObject[]) => entries.map(({ target }) => (target as JsonObject)['id']);
+    expect(targets(await log(`?actor=${String(actor)}`))).toEqual(ids);
+    expect(targets(await log(`?actor=${String(actor)}&type=webhook_endpoint.created`))).toEqual(ids);
+    expect(await log(`?actor=${String(actor)}&type=webhook_endpoint.deleted`)).toEqual([]);
+    const at = encodeURIComponent(String(newest?.['at']));
+    expect(targets(await log(`?actor=${String(actor)}&from=${at}`))).toContain(ids[0]);
+    expect(await log(`?actor=${String(actor)}&to=2026-01-01T00:00:00Z`)).toEqual([]);
+
+    const first = await api.call('GET', `/v1/audit_log?actor=${String(actor)}&limit=2`, { key: admin });
+    expect(first.body['has_more']).toBe(true);
+    const cursor = String(first.body['next_cursor']);
+    expect(targets(await log(`?actor=${String(actor)}&limit=2&cursor=${cursor}`))).toEqual(ids.slice(2));
+    const elsewhere = await api.call('GET', `/v1/audit_log?cursor=${cursor}`, { key: admin });
+    expect(elsewhere.body['error']).toMatchObject({ code: 'invalid_cursor' });
+    const unknown = await api.call('GET', '/v1/audit_log?type=api_key.eaten', { key: admin });
+    expect([unknown.status, unknown.text]).toEqual([400, expect.stringContaining('api_key.revoked')]);
+  });
+
+  it('is of one workspace, for its admins', async () => {
+    const foreign = await api.key('admin', 'live', 'elsewhere');
+    expect(await log('', foreign)).toEqual([]);
+    for (const role of ['viewer', 'operator', 'feed', 'developer'] as const) {
+      expect((await api.call('GET', '/v1/audit_log', { key: await api.key(role) })).status).toBe(403);
+    }
+  });
+});
