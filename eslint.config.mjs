@@ -69,6 +69,17 @@ const boundaries = [
     ],
   },
   {
+    allSourceTags: ['layer:feature', 'scope:workspace-settings'],
+    onlyDependOnLibsWithTags: [
+      'scope:workspace-settings',
+      'layer:resilience',
+      'layer:contracts',
+      'layer:ports',
+      'layer:testing',
+      'layer:adapter',
+    ],
+  },
+  {
     sourceTag: 'layer:edge',
     onlyDependOnLibsWithTags: [
       'layer:feature',

@@ -7,6 +7,7 @@ import { blaming, derivedKey, sealingKey } from '@tracking/runtime';
 import { Service, openMongo } from '@tracking/service';
 import type { ShipmentOperations } from '@tracking/shipments';
 import { useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
+import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
 
 const OPERATION_DEADLINE_MS = 10_000;
@@ -39,6 +40,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const secret = derivedKey(config.secretsKey, 'identity');
   const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   shutdown.add('identity', () => identity.close());
+  const workspaceSettings = await service.untilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
   const readModels = await ReadModels.start({
     eventStore: events,
     documentStore,
@@ -67,6 +69,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     shipments,
     readModels,
     webhooks,
+    workspaceSettings,
     events: publishedEvents,
     identity,
     authenticateKey: (key) => identity.authenticateKey(key),

@@ -5,6 +5,7 @@ import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { derivedKey, type Shutdown } from '@tracking/runtime';
 import { Publisher, eventOperations, shipmentsService } from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
+import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
 import type { Engines } from './engines.ts';
 
@@ -27,6 +28,7 @@ export async function startFeatures(
   const secret = derivedKey(secrets.secretsKey, 'identity');
   const identity = await Identity.open({ documentStore, clock, logger, secret });
   shutdown.add('identity', () => identity.close());
+  const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const shipments = shipmentsService({ eventStore, places, logger, metrics });
   const following = { ...storage, clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
   const readModels = await ReadModels.start(following);
@@ -50,5 +52,5 @@ export async function startFeatures(
 
   const events = eventOperations(eventStore, appUrl);
   const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
-  return { identity, shipments, readModels, webhooks, events, publishedEvents };
+  return { identity, workspaceSettings, shipments, readModels, webhooks, events, publishedEvents };
 }

@@ -1,8 +1,10 @@
 export * from './administration.ts';
 export * from './delivery.ts';
+export * from './documents.ts';
 export * from './errors.ts';
 export { type EventSamples, eventSamples } from './event-samples.ts';
 export * from './events.ts';
+export * from './exceptions.ts';
 export * from './identity.ts';
 export * from './json.ts';
 export * from './milestone-catalog.ts';
@@ -13,3 +15,4 @@ export * from './preconditions.ts';
 export * from './scope.ts';
 export * from './shipment.ts';
 export * from './traceparent.ts';
+export * from './workspace-settings.ts';

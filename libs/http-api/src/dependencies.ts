@@ -5,6 +5,7 @@ import type { ReadModels } from '@tracking/read-models';
 import type { HealthReport } from '@tracking/runtime';
 import type { ShipmentsService } from '@tracking/shipments';
 import type { WebhookOperations } from '@tracking/webhooks';
+import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { EventsService } from './events/events-service.ts';
 
 /** Under which single {@link HttpApiDependencies} are injected: each provider names those that it uses. */
@@ -12,6 +13,7 @@ export const IDENTITY = Symbol('identity');
 export const SHIPMENTS = Symbol('shipments');
 export const READ_MODELS = Symbol('read models');
 export const WEBHOOKS = Symbol('webhooks');
+export const WORKSPACE_SETTINGS = Symbol('settings of workspaces');
 export const EVENTS = Symbol('events');
 export const HEAD = Symbol('head of the event store');
 export const PLACES = Symbol('places');
@@ -35,6 +37,7 @@ export interface HttpApiDependencies {
   readonly metrics: Metrics;
   readonly health: () => HealthReport;
   readonly webhooks: Pick<WebhookOperations, 'endpoints' | 'deliveries'>;
+  readonly workspaceSettings: Pick<SettingsOfWorkspaces, 'get' | 'change'>;
   readonly events: EventsService;
   readonly settings: HttpApiSettings;
 }

@@ -20,6 +20,7 @@ import { ShipmentsController } from './shipments/shipments.controller.ts';
 import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.ts';
 import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.ts';
 import { WebhookWrites } from './webhooks/webhook-writes.ts';
+import { SettingsController } from './workspace-settings/settings.controller.ts';
 
 /** The routes of the public API. Every provider is a singleton; what belongs to a request is on the request. */
 @Module({})
@@ -42,6 +43,7 @@ export class HttpApiModule {
         WebhookEndpointsController,
         WebhookDeliveriesController,
         AuditLogController,
+        SettingsController,
         HealthController,
       ],
       providers: [
@@ -51,6 +53,7 @@ export class HttpApiModule {
         { provide: tokens.SHIPMENTS, useValue: dependencies.shipments },
         { provide: tokens.READ_MODELS, useValue: readModels },
         { provide: tokens.WEBHOOKS, useValue: dependencies.webhooks },
+        { provide: tokens.WORKSPACE_SETTINGS, useValue: dependencies.workspaceSettings },
         { provide: tokens.EVENTS, useValue: dependencies.events },
         { provide: tokens.HEAD, useValue: dependencies.head },
         { provide: tokens.PLACES, useValue: dependencies.places },

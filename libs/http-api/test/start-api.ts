@@ -14,8 +14,10 @@ import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { shipmentsService, eventBodies } from '@tracking/shipments';
 import { type LogLine, recordingLogger } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
+import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import { createHttpApi } from '../src/index.ts';
 import type { HttpApiDependencies, HttpApiSettings } from '../src/index.ts';
+import type { Deprecations } from '../src/operations/deprecations.ts';
 
 // A busy machine is no failure.
 jest.setTimeout(60_000);
@@ -39,6 +41,7 @@ export interface ApiCall {
 
 export interface StartOptions {
   readonly settings?: Partial<HttpApiSettings>;
+  readonly deprecations?: Deprecations;
   /** False: nothing is ever projected, as if the projections were down. */
   readonly project?: boolean;
   readonly override?: (dependencies: Required<HttpApiDependencies>) => Partial<HttpApiDependencies>;
@@ -88,6 +91,7 @@ export async function startApi(options: StartOptions = {}) {
     metrics,
     health: () => ({ status: 'ready', engines: { storage: 'ok' }, httpStatus: 200 }),
     webhooks,
+    workspaceSettings: await SettingsOfWorkspaces.open({ documentStore }),
     events,
     settings: {
       appUrl: 'https://app.example',
@@ -100,7 +104,7 @@ export async function startApi(options: StartOptions = {}) {
       ...options.settings,
     },
   } satisfies HttpApiDependencies;
-  const app = await createHttpApi({ ...dependencies, ...options.override?.(dependencies) });
+  const app = await createHttpApi({ ...dependencies, ...options.override?.(dependencies) }, options.deprecations);
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
 

@@ -10,7 +10,7 @@ interface More {
   readonly enum?: string[];
   readonly format?: string;
   readonly example?: unknown;
-  readonly additionalProperties?: true | { readonly type: string };
+  readonly additionalProperties?: true | { readonly type: string; readonly items?: { readonly type: string } };
 }
 
 /** Describes a field of an answer in OpenAPI, and makes it known. It is always present, so it is required. */

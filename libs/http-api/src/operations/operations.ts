@@ -31,6 +31,8 @@ export const OPERATIONS = {
   retryWebhookDelivery: 'webhooks:manage',
   discardWebhookDelivery: 'webhooks:manage',
   listAuditLog: 'workspace:admin',
+  getSettings: 'workspace:admin',
+  changeSettings: 'workspace:admin',
   live: 'open',
   ready: 'open',
 } as const satisfies Readonly<Record<string, Access>>;

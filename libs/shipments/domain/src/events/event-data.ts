@@ -5,6 +5,7 @@ import type {
   LastMilestone,
   LegFields,
   Milestone,
+  Severity,
   ShipmentFields,
   ShipmentRecord,
   Timestamp,
@@ -77,7 +78,7 @@ export interface ShipmentException {
   readonly shipment_id: string;
   readonly container_number: string | null;
   readonly type: string;
-  readonly severity: 'low' | 'medium' | 'high' | 'critical';
+  readonly severity: Severity;
   readonly status: 'open' | 'acknowledged' | 'resolved';
   readonly title: string;
   readonly detail: string | null;

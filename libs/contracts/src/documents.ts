@@ -1,0 +1,25 @@
+/** What a document of a shipment can be. */
+export const DOCUMENT_TYPES = [
+  'bill_of_lading',
+  'house_bill',
+  'sea_waybill',
+  'air_waybill',
+  'commercial_invoice',
+  'packing_list',
+  'certificate_of_origin',
+  'booking_confirmation',
+  'shipping_instructions',
+  'arrival_notice',
+  'delivery_order',
+  'proof_of_delivery',
+  'customs_entry',
+  'verified_gross_mass',
+  'dangerous_goods_declaration',
+  'inspection_certificate',
+  'phytosanitary_certificate',
+  'insurance_certificate',
+  'freight_invoice',
+  'photo',
+  'other',
+] as const;
+export type DocumentType = (typeof DOCUMENT_TYPES)[number];

@@ -1,0 +1,52 @@
+import { Controller, Get, Inject, Patch, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { JsonObject, Scope, Warning, WorkspaceSettings } from '@tracking/contracts';
+import type { CommandContext } from '@tracking/shipments';
+import type { FastifyReply } from 'fastify';
+import { WORKSPACE_SETTINGS } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
+import { Operation } from '../operations/operation.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
+import { Command, CurrentScope, SentBody } from '../server/request-decorators.ts';
+import type { ReadBody } from '../validation/read-body.ts';
+import { SETTINGS_PATCH, WorkspaceSettingsChangesDto } from './settings.dto.ts';
+import { WorkspaceSettingsResource, WorkspaceSettingsWrittenResource } from './settings.resource.ts';
+
+@ApiTags('Settings')
+@Controller('v1/settings')
+export class SettingsController {
+  constructor(
+    @Inject(WORKSPACE_SETTINGS) private readonly settings: HttpApiDependencies['workspaceSettings'],
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+  ) {}
+
+  @Get()
+  @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included' })
+  @ApiResponse({ status: 200, description: 'The settings, of live and test alike.', type: WorkspaceSettingsResource })
+  async get(
+    @CurrentScope() { workspace_id }: Scope,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WorkspaceSettings> {
+    const settings = await this.settings.get(workspace_id);
+    reply.header('ETag', `"${settings.version}"`);
+    return settings;
+  }
+
+  @Patch()
+  @Operation('changeSettings', {
+    summary: 'Change settings: what is left out stays, null brings back the default',
+    description: 'A JSON merge patch (RFC 7396).',
+    body: WorkspaceSettingsChangesDto,
+  })
+  @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })
+  async change(
+    @SentBody(SETTINGS_PATCH) { value: patch, warnings }: ReadBody<JsonObject>,
+    @Command() { id, at, actor, workspace_id }: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<WorkspaceSettings & { readonly warnings: readonly Warning[] }> {
+    const { after } = await this.settings.change({ id, at, actor, workspace_id, patch });
+    await this.readYourWrites.wrote(reply, undefined);
+    reply.header('ETag', `"${after.version}"`);
+    return { ...after, warnings };
+  }
+}

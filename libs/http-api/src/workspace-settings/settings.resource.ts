@@ -1,0 +1,53 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { AUTOMATIC_EXCEPTION_TYPES, SEVERITIES } from '@tracking/contracts';
+import type { ExceptionSettings, Severity, Warning, WorkspaceSettings } from '@tracking/contracts';
+import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
+import { ActorResource } from '../milestones/milestone.resource.ts';
+
+@ApiSchema({ name: 'ExceptionSettings' })
+class ExceptionSettingsResource implements ExceptionSettings {
+  @Shown(Boolean, 'Whether exceptions of the type open by themselves.')
+  readonly enabled!: boolean;
+  @Shown(Number, 'After so many hours; null where the type has no such time.', { nullable: true, example: 24 })
+  readonly after_hours!: number | null;
+  @Shown('object', 'Instead of `after_hours` for shipments of these modes.', {
+    additionalProperties: { type: 'number' },
+    example: { air: 4, road: 4 },
+  })
+  readonly by_mode!: ExceptionSettings['by_mode'];
+  @Shown(Number, 'So many hours before a day or time that was given; null where the type has no such time.', {
+    nullable: true,
+  })
+  readonly before_hours!: number | null;
+  @Shown(String, 'With which it opens.', { enum: [...SEVERITIES] })
+  readonly severity!: Severity;
+}
+
+@ApiSchema({ name: 'ExceptionSettingsByType' })
+class ExceptionSettingsByTypeResource {}
+for (const type of AUTOMATIC_EXCEPTION_TYPES) {
+  Shown(ExceptionSettingsResource, `Of \`${type}\`.`)(ExceptionSettingsByTypeResource.prototype, type);
+}
+
+@ApiSchema({ name: 'WorkspaceSettings' })
+export class WorkspaceSettingsResource implements WorkspaceSettings {
+  @Shown(ExceptionSettingsByTypeResource, 'How exceptions open by themselves, by type.')
+  readonly exceptions!: WorkspaceSettings['exceptions'];
+  @Shown('object', 'Which documents a shipment of the mode needs.', {
+    additionalProperties: { type: 'array', items: { type: 'string' } },
+    example: { ocean: ['bill_of_lading'], air: [] },
+  })
+  readonly required_documents!: WorkspaceSettings['required_documents'];
+  @Shown('integer', 'Grows with every change; 0 before the first.')
+  readonly version!: number;
+  @ShownTime('When they last changed.', { nullable: true })
+  readonly updated_at!: string | null;
+  @Shown(ActorResource, 'Who changed them last.', { nullable: true })
+  readonly updated_by!: ActorResource | null;
+}
+
+@ApiSchema({ name: 'WorkspaceSettingsWritten' })
+export class WorkspaceSettingsWrittenResource extends WorkspaceSettingsResource {
+  @ShownWarnings()
+  readonly warnings!: Warning[];
+}

@@ -1,0 +1,1 @@
+export { SettingsOfWorkspaces, type ChangeSettings, type SettingsChange } from './settings-of-workspaces.ts';

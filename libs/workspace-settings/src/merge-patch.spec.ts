@@ -1,0 +1,157 @@
+import { DOCUMENT_TYPES, MODES } from '@tracking/contracts';
+import type { JsonObject, JsonValue } from '@tracking/contracts';
+import { patched } from './merge-patch.ts';
+import { DEFAULT_VALUES, NOTHING_SET, setValuesOf, valuesOf } from './set-values.ts';
+
+const patchedDefaults = (patch: JsonObject) => patched(DEFAULT_VALUES, patch);
+const faults = (patch: JsonObject) => patchedDefaults(patch).faults.map(({ param, code }) => `${param} ${code}`);
+/** What is set after the patches, one after another. */
+const set = (...patches: readonly JsonObject[]) =>
+  setValuesOf(patches.reduce((values, patch) => patched(values, patch).values, DEFAULT_VALUES));
+const exception = (type: string, fields: JsonValue): JsonObject => ({ exceptions: { [type]: fields } });
+
+describe('a merge patch of settings', () => {
+  it('changes what it names and nothing else', () => {
+    const { values, faults: none } = patchedDefaults({
+      exceptions: { eta_slip: { after_hours: 36.5, by_mode: { rail: 12 } }, customs_hold: { enabled: false } },
+      required_documents: { ocean: ['bill_of_lading', 'packing_list'] },
+    });
+    expect(none).toEqual([]);
+    expect(values).toEqual({
+      exceptions: {
+        ...DEFAULT_VALUES.exceptions,
+        eta_slip: {
+          enabled: true,
+          after_hours: 36.5,
+          by_mode: { air: 4, road: 4, rail: 12 },
+          before_hours: null,
+          severity: 'medium',
+        },
+        customs_hold: { enabled: false, after_hours: null, by_mode: {}, before_hours: null, severity: 'high' },
+      },
+      required_documents: { ...DEFAULT_VALUES.required_documents, ocean: ['bill_of_lading', 'packing_list'] },
+    });
+  });
+
+  it('stores what differs from the defaults alone', () => {
+    expect(set({})).toEqual(NOTHING_SET);
+    const everything = { ...DEFAULT_VALUES } as unknown as JsonObject;
+    expect(set(everything)).toEqual(NOTHING_SET);
+    expect(set(exception('eta_slip', { by_mode: { air: 6, road: 4 } }))).toEqual({
+      exceptions: { eta_slip: { by_mode: { air: 6 } } },
+      required_documents: {},
+    });
+    const some = set(exception('demurrage_risk', { before_hours: 72 }), { required_documents: { air: ['photo'] } });
+    expect(setValuesOf(valuesOf(some))).toEqual(some);
+  });
+
+  it.each<[string, JsonObject]>([
+    [
+      'a value',
+      exception('eta_slip', { after_hours: null, severity: null, enabled: null, by_mode: { air: null, sea: 1 } }),
+    ],
+    [
+      'a mode’s hours and another value',
+      exception('eta_slip', { by_mode: null, after_hours: null, severity: null, enabled: null }),
+    ],
+    ['a type', exception('eta_slip', null)],
+    ['all types', { exceptions: null }],
+  ])('null brings back the default of %s', (_what, patch) => {
+    const changes = { enabled: false, after_hours: 48, by_mode: { air: 8 }, severity: 'low' };
+    expect(set(exception('eta_slip', changes), patch)).toEqual(NOTHING_SET);
+  });
+
+  it('null brings back the documents of a mode, and of all', () => {
+    const before = { required_documents: { ocean: ['photo'], air: ['photo'] } };
+    expect(set(before, { required_documents: { ocean: null } }).required_documents).toEqual({ air: ['photo'] });
+    expect(set(before, { required_documents: null }).required_documents).toEqual({});
+    expect(set(before, { required_documents: { ocean: [] } }).required_documents).toEqual({ air: ['photo'] });
+  });
+
+  it('null takes away the hours of a mode that has no default', () => {
+    const before = exception('arrival_overdue', { by_mode: { rail: 24 } });
+    expect(set(before, exception('arrival_overdue', { by_mode: { rail: null } }))).toEqual(NOTHING_SET);
+  });
+
+  it('takes values of enumerations in any case, and each document once', () => {
+    const patch = {
+      exceptions: { no_update: { severity: 'HIGH' } },
+      required_documents: { ocean: ['Packing_List', 'packing_list', 'PHOTO'] },
+    };
+    expect(set(patch)).toEqual({
+      exceptions: { no_update: { severity: 'high' } },
+      required_documents: { ocean: ['packing_list', 'photo'] },
+    });
+  });
+
+  it('names every faulty field at once', () => {
+    expect(
+      faults({
+        exceptions: {
+          eta_slip: { after_hours: 0, by_mode: { air: '4', sea: 4 }, severity: 'urgent', enabled: 'yes' },
+          customs_hold: { after_hours: 5, by_mode: { air: 4 }, before_hours: 1 },
+          missing_document: { after_hours: 5, before_hours: 8_761 },
+          freight_hold: { enabled: false },
+          no_update: 5,
+        },
+        required_documents: { ocean: ['bill_of_lading', 'novel', 7], ship: [], air: 'photo' },
+      }),
+    ).toEqual([
+      'exceptions.eta_slip.enabled invalid_type',
+      'exceptions.eta_slip.after_hours invalid_value',
+      'exceptions.eta_slip.by_mode.air invalid_type',
+      'exceptions.eta_slip.by_mode.sea invalid_value',
+      'exceptions.eta_slip.severity invalid_value',
+      'exceptions.customs_hold.after_hours invalid_value',
+      'exceptions.customs_hold.by_mode.air invalid_value',
+      'exceptions.customs_hold.before_hours invalid_value',
+      'exceptions.missing_document.after_hours invalid_value',
+      'exceptions.missing_document.before_hours invalid_value',
+      'exceptions.freight_hold invalid_value',
+      'exceptions.no_update invalid_type',
+      'required_documents.ocean[1] invalid_value',
+      'required_documents.ocean[2] invalid_type',
+      'required_documents.ship invalid_value',
+      'required_documents.air invalid_type',
+    ]);
+  });
+
+  it.each([0, -1, 8_760.1, 1e308])('%d hours are none', (hours) => {
+    expect(faults(exception('eta_slip', { after_hours: hours }))).toEqual([
+      'exceptions.eta_slip.after_hours invalid_value',
+    ]);
+  });
+
+  it.each([0.25, 1, 8_760])('%d hours are some', (hours) => {
+    expect(faults(exception('eta_slip', { after_hours: hours, by_mode: { air: hours } }))).toEqual([]);
+  });
+
+  it.each<JsonValue>(['x', 5, false, []])('%j is neither settings of exceptions nor required documents', (value) => {
+    expect(faults({ exceptions: value, required_documents: value })).toEqual([
+      'exceptions invalid_type',
+      'required_documents invalid_type',
+    ]);
+  });
+
+  it('names of JavaScript are unknown ones', () => {
+    const hostile = JSON.parse('{"exceptions": {"__proto__": {"enabled": false}, "constructor": null}}') as JsonObject;
+    expect(faults(hostile)).toEqual(['exceptions.__proto__ invalid_value', 'exceptions.constructor invalid_value']);
+  });
+
+  it('tells of a hundred faults at most, and little of long names', () => {
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`${at}${'x'.repeat(1_000)}`, {}]));
+    const { faults: told } = patchedDefaults({ exceptions: many });
+    expect(told).toHaveLength(100);
+    expect(Math.max(...told.map(({ param }) => param.length))).toBeLessThan(120);
+  });
+
+  it('passes over fields that no setting has', () => {
+    expect(set({ colour: 'red', exceptions: { eta_slip: { colour: 'red' } } })).toEqual(NOTHING_SET);
+  });
+});
+
+it('every mode has a list of documents, and every type of document can be in it', () => {
+  const patch = { required_documents: Object.fromEntries(MODES.map((mode) => [mode, [...DOCUMENT_TYPES]])) };
+  expect(faults(patch)).toEqual([]);
+  expect(valuesOf(set(patch)).required_documents).toEqual(patch.required_documents);
+});

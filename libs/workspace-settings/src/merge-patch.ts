@@ -1,0 +1,166 @@
+import { AUTOMATIC_EXCEPTION_TYPES, DOCUMENT_TYPES, MODES, SEVERITIES } from '@tracking/contracts';
+import type { DocumentType, ExceptionSettings, FieldError, JsonObject, JsonValue } from '@tracking/contracts';
+import { DEFAULT_VALUES } from './set-values.ts';
+import type { SettingValues } from './set-values.ts';
+
+const MAX_HOURS = 8_760;
+/** Most faults told, and characters of names in them: both are the client's choice. */
+const MAX_FAULTS = 100;
+const MAX_NAME = 100;
+
+type Fail = (param: string, code: FieldError['code'], message: string) => undefined;
+
+/** What is to hold; only to be used where nothing is faulty. */
+export interface Patched {
+  readonly values: SettingValues;
+  /** Every faulty field. */
+  readonly faults: readonly FieldError[];
+}
+
+/**
+ * Changes settings by a JSON merge patch (RFC 7396): what it leaves out stays, and null brings back the default, of one
+ * value or of all in an object. Fields that no setting has are passed over.
+ */
+export function patched(values: SettingValues, patch: JsonObject): Patched {
+  const faults: FieldError[] = [];
+  const fail: Fail = (param, code, message) => {
+    if (faults.length < MAX_FAULTS) faults.push({ param, code, message });
+  };
+  const exceptions = merged(values.exceptions, patch['exceptions'], {
+    param: 'exceptions',
+    names: AUTOMATIC_EXCEPTION_TYPES,
+    unknown: 'Is no type of exception that opens by itself. There are',
+    defaults: DEFAULT_VALUES.exceptions,
+    read: (value, param, type) =>
+      readException(value, param, {
+        now: values.exceptions[type],
+        defaults: DEFAULT_VALUES.exceptions[type],
+        fail,
+      }),
+    fail,
+  });
+  const required_documents = merged(values.required_documents, patch['required_documents'], {
+    param: 'required_documents',
+    names: MODES,
+    unknown: 'Is no mode. There are',
+    defaults: DEFAULT_VALUES.required_documents,
+    read: (value, param) => readDocumentTypes(value, param, fail),
+    fail,
+  });
+  return { values: { exceptions, required_documents } as SettingValues, faults };
+}
+
+interface Members<Name extends string, Value> {
+  readonly param: string;
+  readonly names: readonly Name[];
+  /** What is wrong with another name, before those that there are. */
+  readonly unknown: string;
+  readonly defaults: Readonly<Partial<Record<Name, Value>>>;
+  /** The value where it is sound, after it told what is wrong. */
+  readonly read: (value: JsonValue, param: string, name: Name) => Value | undefined;
+  readonly fail: Fail;
+}
+
+/** A merge patch of an object whose members have one form. */
+function merged<Name extends string, Value>(
+  now: Readonly<Partial<Record<Name, Value>>>,
+  patch: JsonValue | undefined,
+  { param, names, unknown, defaults, read, fail }: Members<Name, Value>,
+): Readonly<Partial<Record<Name, Value>>> {
+  if (patch === undefined) return now;
+  if (patch === null) return defaults;
+  if (!isObject(patch)) {
+    fail(param, 'invalid_type', 'Must be an object.');
+    return now;
+  }
+  const after: Partial<Record<Name, Value>> = { ...now };
+  for (const [name, value] of Object.entries(patch)) {
+    const path = `${param}.${name.slice(0, MAX_NAME)}`;
+    const known = names.find((one) => one === name);
+    if (known === undefined) {
+      fail(path, 'invalid_value', `${unknown} ${names.join(', ')}.`);
+      continue;
+    }
+    const set = value === null ? defaults[known] : read(value, path, known);
+    if (set === undefined) delete after[known];
+    else after[known] = set;
+  }
+  return after;
+}
+
+interface ReadException {
+  readonly now: ExceptionSettings;
+  readonly defaults: ExceptionSettings;
+  readonly fail: Fail;
+}
+
+function readException(value: JsonValue, param: string, { now, defaults, fail }: ReadException): ExceptionSettings {
+  if (!isObject(value)) {
+    fail(param, 'invalid_type', 'Must be an object.');
+    return now;
+  }
+  const take = <Field extends keyof ExceptionSettings>(
+    field: Field,
+    read: (sent: JsonValue, path: string) => ExceptionSettings[Field] | undefined,
+  ): ExceptionSettings[Field] => {
+    const sent = value[field];
+    if (sent === undefined) return now[field];
+    return (sent === null ? undefined : read(sent, `${param}.${field}`)) ?? defaults[field];
+  };
+  const hours = (field: 'after_hours' | 'before_hours') =>
+    take(field, (sent, path) =>
+      defaults[field] === null
+        ? fail(path, 'invalid_value', `This type has no ${field}.`)
+        : readHours(sent, path, fail),
+    );
+  return {
+    enabled: take('enabled', (sent, path) =>
+      typeof sent === 'boolean' ? sent : fail(path, 'invalid_type', 'Must be true or false.'),
+    ),
+    after_hours: hours('after_hours'),
+    by_mode: merged(now.by_mode, value['by_mode'], {
+      param: `${param}.by_mode`,
+      names: MODES,
+      unknown: 'Is no mode. There are',
+      defaults: defaults.by_mode,
+      read: (sent, path) =>
+        defaults.after_hours === null
+          ? fail(path, 'invalid_value', 'This type has no after_hours.')
+          : readHours(sent, path, fail),
+      fail,
+    }),
+    before_hours: hours('before_hours'),
+    severity: take('severity', (sent, path) => readOneOf(SEVERITIES, sent, path, fail)),
+  };
+}
+
+function readHours(value: JsonValue, param: string, fail: Fail): number | undefined {
+  if (typeof value !== 'number') return fail(param, 'invalid_type', 'Must be a number of hours.');
+  return value > 0 && value <= MAX_HOURS
+    ? value
+    : fail(param, 'invalid_value', `Must be more than 0 and at most ${MAX_HOURS} hours.`);
+}
+
+function readDocumentTypes(value: JsonValue, param: string, fail: Fail): readonly DocumentType[] | undefined {
+  if (!Array.isArray(value)) return fail(param, 'invalid_type', 'Must be an array of document types.');
+  const types = (value as readonly JsonValue[]).map((type, index) =>
+    readOneOf(DOCUMENT_TYPES, type, `${param}[${index}]`, fail),
+  );
+  return [...new Set(types.filter((type) => type !== undefined))];
+}
+
+/** Whatever its case. */
+function readOneOf<One extends string>(
+  all: readonly One[],
+  value: JsonValue,
+  param: string,
+  fail: Fail,
+): One | undefined {
+  if (typeof value !== 'string') return fail(param, 'invalid_type', 'Must be a string.');
+  const lower = value.toLowerCase();
+  return all.find((one) => one === lower) ?? fail(param, 'invalid_value', `Must be one of ${all.join(', ')}.`);
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

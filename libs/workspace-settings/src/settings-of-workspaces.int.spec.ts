@@ -1,0 +1,247 @@
+import { DomainError } from '@tracking/contracts';
+import type { JsonObject } from '@tracking/contracts';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { Unavailable } from '@tracking/ports';
+import type { Collection, Document, DocumentStore } from '@tracking/ports';
+import { noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { SettingsOfWorkspaces } from './index.ts';
+
+const AT = '2026-03-01T12:00:00.000Z';
+const ADMIN = { type: 'user', id: 'usr_1' } as const;
+const SLOWER: JsonObject = { exceptions: { eta_slip: { after_hours: 48 } } };
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let engine: EmbeddedEngine;
+let workspace_id: string;
+let now: number;
+let made = 0;
+
+beforeAll(async () => {
+  folder = await tempFolder();
+  engine = await EmbeddedEngine.open({
+    dataDir: folder.path,
+    logger: silentLogger,
+    metrics: noMetrics,
+    limits: { readerThreads: 1 },
+  });
+});
+afterAll(async () => {
+  await engine.close();
+  await folder.remove();
+});
+beforeEach(() => {
+  made += 1;
+  workspace_id = `wsp_${made}`;
+  now = 0;
+});
+
+const replica = (documentStore: DocumentStore = engine.documentStore) =>
+  SettingsOfWorkspaces.open({ documentStore, elapsed: () => now });
+const command = (id: string, patch: JsonObject, more: object = {}) => ({
+  id,
+  at: AT,
+  actor: ADMIN,
+  workspace_id,
+  patch,
+  ...more,
+});
+const codeOf = (outcome: Promise<unknown>) =>
+  outcome.then(
+    () => 'done',
+    (error: unknown) => (error instanceof DomainError ? error.code : String(error)),
+  );
+
+/** The same store, whose reads wait for `gate`. */
+function behind(gate: () => Promise<void>): DocumentStore {
+  const { documentStore } = engine;
+  return {
+    collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) => {
+      const collection = await documentStore.collection<T>(spec);
+      const get: Collection<T>['get'] = async (id) => {
+        const found = await collection.get(id);
+        await gate();
+        return found;
+      };
+      return new Proxy(collection, {
+        get(target, name) {
+          const member: unknown = name === 'get' ? get : Reflect.get(target, name);
+          return typeof member === 'function' ? member.bind(target) : member;
+        },
+      });
+    },
+    collectionNames: (prefix) => documentStore.collectionNames(prefix),
+    dropCollection: (name) => documentStore.dropCollection(name),
+    close: () => documentStore.close(),
+  };
+}
+
+describe('settings of a workspace', () => {
+  it('are the defaults until somebody changes them', async () => {
+    const settings = await replica();
+    const found = await settings.get(workspace_id);
+    expect(found).toMatchObject({ version: 0, updated_at: null, updated_by: null });
+    expect(found.exceptions.eta_slip).toEqual({
+      enabled: true,
+      after_hours: 24,
+      by_mode: { air: 4, road: 4 },
+      before_hours: null,
+      severity: 'medium',
+    });
+    expect(found.required_documents.ocean).toEqual([]);
+  });
+
+  it('are changed with a version, a time and who it was', async () => {
+    const settings = await replica();
+    const { before, after } = await settings.change(command('one', SLOWER));
+    expect(before).toMatchObject({ version: 0, exceptions: { eta_slip: { after_hours: 24 } } });
+    expect(after).toMatchObject({
+      version: 1,
+      updated_at: AT,
+      updated_by: ADMIN,
+      exceptions: { eta_slip: { after_hours: 48, by_mode: { air: 4, road: 4 } } },
+    });
+    expect(await (await replica()).get(workspace_id)).toEqual(after);
+  });
+
+  it('are each workspace’s own', async () => {
+    const settings = await replica();
+    await settings.change(command('one', SLOWER));
+    expect(await settings.get('wsp_other')).toMatchObject({ version: 0 });
+  });
+
+  it('a change that changes nothing writes nothing', async () => {
+    const settings = await replica();
+    await settings.change(command('one', { exceptions: { eta_slip: { after_hours: 24 } } }));
+    expect(await settings.get(workspace_id)).toMatchObject({ version: 0, updated_at: null });
+    const { after } = await settings.change(command('two', SLOWER));
+    const again = await settings.change({ ...command('three', SLOWER), at: '2026-03-02T12:00:00.000Z' });
+    expect(again).toEqual({ before: after, after });
+  });
+
+  it('a command that is repeated answers the same, whatever version it asked for', async () => {
+    const settings = await replica();
+    await settings.change(command('one', SLOWER));
+    const change = command('two', { exceptions: { eta_slip: { severity: 'low' } } }, { if_match: [1] });
+    const first = await settings.change(change);
+    expect(first.after.version).toBe(2);
+    expect(await (await replica()).change(change)).toEqual(first);
+    expect(await settings.get(workspace_id)).toEqual(first.after);
+  });
+
+  it('a version that is not theirs changes nothing', async () => {
+    const settings = await replica();
+    expect(await codeOf(settings.change(command('one', SLOWER, { if_match: [1, 2] })))).toBe('precondition_failed');
+    expect(await codeOf(settings.change(command('two', SLOWER, { if_match: [0, 7] })))).toBe('done');
+    expect(await codeOf(settings.change(command('three', SLOWER, { if_match: [] })))).toBe('precondition_failed');
+    expect((await settings.get(workspace_id)).version).toBe(1);
+  });
+
+  it('one faulty field, and nothing of the patch is written', async () => {
+    const settings = await replica();
+    const patch = { exceptions: { eta_slip: { after_hours: 48 }, no_update: { after_hours: 0 } } };
+    const refused = await settings.change(command('one', patch)).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 'validation_failed',
+      details: [{ param: 'exceptions.no_update.after_hours', code: 'invalid_value' }],
+    });
+    expect((await settings.get(workspace_id)).version).toBe(0);
+  });
+
+  it('many changes at once are all there', async () => {
+    const [here, there] = await Promise.all([replica(), replica()]);
+    const modes = ['ocean', 'air', 'road', 'rail', 'barge', 'courier'];
+    await Promise.all(
+      modes.map((mode, at) => {
+        const patch = { exceptions: { eta_slip: { by_mode: { [mode]: 10 + at } } } };
+        return (at % 2 === 0 ? here : there).change(command(mode, patch));
+      }),
+    );
+    const { version, exceptions } = await (await replica()).get(workspace_id);
+    expect(version).toBe(modes.length);
+    expect(exceptions.eta_slip.by_mode).toEqual({ ocean: 10, air: 11, road: 12, rail: 13, barge: 14, courier: 15 });
+  });
+
+  it('of many that name the same version one changes them', async () => {
+    const settings = await replica();
+    const hours = [30, 31, 32, 33, 34];
+    const outcomes = await Promise.all(
+      hours.map((after_hours) =>
+        codeOf(
+          settings.change(
+            command(String(after_hours), { exceptions: { eta_slip: { after_hours } } }, { if_match: [0] }),
+          ),
+        ),
+      ),
+    );
+    expect(outcomes.sort()).toEqual(['done', ...hours.slice(1).map(() => 'precondition_failed')]);
+  });
+});
+
+describe('for whoever asks at every write', () => {
+  it('a change is seen within five seconds everywhere, and at once where it was made', async () => {
+    const [here, there] = await Promise.all([replica(), replica()]);
+    for (const one of [here, there]) expect((await one.of(workspace_id)).version).toBe(0);
+    await here.change(command('one', SLOWER));
+    expect((await here.of(workspace_id)).version).toBe(1);
+    now += 4_999;
+    expect((await there.of(workspace_id)).version).toBe(1);
+  });
+
+  it('the store is asked once in three seconds', async () => {
+    let reads = 0;
+    const settings = await replica(behind(async () => void (reads += 1)));
+    await Promise.all(Array.from({ length: 50 }, () => settings.of(workspace_id)));
+    now += 2_999;
+    await settings.of(workspace_id);
+    expect(reads).toBe(1);
+    now += 1;
+    await settings.of(workspace_id);
+    expect(reads).toBe(2);
+  });
+
+  it('what a slow look-up finds is used from its beginning on', async () => {
+    const gate = Promise.withResolvers<void>();
+    const [slow, quick] = await Promise.all([replica(behind(() => gate.promise)), replica()]);
+    const before = slow.of(workspace_id);
+    await quick.change(command('one', SLOWER));
+    now += 3_500;
+    gate.resolve();
+    expect((await before).version).toBe(0);
+    expect((await slow.of(workspace_id)).version).toBe(1);
+  });
+
+  it('a look-up of more than four seconds is none', async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = await replica(behind(() => gate.promise));
+    const late = slow.of(workspace_id);
+    now += 4_001;
+    gate.resolve();
+    await expect(late).rejects.toBeInstanceOf(Unavailable);
+  });
+
+  it('a change is not hidden by a look-up that began before it', async () => {
+    const gate = Promise.withResolvers<void>();
+    let reads = 0;
+    const settings = await replica(behind(() => (reads++ === 0 ? gate.promise : Promise.resolve())));
+    const early = settings.of(workspace_id);
+    await settings.change(command('one', SLOWER));
+    gate.resolve();
+    await early;
+    expect((await settings.of(workspace_id)).version).toBe(1);
+  });
+
+  it('a store that does not answer is told, whatever was known before', async () => {
+    let isDown = false;
+    const settings = await replica(
+      behind(async () => {
+        if (isDown) throw new Unavailable('document store', 'gone');
+      }),
+    );
+    expect((await settings.of(workspace_id)).version).toBe(0);
+    isDown = true;
+    now += 3_000;
+    await expect(settings.of(workspace_id)).rejects.toBeInstanceOf(Unavailable);
+    isDown = false;
+    expect((await settings.of(workspace_id)).version).toBe(0);
+  });
+});
