@@ -8,7 +8,7 @@ export interface WorkspaceSettings {
   readonly exceptions: Readonly<Record<AutomaticExceptionType, ExceptionSettings>>;
   /** Which documents a shipment of the mode needs; `missing_document` opens where one is absent. */
   readonly required_documents: Readonly<Record<Mode, readonly DocumentType[]>>;
-  /** 0 as long as nobody changed them; plus one at each change. */
+  /** 1 as long as nobody changed them; plus one at each change. */
   readonly version: number;
   readonly updated_at: Timestamp | null;
   readonly updated_by: Actor | null;

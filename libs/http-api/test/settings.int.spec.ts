@@ -26,9 +26,9 @@ const exception = (body: JsonObject, type: string) => (body['exceptions'] as Jso
 it('every type and mode has its values, defaults too', async () => {
   const { status, body, headers } = await api.call('GET', PATH, { key });
   expect(status).toBe(200);
-  expect(headers.get('etag')).toBe('"0"');
+  expect(headers.get('etag')).toBe('"1"');
   expect(Object.keys(body)).toEqual(['exceptions', 'required_documents', 'version', 'updated_at', 'updated_by']);
-  expect(body).toMatchObject({ version: 0, updated_at: null, updated_by: null });
+  expect(body).toMatchObject({ version: 1, updated_at: null, updated_by: null });
   expect(Object.keys(body['exceptions'] as JsonObject)).toEqual([...AUTOMATIC_EXCEPTION_TYPES]);
   expect(exception(body, 'demurrage_risk')).toEqual({
     enabled: true,
@@ -45,14 +45,14 @@ it('a change is answered whole, with warnings, an ETag and a token, and read at 
     exceptions: { eta_slip: { after_hours: 36, by_mode: { rail: 12 } } },
     required_documents: { ocean: ['BILL_OF_LADING'] },
   });
-  expect([changed.status, changed.headers.get('etag')]).toEqual([200, '"1"']);
+  expect([changed.status, changed.headers.get('etag')]).toEqual([200, '"2"']);
   expect(changed.headers.get('consistency-token')).toEqual(expect.any(String));
   const { warnings, ...settings } = changed.body;
   expect(warnings).toEqual([]);
   expect(exception(settings, 'eta_slip')).toMatchObject({ after_hours: 36, by_mode: { air: 4, road: 4, rail: 12 } });
   expect(settings).toMatchObject({
     required_documents: { ocean: ['bill_of_lading'], air: [] },
-    version: 1,
+    version: 2,
     updated_at: expect.stringMatching(/Z$/),
     updated_by: { type: 'service_account', id: expect.stringMatching(/^sva_/) },
   });
@@ -66,7 +66,18 @@ it('live and test share them, workspaces do not', async () => {
     api.key('admin', 'live', `${workspace} b`),
   ]);
   const versions = await Promise.all([test, other].map((one) => api.call('GET', PATH, { key: one })));
-  expect(versions.map(({ body }) => body['version'])).toEqual([1, 0]);
+  expect(versions.map(({ body }) => body['version'])).toEqual([2, 1]);
+});
+
+it('a change that insists on a version is decided by it', async () => {
+  const json = (after_hours: number) => ({ exceptions: { eta_slip: { after_hours } } });
+  const outcomes = await Promise.all([30, 31, 32].map((hours) => patch(json(hours), { 'if-match': '"1"' })));
+  expect(outcomes.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+  expect(outcomes.map(({ headers }) => headers.get('etag'))).toEqual(['"2"', '"2"', '"2"']);
+  const faulty = await patch(json(0), { 'if-match': '"1"' });
+  expect(faulty.status).toBe(400);
+  const known = await api.call('GET', PATH, { key, headers: { 'if-none-match': '"2"' } });
+  expect([known.status, known.text]).toEqual([304, '']);
 });
 
 it('null brings back the default', async () => {
@@ -76,14 +87,14 @@ it('null brings back the default', async () => {
   });
   const { body } = await patch({ exceptions: { eta_slip: { after_hours: null } }, required_documents: null });
   expect(exception(body, 'eta_slip')).toMatchObject({ after_hours: 24, severity: 'low' });
-  expect(body).toMatchObject({ version: 2, required_documents: { air: [] } });
+  expect(body).toMatchObject({ version: 3, required_documents: { air: [] } });
 });
 
 it('what is answered can be sent back and changes nothing', async () => {
   const { body } = await patch({ exceptions: { eta_slip: { after_hours: 48 } } });
   const { exceptions, required_documents } = body;
   const again = await patch({ exceptions, required_documents });
-  expect([again.status, again.body['version'], again.body['warnings']]).toEqual([200, 1, []]);
+  expect([again.status, again.body['version'], again.body['warnings']]).toEqual([200, 2, []]);
 });
 
 it('every faulty field is named, and nothing of the request is written', async () => {
@@ -107,7 +118,7 @@ it('every faulty field is named, and nothing of the request is written', async (
     'exceptions.freight_hold',
     'required_documents.ocean[1]',
   ]);
-  expect((await api.call('GET', PATH, { key })).body['version']).toBe(0);
+  expect((await api.call('GET', PATH, { key })).body['version']).toBe(1);
 });
 
 it('unknown fields warn, or are refused where the client is strict', async () => {
@@ -119,7 +130,7 @@ it('unknown fields warn, or are refused where the client is strict', async () =>
   const lenient = await patch(body);
   expect(lenient.status).toBe(200);
   expect(lenient.body).toMatchObject({
-    version: 1,
+    version: 2,
     warnings: [
       { code: 'unknown_field', param: 'colour' },
       { code: 'read_only_field', param: 'version' },

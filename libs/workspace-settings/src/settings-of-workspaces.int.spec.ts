@@ -79,7 +79,7 @@ describe('settings of a workspace', () => {
   it('are the defaults until somebody changes them', async () => {
     const settings = await replica();
     const found = await settings.get(workspace_id);
-    expect(found).toMatchObject({ version: 0, updated_at: null, updated_by: null });
+    expect(found).toMatchObject({ version: 1, updated_at: null, updated_by: null });
     expect(found.exceptions.eta_slip).toEqual({
       enabled: true,
       after_hours: 24,
@@ -93,9 +93,9 @@ describe('settings of a workspace', () => {
   it('are changed with a version, a time and who it was', async () => {
     const settings = await replica();
     const { before, after } = await settings.change(command('one', SLOWER));
-    expect(before).toMatchObject({ version: 0, exceptions: { eta_slip: { after_hours: 24 } } });
+    expect(before).toMatchObject({ version: 1, exceptions: { eta_slip: { after_hours: 24 } } });
     expect(after).toMatchObject({
-      version: 1,
+      version: 2,
       updated_at: AT,
       updated_by: ADMIN,
       exceptions: { eta_slip: { after_hours: 48, by_mode: { air: 4, road: 4 } } },
@@ -106,13 +106,13 @@ describe('settings of a workspace', () => {
   it('are each workspace’s own', async () => {
     const settings = await replica();
     await settings.change(command('one', SLOWER));
-    expect(await settings.get('wsp_other')).toMatchObject({ version: 0 });
+    expect(await settings.get('wsp_other')).toMatchObject({ version: 1 });
   });
 
   it('a change that changes nothing writes nothing', async () => {
     const settings = await replica();
     await settings.change(command('one', { exceptions: { eta_slip: { after_hours: 24 } } }));
-    expect(await settings.get(workspace_id)).toMatchObject({ version: 0, updated_at: null });
+    expect(await settings.get(workspace_id)).toMatchObject({ version: 1, updated_at: null });
     const { after } = await settings.change(command('two', SLOWER));
     const again = await settings.change({ ...command('three', SLOWER), at: '2026-03-02T12:00:00.000Z' });
     expect(again).toEqual({ before: after, after });
@@ -121,19 +121,19 @@ describe('settings of a workspace', () => {
   it('a command that is repeated answers the same, whatever version it asked for', async () => {
     const settings = await replica();
     await settings.change(command('one', SLOWER));
-    const change = command('two', { exceptions: { eta_slip: { severity: 'low' } } }, { if_match: [1] });
+    const change = command('two', { exceptions: { eta_slip: { severity: 'low' } } }, { if_match: [2] });
     const first = await settings.change(change);
-    expect(first.after.version).toBe(2);
+    expect(first.after.version).toBe(3);
     expect(await (await replica()).change(change)).toEqual(first);
     expect(await settings.get(workspace_id)).toEqual(first.after);
   });
 
   it('a version that is not theirs changes nothing', async () => {
     const settings = await replica();
-    expect(await codeOf(settings.change(command('one', SLOWER, { if_match: [1, 2] })))).toBe('precondition_failed');
-    expect(await codeOf(settings.change(command('two', SLOWER, { if_match: [0, 7] })))).toBe('done');
+    expect(await codeOf(settings.change(command('one', SLOWER, { if_match: [2, 3] })))).toBe('precondition_failed');
+    expect(await codeOf(settings.change(command('two', SLOWER, { if_match: [1, 7] })))).toBe('done');
     expect(await codeOf(settings.change(command('three', SLOWER, { if_match: [] })))).toBe('precondition_failed');
-    expect((await settings.get(workspace_id)).version).toBe(1);
+    expect((await settings.get(workspace_id)).version).toBe(2);
   });
 
   it('one faulty field, and nothing of the patch is written', async () => {
@@ -144,7 +144,7 @@ describe('settings of a workspace', () => {
       code: 'validation_failed',
       details: [{ param: 'exceptions.no_update.after_hours', code: 'invalid_value' }],
     });
-    expect((await settings.get(workspace_id)).version).toBe(0);
+    expect((await settings.get(workspace_id)).version).toBe(1);
   });
 
   it('many changes at once are all there', async () => {
@@ -157,7 +157,7 @@ describe('settings of a workspace', () => {
       }),
     );
     const { version, exceptions } = await (await replica()).get(workspace_id);
-    expect(version).toBe(modes.length);
+    expect(version).toBe(1 + modes.length);
     expect(exceptions.eta_slip.by_mode).toEqual({ ocean: 10, air: 11, road: 12, rail: 13, barge: 14, courier: 15 });
   });
 
@@ -168,7 +168,7 @@ describe('settings of a workspace', () => {
       hours.map((after_hours) =>
         codeOf(
           settings.change(
-            command(String(after_hours), { exceptions: { eta_slip: { after_hours } } }, { if_match: [0] }),
+            command(String(after_hours), { exceptions: { eta_slip: { after_hours } } }, { if_match: [1] }),
           ),
         ),
       ),
@@ -180,11 +180,11 @@ describe('settings of a workspace', () => {
 describe('for whoever asks at every write', () => {
   it('a change is seen within five seconds everywhere, and at once where it was made', async () => {
     const [here, there] = await Promise.all([replica(), replica()]);
-    for (const one of [here, there]) expect((await one.of(workspace_id)).version).toBe(0);
+    for (const one of [here, there]) expect((await one.of(workspace_id)).version).toBe(1);
     await here.change(command('one', SLOWER));
-    expect((await here.of(workspace_id)).version).toBe(1);
+    expect((await here.of(workspace_id)).version).toBe(2);
     now += 4_999;
-    expect((await there.of(workspace_id)).version).toBe(1);
+    expect((await there.of(workspace_id)).version).toBe(2);
   });
 
   it('the store is asked once in three seconds', async () => {
@@ -206,8 +206,8 @@ describe('for whoever asks at every write', () => {
     await quick.change(command('one', SLOWER));
     now += 3_500;
     gate.resolve();
-    expect((await before).version).toBe(0);
-    expect((await slow.of(workspace_id)).version).toBe(1);
+    expect((await before).version).toBe(1);
+    expect((await slow.of(workspace_id)).version).toBe(2);
   });
 
   it('a look-up of more than four seconds is none', async () => {
@@ -227,7 +227,7 @@ describe('for whoever asks at every write', () => {
     await settings.change(command('one', SLOWER));
     gate.resolve();
     await early;
-    expect((await settings.of(workspace_id)).version).toBe(1);
+    expect((await settings.of(workspace_id)).version).toBe(2);
   });
 
   it('a store that does not answer is told, whatever was known before', async () => {
@@ -237,11 +237,11 @@ describe('for whoever asks at every write', () => {
         if (isDown) throw new Unavailable('document store', 'gone');
       }),
     );
-    expect((await settings.of(workspace_id)).version).toBe(0);
+    expect((await settings.of(workspace_id)).version).toBe(1);
     isDown = true;
     now += 3_000;
     await expect(settings.of(workspace_id)).rejects.toBeInstanceOf(Unavailable);
     isDown = false;
-    expect((await settings.of(workspace_id)).version).toBe(0);
+    expect((await settings.of(workspace_id)).version).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-import { DomainError } from '@tracking/contracts';
+import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import type { Actor, JsonObject, Timestamp, WorkspaceSettings } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
@@ -34,7 +34,7 @@ interface SettingsDocument extends Document, StoredSettings {
   readonly before: StoredSettings;
 }
 
-const NEVER_CHANGED: StoredSettings = { ...NOTHING_SET, version: 0, updated_at: null, updated_by: null };
+const NEVER_CHANGED: StoredSettings = { ...NOTHING_SET, version: 1, updated_at: null, updated_by: null };
 const MAX_TRIES = 20;
 
 export interface SettingsOptions {
@@ -74,7 +74,7 @@ export class SettingsOfWorkspaces {
 
   /**
    * Writes nothing where the patch changes nothing.
-   * @throws DomainError `validation_failed` naming every faulty field, `precondition_failed`; Unavailable
+   * @throws DomainError `validation_failed` naming every faulty field; PreconditionFailed; Unavailable
    */
   async change(command: ChangeSettings): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
@@ -107,11 +107,9 @@ export class SettingsOfWorkspaces {
 
 /** What is to be stored; undefined where nothing changes. @throws DomainError */
 function changed(before: StoredSettings, { patch, if_match }: ChangeSettings): SetValues | undefined {
-  if (if_match !== undefined && !if_match.includes(before.version)) {
-    throw new DomainError('precondition_failed', `The settings are of version ${before.version}.`);
-  }
   const { values, faults } = patched(valuesOf(before), patch);
   if (faults.length > 0) throw new DomainError('validation_failed', 'The settings are not valid.', faults);
+  if (if_match !== undefined && !if_match.includes(before.version)) throw new PreconditionFailed(before.version);
   const set = setValuesOf(values);
   return JSON.stringify(set) === JSON.stringify(setValuesOf(valuesOf(before))) ? undefined : set;
 }

@@ -6,8 +6,9 @@ import type { FastifyReply } from 'fastify';
 import { WORKSPACE_SETTINGS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation } from '../operations/operation.ts';
+import { etagOf } from '../preconditions/entity-tags.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
-import { Command, CurrentScope, SentBody } from '../server/request-decorators.ts';
+import { Command, CurrentScope, IfMatch, SentBody } from '../server/request-decorators.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { SETTINGS_PATCH, WorkspaceSettingsChangesDto } from './settings.dto.ts';
 import { WorkspaceSettingsResource, WorkspaceSettingsWrittenResource } from './settings.resource.ts';
@@ -21,14 +22,14 @@ export class SettingsController {
   ) {}
 
   @Get()
-  @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included' })
+  @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The settings, of live and test alike.', type: WorkspaceSettingsResource })
   async get(
     @CurrentScope() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WorkspaceSettings> {
     const settings = await this.settings.get(workspace_id);
-    reply.header('ETag', `"${settings.version}"`);
+    reply.header('ETag', etagOf(settings.version));
     return settings;
   }
 
@@ -37,16 +38,18 @@ export class SettingsController {
     summary: 'Change settings: what is left out stays, null brings back the default',
     description: 'A JSON merge patch (RFC 7396).',
     body: WorkspaceSettingsChangesDto,
+    conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })
   async change(
     @SentBody(SETTINGS_PATCH) { value: patch, warnings }: ReadBody<JsonObject>,
     @Command() { id, at, actor, workspace_id }: CommandContext,
+    @IfMatch() if_match: readonly number[] | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WorkspaceSettings & { readonly warnings: readonly Warning[] }> {
-    const { after } = await this.settings.change({ id, at, actor, workspace_id, patch });
+    const { after } = await this.settings.change({ id, at, actor, workspace_id, patch, if_match });
     await this.readYourWrites.wrote(reply, undefined);
-    reply.header('ETag', `"${after.version}"`);
+    reply.header('ETag', etagOf(after.version));
     return { ...after, warnings };
   }
 }

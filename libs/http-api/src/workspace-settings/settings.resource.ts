@@ -2,7 +2,7 @@ import { ApiSchema } from '@nestjs/swagger';
 import { AUTOMATIC_EXCEPTION_TYPES, SEVERITIES } from '@tracking/contracts';
 import type { ExceptionSettings, Severity, Warning, WorkspaceSettings } from '@tracking/contracts';
 import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
-import { ActorResource } from '../milestones/milestone.resource.ts';
+import { ActorResource } from '../docs/actor.resource.ts';
 
 @ApiSchema({ name: 'ExceptionSettings' })
 class ExceptionSettingsResource implements ExceptionSettings {
@@ -38,7 +38,7 @@ export class WorkspaceSettingsResource implements WorkspaceSettings {
     example: { ocean: ['bill_of_lading'], air: [] },
   })
   readonly required_documents!: WorkspaceSettings['required_documents'];
-  @Shown('integer', 'Grows with every change; 0 before the first.')
+  @Shown('integer', 'Grows with every change; 1 before the first.')
   readonly version!: number;
   @ShownTime('When they last changed.', { nullable: true })
   readonly updated_at!: string | null;
