@@ -80,6 +80,25 @@ it('a change that insists on a version is decided by it', async () => {
   expect([known.status, known.text]).toEqual([304, '']);
 });
 
+it('each single change is in the audit log, what changes nothing is not', async () => {
+  await patch({ exceptions: { eta_slip: { by_mode: { air: 6, rail: 12 } } }, required_documents: { air: ['photo'] } });
+  await patch({ exceptions: { eta_slip: { by_mode: { air: 6 } } } });
+  await patch({ exceptions: { eta_slip: { after_hours: 0 } } });
+  const { body } = await api.call('GET', '/v1/audit_log?type=settings.changed', { key });
+  expect(body['data']).toEqual([
+    expect.objectContaining({
+      type: 'settings.changed',
+      outcome: 'done',
+      target: { type: 'settings', id: await api.workspace(workspace) },
+      changes: {
+        'exceptions.eta_slip.by_mode.air': { from: 4, to: 6 },
+        'exceptions.eta_slip.by_mode.rail': { from: null, to: 12 },
+        'required_documents.air': { from: [], to: ['photo'] },
+      },
+    }),
+  ]);
+});
+
 it('null brings back the default', async () => {
   await patch({
     exceptions: { eta_slip: { after_hours: 48, severity: 'low' } },

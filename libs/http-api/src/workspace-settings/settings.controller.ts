@@ -3,12 +3,15 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { JsonObject, Scope, Warning, WorkspaceSettings } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
+import { tellAudit } from '../audit/audit-trail.ts';
+import { Audited } from '../audit/audited.ts';
 import { WORKSPACE_SETTINGS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation } from '../operations/operation.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Command, CurrentScope, IfMatch, SentBody } from '../server/request-decorators.ts';
+import { isObject } from '../validation/checks.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { SETTINGS_PATCH, WorkspaceSettingsChangesDto } from './settings.dto.ts';
 import { WorkspaceSettingsResource, WorkspaceSettingsWrittenResource } from './settings.resource.ts';
@@ -41,15 +44,28 @@ export class SettingsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })
+  @Audited('settings.changed')
   async change(
     @SentBody(SETTINGS_PATCH) { value: patch, warnings }: ReadBody<JsonObject>,
     @Command() { id, at, actor, workspace_id }: CommandContext,
     @IfMatch() if_match: readonly number[] | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WorkspaceSettings & { readonly warnings: readonly Warning[] }> {
-    const { after } = await this.settings.change({ id, at, actor, workspace_id, patch, if_match });
+    const { before, after } = await this.settings.change({ id, at, actor, workspace_id, patch, if_match });
+    tellAudit(reply.request, { before: byPath(before), after: byPath(after) }, workspace_id);
     await this.readYourWrites.wrote(reply, undefined);
     reply.header('ETag', etagOf(after.version));
     return { ...after, warnings };
   }
+}
+
+/** Each single setting under its path, as `exceptions.eta_slip.by_mode.air`: what the audit log compares. */
+function byPath({ exceptions, required_documents }: WorkspaceSettings): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(leavesOf({ exceptions, required_documents }, []));
+}
+
+function leavesOf(value: object, path: readonly string[]): readonly (readonly [string, unknown])[] {
+  return Object.entries(value).flatMap(([name, inner]: [string, unknown]) =>
+    isObject(inner) ? leavesOf(inner, [...path, name]) : [[[...path, name].join('.'), inner] as const],
+  );
 }
