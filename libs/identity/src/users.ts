@@ -20,10 +20,10 @@ export interface NewUser {
   readonly email: string;
   readonly role: Role;
 }
+/** What is left out stays as it is. */
 export interface UserChanges {
-  /** Null clears it. */
-  readonly name?: string | null;
-  readonly role?: Role;
+  readonly name?: string | undefined;
+  readonly role?: Role | undefined;
 }
 /** A change that made a one-time link. */
 export interface ChangedWithLink extends Changed<User> {
@@ -104,7 +104,7 @@ export class Users {
   /** @throws DomainError `not_found`, `precondition_failed`, `validation_failed`, `last_admin` */
   async change(command: IdentityCommand, id: string, { name, role }: UserChanges): Promise<Changed<User>> {
     const changes = {
-      ...(name !== undefined && { name: name === null ? null : checkedName(name) }),
+      ...(name !== undefined && { name: checkedName(name) }),
       ...(role !== undefined && { role }),
     };
     return publicly(await this.store.change(command, id, () => changes));

@@ -1,0 +1,254 @@
+import type { User } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
+import { openReplicas, refusal } from '../test/replicas.ts';
+import { shuffled, steppingStore } from '../test/stepping-store.ts';
+import type { Changed, Identity, IdentityCommand } from './index.ts';
+
+const PASSWORD = 'a horse in the rain';
+
+describe('the last admin', () => {
+  let world: Awaited<ReturnType<typeof openReplicas>>;
+  let identity: Identity;
+  let made: number;
+
+  beforeEach(async () => {
+    world = await openReplicas();
+    identity = await world.open();
+    made = 0;
+  });
+  afterEach(() => world.close());
+
+  async function admin(workspace = 'default'): Promise<User> {
+    made += 1;
+    world.time.now += 1;
+    const email = `admin${made}@example.com`;
+    return (
+      await identity.users.create(await world.command({ workspace }), { email, role: 'admin', password: PASSWORD })
+    ).after;
+  }
+  async function activeAdmins(workspace = 'default'): Promise<readonly string[]> {
+    const { workspace_id } = await world.command({ workspace });
+    const users = await identity.users.listAll(workspace_id);
+    return users.filter(({ role, status }) => role === 'admin' && status === 'active').map(({ id }) => id);
+  }
+  const demote = (by: Identity, command: IdentityCommand, id: string): Promise<Changed<User>> =>
+    by.users.change(command, id, { role: 'viewer' });
+
+  it('can be neither demoted nor deactivated', async () => {
+    const { id } = await admin();
+    expect((await refusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
+    expect((await refusal(identity.users.deactivate(await world.command(), id))).code).toBe('last_admin');
+    expect((await identity.users.change(await world.command(), id, { name: 'Jo' })).after.name).toBe('Jo');
+    const { id: other } = await admin();
+    expect((await demote(identity, await world.command(), id)).after.role).toBe('viewer');
+    expect(await activeAdmins()).toEqual([other]);
+  });
+
+  it('is not kept by who was only invited, is deactivated, or is one of another workspace', async () => {
+    const { id } = await admin();
+    await admin('other');
+    const invited = await identity.users.invite(await world.command(), { email: 'jo@example.com', role: 'admin' });
+    const gone = await admin();
+    await identity.users.deactivate(await world.command(), gone.id);
+    expect((await refusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
+    const at = new Date(world.time.now).toISOString();
+    await identity.links.use({ id: 'joins', at }, invited.link.token, { name: 'Jo', password: PASSWORD });
+    expect((await identity.users.deactivate(await world.command(), id)).after.status).toBe('deactivated');
+    expect((await refusal(demote(identity, await world.command(), invited.after.id))).code).toBe('last_admin');
+    await identity.users.reactivate(await world.command(), gone.id);
+    expect((await demote(identity, await world.command(), invited.after.id)).after.role).toBe('viewer');
+    expect(await activeAdmins()).toEqual([gone.id]);
+  });
+
+  it('stays where two demote each other at once over two replicas, however their steps fall', async () => {
+    const interleaved = (seed: number) =>
+      world.open({ documentStore: steppingStore(world.documentStore, shuffled(seed)) });
+    let took = new Set<string>();
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const workspace = `round ${seed}`;
+      const [one, two] = [await admin(workspace), await admin(workspace)];
+      const [here, there] = [await interleaved(seed), await interleaved(seed + 1_000)];
+      const [first, second] = [await world.command({ workspace }), await world.command({ workspace })];
+      const outcomes = await Promise.allSettled([
+        demote(here, first, two.id),
+        seed % 2 === 0 ? demote(there, second, one.id) : there.users.deactivate(second, one.id),
+      ]);
+      const left = await activeAdmins(workspace);
+      expect(left).toHaveLength(1);
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      const refused = outcomes.find((each) => each.status === 'rejected');
+      expect(refused?.reason).toMatchObject({ code: 'last_admin' });
+      took = took.add(left[0] === one.id ? 'the first' : 'the second');
+    }
+    // Both came first at times: the steps did fall differently.
+    expect(took.size).toBe(2);
+  });
+
+  it('stays where many demote, deactivate, promote and reactivate each other at once', async () => {
+    for (let seed = 1; seed <= 15; seed += 1) {
+      const workspace = `crowd ${seed}`;
+      const admins = [await admin(workspace), await admin(workspace), await admin(workspace), await admin(workspace)];
+      const replicas = await Promise.all(
+        [1, 2, 3].map((each) =>
+          world.open({ documentStore: steppingStore(world.documentStore, shuffled(seed * 10 + each)) }),
+        ),
+      );
+      const changes = admins.flatMap(({ id }, index) => [
+        async (by: Identity) => demote(by, await world.command({ workspace }), id),
+        async (by: Identity) => by.users.deactivate(await world.command({ workspace }), id),
+        ...(index === 0
+          ? [
+              async (by: Identity) => by.users.change(await world.command({ workspace }), id, { role: 'admin' }),
+              async (by: Identity) => by.users.reactivate(await world.command({ workspace }), id),
+            ]
+          : []),
+      ]);
+      const outcomes = await Promise.allSettled(
+        changes.map((change, index) => change(replicas[index % replicas.length] ?? identity)),
+      );
+      const failures = outcomes.flatMap((each) =>
+        each.status === 'rejected' ? [each.reason as { code: string }] : [],
+      );
+      expect(failures.filter(({ code }) => code !== 'last_admin')).toEqual([]);
+      expect((await activeAdmins(workspace)).length).toBeGreaterThanOrEqual(1);
+    }
+  });
+
+  it('stays where a process ends after any step of a demotion, and the demotion is done or not', async () => {
+    let steps = 0;
+    for (let alive = 0; ; alive += 1) {
+      const workspace = `crash ${alive}`;
+      const [one, two] = [await admin(workspace), await admin(workspace)];
+      const command = await world.command({ workspace });
+      let left = Infinity;
+      const dying = await world.open({
+        documentStore: steppingStore(world.documentStore, async () => {
+          left -= 1;
+          if (left < 0) throw new Unavailable('document store', 'gone');
+        }),
+      });
+      left = alive;
+      const outcome = await demote(dying, command, one.id).then(
+        () => 'done',
+        () => 'died',
+      );
+      // Whoever comes next settles what is under way.
+      const next = await world.open();
+      const settled = await activeAdmins(workspace);
+      expect([[one.id, two.id], [two.id]]).toContainEqual(settled);
+      const back = await Promise.allSettled([demote(next, await world.command({ workspace }), two.id)]);
+      const afterwards = await activeAdmins(workspace);
+      expect(afterwards).toHaveLength(1);
+      expect(back[0].status).toBe(settled.length === 2 ? 'fulfilled' : 'rejected');
+      // The repeat of the first command answers what was done, or what is refused now.
+      const repeated = await Promise.allSettled([demote(next, command, one.id)]);
+      expect(repeated[0].status).toBe(settled.length === 2 ? 'rejected' : 'fulfilled');
+      if (outcome === 'done') break;
+      steps += 1;
+    }
+    // Between each two of them it ended once.
+    expect(steps).toBeGreaterThanOrEqual(5);
+  });
+
+  it('is settled by the next change of a user, without a restart', async () => {
+    const [one, two] = [await admin(), await admin()];
+    const command = await world.command();
+    let writes = Infinity;
+    const failing = await world.open({
+      documentStore: steppingStore(world.documentStore, async (operation) => {
+        if (!['insert', 'replace', 'claim'].includes(operation)) return;
+        writes -= 1;
+        if (writes < 0) throw new Unavailable('document store', 'gone');
+      }),
+    });
+    writes = 1;
+    await expect(demote(failing, command, one.id)).rejects.toThrow('gone');
+    expect(await activeAdmins()).toHaveLength(2);
+    expect((await refusal(demote(identity, await world.command(), two.id))).code).toBe('last_admin');
+    expect(await activeAdmins()).toEqual([two.id]);
+    expect((await demote(identity, command, one.id)).after).toMatchObject({ id: one.id, role: 'viewer', version: 2 });
+  });
+});
+
+describe('the first admin', () => {
+  let world: Awaited<ReturnType<typeof openReplicas>>;
+  let identity: Identity;
+
+  beforeEach(async () => {
+    world = await openReplicas();
+    identity = await world.open();
+  });
+  afterEach(() => world.close());
+
+  const at = () => new Date(world.time.now).toISOString();
+  const use = { name: 'Jo', email: 'jo@example.com', password: PASSWORD };
+
+  it('is who uses the one-time link, which every replica shows alike', async () => {
+    const links = await Promise.all([identity.firstAdmin.link(), (await world.open()).firstAdmin.link()]);
+    world.time.now += 86_400_000;
+    const later = await (await world.open()).firstAdmin.link();
+    expect(links).toEqual([later, later]);
+    const token = later?.token ?? '';
+    expect(await identity.links.find(token)).toEqual({
+      purpose: 'first_admin',
+      workspace_id: (await world.command()).workspace_id,
+      email: null,
+      role: 'admin',
+      expires_at: '2026-03-08T12:00:00.000Z',
+    });
+    for (const missing of ['name', 'email'] as const) {
+      const { [missing]: _without, ...rest } = use;
+      const error = await refusal(identity.links.use({ id: 'x', at: at() }, token, rest));
+      expect(error.details).toMatchObject([{ param: missing, code: 'required' }]);
+    }
+    const { after } = await identity.links.use({ id: 'first', at: at() }, token, use);
+    expect(after).toMatchObject({ name: 'Jo', email: 'jo@example.com', role: 'admin', status: 'active' });
+    expect(await identity.links.use({ id: 'first', at: at() }, token, use)).toEqual({ before: null, after });
+    expect((await refusal(identity.links.find(token))).code).toBe('not_found');
+    expect((await refusal(identity.links.use({ id: 'second', at: at() }, token, use))).code).toBe('not_found');
+    expect(await identity.firstAdmin.link()).toBeUndefined();
+    expect(await world.content()).not.toContain(token);
+  });
+
+  it('gets another link when the one of before is good for less than a day', async () => {
+    const first = await identity.firstAdmin.link();
+    world.time.now += 6 * 86_400_000 + 1;
+    const second = await identity.firstAdmin.link();
+    expect(second?.token).not.toBe(first?.token);
+    expect((await refusal(identity.links.find(first?.token ?? ''))).code).toBe('not_found');
+    expect(await identity.links.find(second?.token ?? '')).toMatchObject({ purpose: 'first_admin' });
+  });
+
+  it('is one, however many use the link at once', async () => {
+    const replicas = [identity, await world.open()];
+    const link = await identity.firstAdmin.link();
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, async (_each, index) =>
+        (replicas[index % 2] ?? identity).links.use({ id: `use ${index}`, at: at() }, link?.token ?? '', {
+          ...use,
+          email: `jo${index}@example.com`,
+        }),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await identity.users.listAll((await world.command()).workspace_id)).toHaveLength(1);
+  });
+
+  it('is made of an e-mail and a password once, by whichever replica, and never beside another one', async () => {
+    const other = await world.open();
+    const given = { email: 'ops@example.com', password: PASSWORD };
+    await Promise.all([identity.firstAdmin.ensure(given), other.firstAdmin.ensure(given)]);
+    expect(await identity.firstAdmin.ensure({ ...given, email: 'else@example.com' })).toBeUndefined();
+    expect(await identity.firstAdmin.link()).toBeUndefined();
+    const users = await identity.users.listAll((await world.command()).workspace_id);
+    expect(users).toMatchObject([{ email: 'ops@example.com', role: 'admin', status: 'active' }]);
+  });
+
+  it('has a password that is checked, and an e-mail that is nobody else’s', async () => {
+    const weak = identity.firstAdmin.ensure({ email: 'ops@example.com', password: 'password123' });
+    expect((await refusal(weak)).details).toMatchObject([{ param: 'password' }]);
+    await identity.users.invite(await world.command(), { email: 'ops@example.com', role: 'viewer' });
+    const taken = identity.firstAdmin.ensure({ email: 'ops@example.com', password: PASSWORD });
+    expect((await refusal(taken)).code).toBe('user_exists');
+  });
+});

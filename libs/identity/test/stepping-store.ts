@@ -1,0 +1,33 @@
+import type { Collection, Document, DocumentStore } from '@tracking/ports';
+
+/** The same store, where `step` runs before each operation, and may take a while or throw: then nothing is done. */
+export function steppingStore(store: DocumentStore, step: (operation: string) => Promise<void>): DocumentStore {
+  const stepping = <T extends Document>(collection: Collection<T>): Collection<T> =>
+    new Proxy(collection, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return async (...values: unknown[]) => {
+          await step(String(name));
+          const result: unknown = await Reflect.apply(member, target, values);
+          return result;
+        };
+      },
+    });
+  return {
+    collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) =>
+      stepping(await store.collection<T>(spec)),
+    collectionNames: (prefix) => store.collectionNames(prefix),
+    dropCollection: (name) => store.dropCollection(name),
+    close: () => store.close(),
+  };
+}
+
+/** Delays of a few turns of the event loop, other ones for each seed, the same for the same. */
+export function shuffled(seed: number): () => Promise<void> {
+  let state = seed * 2_654_435_761 + 1;
+  return async () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    for (let turns = (state >> 16) % 6; turns > 0; turns -= 1) await new Promise(setImmediate);
+  };
+}
