@@ -1,4 +1,4 @@
-import type { Shipment } from '@tracking/contracts';
+import type { AuditEntry, Shipment, WorkspaceSettings } from '@tracking/contracts';
 import { patient } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { Subject } from '../subject.ts';
@@ -61,6 +61,26 @@ export function preconditionJourneys(subject: () => Subject): void {
         const path = `/v1/webhook_endpoints/${String(made.data.id)}`;
         await race(path, (n, headers) => api.patch(path, { description: `${n}` }, { headers }));
         await race(path, (_, headers) => api.post(`${path}/disable`, {}, { headers }));
+      },
+      patient(60_000),
+    );
+
+    test(
+      'settings of the workspace',
+      async () => {
+        for (let round = 0; round < 3; round++) {
+          await race('/v1/settings', (n, headers) => {
+            const eta_slip = { after_hours: 100 * (round + 1) + n };
+            return api.patch('/v1/settings', { exceptions: { eta_slip } }, { headers });
+          });
+        }
+        const { data } = await api.get<WorkspaceSettings>('/v1/settings');
+        const log = await api.get<{ data: readonly AuditEntry[] }>('/v1/audit_log?type=settings.changed');
+        const told = log.data.data.map(({ outcome, changes }) => [outcome, Object.keys(changes)]);
+        expect([data.version, told]).toEqual([4, Array(3).fill(['done', ['exceptions.eta_slip.after_hours']])]);
+        expect(log.data.data[0]?.changes['exceptions.eta_slip.after_hours']?.to).toBe(
+          data.exceptions.eta_slip.after_hours,
+        );
       },
       patient(60_000),
     );
