@@ -7,6 +7,9 @@ import * as tokens from './dependencies.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
 import { EventsController } from './events/events.controller.ts';
 import { HealthController } from './health/health.controller.ts';
+import { ApiKeysController } from './identity/api-keys.controller.ts';
+import { IdentityWrites } from './identity/identity-writes.ts';
+import { ServiceAccountsController } from './identity/service-accounts.controller.ts';
 import { MilestoneCodesController } from './milestones/milestone-codes.controller.ts';
 import { MilestonesController } from './milestones/milestones.controller.ts';
 import { Cursors } from './paging/cursors.ts';
@@ -42,6 +45,8 @@ export class HttpApiModule {
         EventsController,
         WebhookEndpointsController,
         WebhookDeliveriesController,
+        ServiceAccountsController,
+        ApiKeysController,
         AuditLogController,
         SettingsController,
         HealthController,
@@ -66,6 +71,7 @@ export class HttpApiModule {
         ShipmentWrites,
         PossibleDuplicates,
         WebhookWrites,
+        IdentityWrites,
       ],
     };
   }

@@ -44,6 +44,18 @@ const ROUTES = [
   ['GET', '/v1/audit_log', 'workspace:admin'],
   ['GET', '/v1/settings', 'workspace:admin'],
   ['PATCH', '/v1/settings', 'workspace:admin'],
+  ['POST', '/v1/service_accounts', 'workspace:admin'],
+  ['GET', '/v1/service_accounts', 'keys:manage'],
+  ['GET', '/v1/service_accounts/sva_a', 'keys:manage'],
+  ['PATCH', '/v1/service_accounts/sva_a', 'workspace:admin'],
+  ['POST', '/v1/service_accounts/sva_a/deactivate', 'workspace:admin'],
+  ['POST', '/v1/service_accounts/sva_a/reactivate', 'workspace:admin'],
+  // of a service account's key: users need nothing for their own
+  ['POST', '/v1/api_keys', 'keys:manage'],
+  ['GET', '/v1/api_keys', 'keys:manage'],
+  ['GET', '/v1/api_keys/key_a', 'keys:manage'],
+  ['POST', '/v1/api_keys/key_a/rotate', 'keys:manage'],
+  ['POST', '/v1/api_keys/key_a/revoke', 'keys:manage'],
 ] as const;
 
 interface OpenApiOperation {
@@ -545,7 +557,7 @@ describe('documentation', () => {
     expect(body['servers']).toEqual([{ url: 'https://api.example' }]);
     const paths = body['paths'] as unknown as Record<string, Record<string, OpenApiOperation>>;
     for (const [method, path] of ROUTES) {
-      const operation = paths[path.replace(/(shp|evt|whe|dlv)_a+/, '{id}')]?.[method.toLowerCase()];
+      const operation = paths[path.replace(/(shp|evt|whe|dlv|sva|key)_a+/, '{id}')]?.[method.toLowerCase()];
       expect(operation?.security).toEqual([{ bearer: [] }]);
       const possible = ['400', '401', '403', '429', '500', '503'];
       expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(possible));

@@ -68,7 +68,8 @@ export class CredentialCache<T extends KnownCredential> {
   /** The same for every credential of a user or service account. */
   forgetOwner(ownerId: string): void {
     for (const [hash, { found }] of this.#valid) if (found?.owner_id === ownerId) this.#valid.delete(hash);
-    // Whose they are is not known yet.
+    // Of these nobody knows whose they are.
+    this.#invalid.clear();
     this.#lookups.clear();
   }
 

@@ -36,8 +36,12 @@ export async function openStorage(): Promise<Storage> {
   };
 }
 
-/** The same store, but what was read arrives only after `gate` opened. */
-export function behind(gate: () => Promise<void>, store: DocumentStore): DocumentStore {
+/** The same store, but what these methods of its collections answer arrives only after `gate` opened. */
+export function behind(
+  gate: () => Promise<void>,
+  store: DocumentStore,
+  methods: readonly (keyof Collection<Document>)[] = ['find'],
+): DocumentStore {
   const late = <T extends Document>(collection: Collection<T>): Collection<T> =>
     new Proxy(collection, {
       get(target, name) {
@@ -45,7 +49,7 @@ export function behind(gate: () => Promise<void>, store: DocumentStore): Documen
         if (typeof member !== 'function') return member;
         return async (...values: unknown[]) => {
           const result: unknown = await Reflect.apply(member, target, values);
-          if (name === 'find') await gate();
+          if (methods.some((method) => method === name)) await gate();
           return result;
         };
       },

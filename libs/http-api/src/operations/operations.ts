@@ -33,6 +33,18 @@ export const OPERATIONS = {
   listAuditLog: 'workspace:admin',
   getSettings: 'workspace:admin',
   changeSettings: 'workspace:admin',
+  createServiceAccount: 'workspace:admin',
+  listServiceAccounts: 'keys:manage',
+  getServiceAccount: 'keys:manage',
+  changeServiceAccount: 'workspace:admin',
+  deactivateServiceAccount: 'workspace:admin',
+  reactivateServiceAccount: 'workspace:admin',
+  /** Users make, see and end their own; `keys:manage` is for those of service accounts. */
+  createApiKey: 'personal or keys:manage',
+  listApiKeys: 'personal or keys:manage',
+  getApiKey: 'personal or keys:manage',
+  rotateApiKey: 'personal or keys:manage',
+  revokeApiKey: 'personal or keys:manage',
   live: 'open',
   ready: 'open',
 } as const satisfies Readonly<Record<string, Access>>;

@@ -1,0 +1,229 @@
+import { Unavailable } from '@tracking/ports';
+import { Stage, refusal } from '../test/stage.ts';
+import { behind } from '../test/storage.ts';
+import { EVERY_KEY } from './index.ts';
+import type { KeyReach , Identity } from './index.ts';
+
+describe('API keys', () => {
+  let stage: Stage;
+  let identity: Identity;
+  beforeEach(async () => {
+    stage = await Stage.open();
+    identity = await stage.replica();
+  });
+  afterEach(() => stage.close());
+
+  const all = async () => (await identity.keys.list(stage.workspace_id, EVERY_KEY, { limit: 200 })).items;
+  const at = (ms: number) => new Date(stage.now + ms).toISOString();
+
+  describe('of users', () => {
+    it('may what their user may now', async () => {
+      const id = await stage.user('developer');
+      const made = await stage.key(identity, { type: 'user', id });
+      expect(made).toMatchObject({ owner: { type: 'user', id }, role: 'developer' });
+      expect(await identity.authenticateKey(made.key)).toMatchObject({
+        type: 'user_key',
+        credential_id: made.id,
+        actor: { type: 'user', id },
+      });
+    });
+
+    it('are not made for users of another workspace', async () => {
+      const id = await stage.user();
+      const { id: workspace_id } = await identity.workspaces.create('other');
+      const request = { name: 'x', environment: 'live', owner: { type: 'user', id } } as const;
+      const creating = identity.keys.create(stage.command({ workspace_id }), EVERY_KEY, request);
+      expect((await refusal(creating)).code).toBe('not_found');
+    });
+  });
+
+  describe('creation', () => {
+    it('makes one key however often and wherever its command is repeated, and answers it again', async () => {
+      const { id } = await stage.account(identity);
+      const command = stage.command();
+      const request = { name: 'x', environment: 'test', owner: { type: 'service_account', id } } as const;
+      const replicas = [identity, await stage.replica(), await stage.replica()];
+      const made = await Promise.all(replicas.map((each) => each.keys.create(command, EVERY_KEY, request)));
+      expect(made[1]).toEqual(made[0]);
+      expect(made[2]).toEqual(made[0]);
+      expect(await all()).toHaveLength(1);
+    });
+
+    it('refuses what would never be valid, and names', async () => {
+      const owner = { type: 'service_account', id: (await stage.account(identity)).id } as const;
+      const over = await refusal(stage.key(identity, owner, { expires_at: at(0) }));
+      expect(over).toMatchObject({ code: 'validation_failed', details: [{ param: 'expires_at' }] });
+      expect((await refusal(stage.key(identity, owner, { name: ' ' }))).details[0]?.param).toBe('name');
+      expect((await refusal(stage.key(identity, { type: 'service_account', id: 'sva_none' }))).code).toBe('not_found');
+      expect(await all()).toEqual([]);
+    });
+
+    it('refuses an owner that is deactivated', async () => {
+      const { id } = await stage.account(identity);
+      await identity.serviceAccounts.deactivate(stage.command(), id);
+      expect((await refusal(stage.key(identity, { type: 'service_account', id }))).code).toBe('user_not_active');
+    });
+  });
+
+  describe('rotation', () => {
+    it('makes a key of the same owner and environment, and lets the old one end with its grace', async () => {
+      const old = await stage.accountKey(identity, 'feed', { environment: 'test' });
+      const { made } = await identity.keys.rotate(stage.command(), EVERY_KEY, old.id, 60);
+      expect(made).toMatchObject({ owner: old.owner, environment: 'test', name: old.name, role: 'feed', version: 1 });
+      expect(made.key).not.toBe(old.key);
+      expect(await identity.keys.get(stage.workspace_id, EVERY_KEY, old.id)).toMatchObject({
+        rotated_to: made.id,
+        expires_at: at(60_000),
+        version: 2,
+      });
+      expect(await identity.authenticateKey(old.key)).toBeDefined();
+      stage.now += 59_999;
+      expect(await identity.authenticateKey(old.key)).toBeDefined();
+      stage.now += 1;
+      expect(await identity.authenticateKey(old.key)).toBeUndefined();
+      expect(await identity.authenticateKey(made.key)).toBeDefined();
+    });
+
+    it('without a grace ends the old key at once', async () => {
+      const old = await stage.accountKey(identity);
+      expect(await identity.authenticateKey(old.key)).toBeDefined();
+      await identity.keys.rotate(stage.command(), EVERY_KEY, old.id, 0);
+      expect(await identity.authenticateKey(old.key)).toBeUndefined();
+    });
+
+    it('prolongs nothing: the end of a key is also that of the one in its place', async () => {
+      const old = await stage.accountKey(identity, 'feed', { expires_at: at(30_000) });
+      const { made } = await identity.keys.rotate(stage.command(), EVERY_KEY, old.id, 60);
+      expect(made.expires_at).toBe(old.expires_at);
+      expect((await identity.keys.get(stage.workspace_id, EVERY_KEY, old.id)).expires_at).toBe(old.expires_at);
+    });
+
+    it.each<[string, (id: string) => Promise<unknown>]>([
+      ['rotated', (id) => identity.keys.rotate(stage.command(), EVERY_KEY, id, 60)],
+      ['revoked', (id) => stage.revoke(identity, { id })],
+      ['expired', async () => (stage.now += 10_000)],
+    ])('refuses a key that is %s', async (_how, end) => {
+      const { id } = await stage.accountKey(identity, 'feed', { expires_at: at(10_000) });
+      await end(id);
+      const before = await all();
+      expect((await refusal(identity.keys.rotate(stage.command(), EVERY_KEY, id, 0))).code).toBe('key_not_active');
+      expect(await all()).toEqual(before);
+    });
+
+    it('of two at once does one, and leaves nothing of the other', async () => {
+      const old = await stage.accountKey(identity);
+      const other = await stage.replica();
+      const outcomes = await Promise.allSettled(
+        [identity, other].map((each) => each.keys.rotate(stage.command(), EVERY_KEY, old.id, 0)),
+      );
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      const keys = await all();
+      expect(keys).toHaveLength(2);
+      const now = await identity.keys.get(stage.workspace_id, EVERY_KEY, old.id);
+      expect(keys.map(({ id }) => id)).toContain(now.rotated_to);
+    });
+
+    it.each(['insert', 'claim'] as const)('is finished by a repeat where it ended after its %s', async (last) => {
+      const old = await stage.accountKey(identity);
+      let isDown = false;
+      const down = async () => {
+        if (isDown) throw new Unavailable('document store', 'is gone');
+      };
+      const ending = await stage.replica(behind(down, stage.storage.documentStore, [last]));
+      isDown = true;
+      const command = stage.command();
+      await expect(ending.keys.rotate(command, EVERY_KEY, old.id, 0)).rejects.toThrow(Unavailable);
+      const first = await identity.keys.rotate(command, EVERY_KEY, old.id, 0);
+      const again = await (await stage.replica()).keys.rotate(command, EVERY_KEY, old.id, 0);
+      expect(again.made).toEqual(first.made);
+      expect(await identity.authenticateKey(again.made.key)).toBeDefined();
+      expect(await identity.authenticateKey(old.key)).toBeUndefined();
+      expect(await all()).toHaveLength(2);
+      isDown = false;
+    });
+
+    it('answers the same again after what else became of the old key, whatever version is asked for', async () => {
+      const old = await stage.accountKey(identity);
+      const command = stage.command({ if_match: [1] });
+      const first = await identity.keys.rotate(command, EVERY_KEY, old.id, 600);
+      await stage.revoke(identity, old);
+      const again = await identity.keys.rotate(command, EVERY_KEY, old.id, 600);
+      expect(again.made).toEqual(first.made);
+      expect(await all()).toHaveLength(2);
+    });
+
+    it('refuses another version than is asked for, and makes nothing', async () => {
+      const old = await stage.accountKey(identity);
+      const rotating = identity.keys.rotate(stage.command({ if_match: [2, 3] }), EVERY_KEY, old.id, 0);
+      expect((await refusal(rotating)).code).toBe('precondition_failed');
+      expect(await all()).toHaveLength(1);
+    });
+  });
+
+  describe('lists', () => {
+    it('are paged, the newest first, of what is reached alone', async () => {
+      const [me, other] = [await stage.user(), await stage.user()];
+      const names: string[] = [];
+      for (let index = 0; index < 9; index += 1) {
+        stage.now += 1_000;
+        const owner = { type: 'user', id: index % 3 === 0 ? other : me } as const;
+        await stage.key(identity, owner, { name: `key ${index}`, environment: index === 4 ? 'test' : 'live' });
+        if (index % 3 !== 0) names.unshift(`key ${index}`);
+      }
+      const own: KeyReach = { ...EVERY_KEY, user_id: me, service_accounts: 'none', other_users: false };
+      expect(await pages(own)).toEqual(names);
+      // Those of service accounts too, so that no index tells which are meant.
+      expect(await pages({ ...own, service_accounts: 'all' })).toEqual(names);
+      expect(await pages({ ...own, environments: ['test'] })).toEqual(['key 4']);
+      expect(await pages(EVERY_KEY)).toHaveLength(9);
+    });
+
+    async function pages(reach: KeyReach): Promise<readonly string[]> {
+      const names: string[] = [];
+      let after: readonly string[] | undefined;
+      for (;;) {
+        const page = await identity.keys.list(stage.workspace_id, reach, { limit: 2, ...(after && { after }) });
+        expect(page.items.length).toBeLessThanOrEqual(2);
+        names.push(...page.items.map(({ name }) => name));
+        if (page.next === null) return names;
+        after = page.next;
+      }
+    }
+
+    it('never hold what a key could be told by', async () => {
+      const { key } = await stage.accountKey(identity);
+      const text = JSON.stringify(await all());
+      expect(text).not.toContain(key.slice(12, -4));
+      expect(text).not.toMatch(/hash|changed_|[0-9a-f]{64}/);
+    });
+  });
+
+  it('that were stored before they could expire or be rotated are as they were', async () => {
+    const { id } = await stage.account(identity);
+    const made = await stage.key(identity, { type: 'service_account', id });
+    await makeOld('api_keys', made.id, [
+      'expires_at',
+      'rotated_to',
+      'version',
+      'changed_by',
+      'changed_from',
+      'owner_id',
+    ]);
+    await makeOld('service_accounts', id, ['status', 'version', 'changed_by', 'changed_from']);
+    const { key, ...listed } = made;
+    identity = await stage.replica();
+    expect(await all()).toEqual([listed]);
+    expect(await identity.authenticateKey(key)).toBeDefined();
+    const renamed = await identity.serviceAccounts.change(stage.command({ if_match: [1] }), id, { name: 'new' });
+    expect(renamed.after).toMatchObject({ name: 'new', status: 'active', version: 2 });
+    const { made: next } = await identity.keys.rotate(stage.command({ if_match: [1] }), EVERY_KEY, made.id, 0);
+    expect(await identity.authenticateKey(key)).toBeUndefined();
+    expect(await identity.authenticateKey(next.key)).toBeDefined();
+  });
+
+  async function makeOld(collection: string, id: string, without: readonly string[]): Promise<void> {
+    const documents = await stage.storage.documentStore.collection({ name: collection, indexes: [] });
+    const present = Object.entries((await documents.get(id)) ?? {});
+    await documents.replace(Object.fromEntries(present.filter(([field]) => !without.includes(field))) as never);
+  }
+});
