@@ -1,5 +1,5 @@
 import { GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
-import { createAdministrationApi, createHttpApi, currentRequest, guarded } from '@tracking/http-api';
+import { IdempotencyClaims, createAdministrationApi, createHttpApi, currentRequest, guarded } from '@tracking/http-api';
 import { Identity } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
@@ -11,6 +11,8 @@ import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
 
 const OPERATION_DEADLINE_MS = 10_000;
+/** Longer than a request of a live gateway mostly takes: a claim that is older is taken for one of a gateway that died. */
+const CLAIM_TAKE_OVER_MS = 15_000;
 /** A write is answered when the read models show it, or after this time. */
 const ANSWER_WAIT_MS = 500;
 
@@ -37,6 +39,13 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   await sealingKey(config, (key, lost) => service.untilAvailable(() => useSecretsKey(documentStore, key, lost)));
 
   // Features here
+  const claims = {
+    secret: derivedKey(config.secretsKey, 'idempotency'),
+    takeOverAfterMs: CLAIM_TAKE_OVER_MS,
+  };
+  const storage = { documentStore, leases, clock, logger, metrics };
+  const idempotency = await service.untilAvailable(() => IdempotencyClaims.open({ ...storage, ...claims }));
+  shutdown.add('idempotency keys', () => idempotency.close());
   const secret = derivedKey(config.secretsKey, 'identity');
   const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   shutdown.add('identity', () => identity.close());
@@ -75,6 +84,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     authenticateKey: (key) => identity.authenticateKey(key),
     head: () => events.head(),
     quota,
+    idempotency,
     places,
     clock,
     logger,

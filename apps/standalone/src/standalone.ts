@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
+import { IdempotencyClaims, createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
 import type { Logger } from '@tracking/ports';
 import { Health, Shutdown, blaming, derivedKey, startManagementServer } from '@tracking/runtime';
 import type { StandaloneConfig } from './config.ts';
@@ -52,12 +52,23 @@ export async function startStandalone(
   shutdown.add('management', () => management.close());
 
   const { quota, places, clock, metrics, secrets } = engines;
+  const idempotency = await IdempotencyClaims.open({
+    ...engines.storage,
+    clock,
+    logger,
+    metrics,
+    secret: derivedKey(secrets.secretsKey, 'idempotency'),
+    // The data folder is locked: every other process that took one is dead.
+    takeOverAfterMs: 0,
+  });
+  shutdown.add('idempotency keys', () => idempotency.close());
   const api = await createHttpApi({
     ...features,
     events: publishedEvents,
     authenticateKey: (key) => features.identity.authenticateKey(key),
     head: () => eventStore.head(),
     quota,
+    idempotency,
     places,
     clock,
     logger,

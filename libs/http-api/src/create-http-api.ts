@@ -7,6 +7,7 @@ import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
 import { ErrorFilter } from './errors/error-filter.ts';
 import { HttpApiModule } from './http-api.module.ts';
+import { makeRetriesSafe } from './idempotency/safe-retries.ts';
 import { DEPRECATIONS, announceDeprecations } from './operations/deprecations.ts';
 import { OPERATIONS } from './operations/operations.ts';
 import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
@@ -50,6 +51,7 @@ export async function createHttpApi(
   fastify.addHook('onSend', (request, reply, payload, done) => done(null, unlessNotModified(request, reply, payload)));
   // After the body was read: what reads it runs in no request's context.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
+  makeRetriesSafe(fastify, dependencies.idempotency, errors);
   const observation = new Observation(logger, metrics);
   fastify.addHook('onResponse', (request, reply, done) => {
     observation.answered(request, reply);

@@ -7,6 +7,7 @@ import type { ShipmentsService } from '@tracking/shipments';
 import type { WebhookOperations } from '@tracking/webhooks';
 import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { EventsService } from './events/events-service.ts';
+import type { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
 
 /** Under which single {@link HttpApiDependencies} are injected: each provider names those that it uses. */
 export const IDENTITY = Symbol('identity');
@@ -31,6 +32,7 @@ export interface HttpApiDependencies {
   /** The end of the event store's log. @throws Unavailable */
   readonly head: EventStore['head'];
   readonly quota: Quota;
+  readonly idempotency: IdempotencyClaims;
   readonly places: Places;
   readonly clock: Clock;
   readonly logger: Logger;

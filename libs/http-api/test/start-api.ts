@@ -15,8 +15,8 @@ import { shipmentsService, eventBodies } from '@tracking/shipments';
 import { type LogLine, recordingLogger } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
-import { createHttpApi } from '../src/index.ts';
-import type { HttpApiDependencies, HttpApiSettings } from '../src/index.ts';
+import { IdempotencyClaims, createHttpApi } from '../src/index.ts';
+import type { HttpApiDependencies, HttpApiSettings, IdempotencyOptions } from '../src/index.ts';
 import type { Deprecations } from '../src/operations/deprecations.ts';
 
 // A busy machine is no failure.
@@ -37,6 +37,8 @@ export interface ApiCall {
   readonly json?: unknown;
   /** Sent as it is, as `application/json` unless `headers` say otherwise. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
+  /** Ends the connection. */
+  readonly signal?: AbortSignal;
 }
 
 export interface StartOptions {
@@ -78,6 +80,10 @@ export async function startApi(options: StartOptions = {}) {
     settings: { appUrl: 'https://app.example', pollMs: 10, drainMs: 1_000 },
   });
   const events = new PublishedEvents(readModels, eventBodies({ eventStore, appUrl: 'https://app.example' }));
+  const claiming = { documentStore, leases, clock, logger, metrics, secret: randomBytes(32), takeOverAfterMs: 0 };
+  const idempotency = await IdempotencyClaims.open(claiming);
+  /** What is opened for single tests: the last is closed first. */
+  const opened: (() => Promise<unknown>)[] = [() => idempotency.close()];
   const dependencies = {
     shipments: shipmentsService({ eventStore, places, logger, metrics }),
     readModels,
@@ -85,6 +91,7 @@ export async function startApi(options: StartOptions = {}) {
     authenticateKey: (key) => identity.authenticateKey(key),
     head: () => eventStore.head(),
     quota,
+    idempotency,
     places,
     clock,
     logger,
@@ -126,6 +133,20 @@ export async function startApi(options: StartOptions = {}) {
     lines,
     counts,
     dependencies,
+    storage: { eventStore, documentStore },
+    /** Claims as another process of this API keeps them. */
+    claims: async (differing: Partial<IdempotencyOptions> = {}) => {
+      const claims = await IdempotencyClaims.open({ ...claiming, ...differing });
+      opened.push(() => claims.close());
+      return claims;
+    },
+    /** Another gateway over the same engines. */
+    gateway: async (differing: Partial<HttpApiDependencies>) => {
+      const gateway = await createHttpApi({ ...dependencies, ...differing });
+      opened.push(() => gateway.close());
+      await gateway.listen(0, '127.0.0.1');
+      return caller(await gateway.getUrl());
+    },
     /** Puts events where webhooks find them. */
     publish: (...published: readonly PublishedEvent[]) =>
       broker.publish(
@@ -138,6 +159,7 @@ export async function startApi(options: StartOptions = {}) {
     head: () => eventStore.head(),
     async stop() {
       await app.close();
+      for (const close of opened.reverse()) await close();
       await webhooks.stop();
       await outbound.close();
       await readModels.stop();
@@ -151,7 +173,7 @@ export type Api = Awaited<ReturnType<typeof startApi>>;
 
 /** Makes calls of the server at the URL. */
 export function caller(url: string) {
-  return async (method: string, path: string, { key, headers, json, raw }: ApiCall = {}): Promise<Answer> => {
+  return async (method: string, path: string, { key, headers, json, raw, signal }: ApiCall = {}): Promise<Answer> => {
     const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
     const response = await fetch(`${url}${path}`, {
       method,
@@ -162,6 +184,7 @@ export function caller(url: string) {
         ...headers,
       },
       ...(body !== undefined && { body }),
+      ...(signal && { signal }),
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';

@@ -1,6 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { KEY_PARAMETER, takeKey } from './idempotency-key.ts';
 import type { Deprecation, Deprecations } from '../operations/deprecations.ts';
 import type { OperationId } from '../operations/operations.ts';
 
@@ -15,6 +16,7 @@ not with the method asked for, is answered 405 with \`Allow\`.
 
 Header of a request | Meaning
 ---|---
+\`Idempotency-Key\` | Of a POST: sent again under the same key, it is carried out once and answered the same, for 24 hours.
 \`Prefer: handling=strict\` | Refuse unknown fields of a body and wrong check digits, instead of warning.
 \`Consistency-Token\` | Read nothing older than the write that answered with it.
 \`If-Match\` | Of a write: carry it out only if the resource still has one of these ETags; else 412.
@@ -27,7 +29,8 @@ Header of an answer | Meaning
 \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` | Requests per minute, those left, and the epoch second when all are free again.
 \`Consistency-Token\` | Of a write: its place, for reads by others, or through others, that must see it.
 \`ETag\` | Of one resource: its version. It changes with every change.
-\`Retry-After\` | Seconds, with 429 and 503.
+\`Idempotency-Replayed\` | \`true\` on the answer to a request that was answered before.
+\`Retry-After\` | Seconds, with 429 and 503, and where the first request under a key is under way.
 \`Deprecation\`, \`Sunset\`, \`Link\` | Of an operation that goes: since when, when it ends, and where to read what to use instead.`;
 
 /** The OpenAPI 3.1 description of the application's routes. */
@@ -50,6 +53,7 @@ const HEADERS = {
   'X-RateLimit-Reset': 'Epoch second when all are free again.',
   'Consistency-Token': 'The place of the write: sent with a read, nothing older is read.',
   ETag: 'The version of the resource; of a milestone that was posted, that of its shipment.',
+  'Idempotency-Replayed': '`true` where the request was answered before, under the same Idempotency-Key.',
   'Retry-After': 'Seconds.',
   'WWW-Authenticate': '`Bearer`.',
   Deprecation: 'Since when the operation is to be used no more: `@` and epoch seconds (RFC 9745).',
@@ -67,8 +71,10 @@ const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
 function withHeaders(document: OpenAPIObject, deprecations: Deprecations): OpenAPIObject {
   const schema = { type: 'string' as const };
   const headers = Object.entries(HEADERS).map(([name, description]) => [name, { description, schema }] as const);
-  document.components = { ...document.components, headers: Object.fromEntries(headers) };
+  const parameters = { [KEY_PARAMETER.name]: KEY_PARAMETER };
+  document.components = { ...document.components, parameters, headers: Object.fromEntries(headers) };
   for (const { get, post, patch, put, delete: remove } of Object.values(document.paths)) {
+    if (post) takeKey(post);
     for (const operation of [get, post, patch, put, remove]) {
       if (!operation) continue;
       giveHeaders(operation, { writes: operation !== get, removes: operation === remove });

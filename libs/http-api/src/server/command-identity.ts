@@ -20,11 +20,12 @@ declare module 'fastify' {
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * The one place where a command gets its id and time: after the body was read, before the handler. Whoever lets clients
- * choose the identity, as by an `Idempotency-Key`, does so here.
+ * The one place where a command gets its id and time: after the body was read, before the handler. Under an
+ * `Idempotency-Key` it has them already, from the key's claim.
  */
 export function giveCommandIdentity(request: FastifyRequest, clock: Clock): void {
-  if (!READING.has(request.method)) request.commandIdentity = { id: randomUUID(), at: clock().toISOString() };
+  if (READING.has(request.method)) return;
+  request.commandIdentity ??= { id: randomUUID(), at: clock().toISOString() };
 }
 
 export function commandIdentityOf({ commandIdentity, method }: FastifyRequest): CommandIdentity {

@@ -1,3 +1,4 @@
+export { SecretBox } from './endpoints/secret-box.ts';
 export { secretsKeyInUse, useSecretsKey } from './endpoints/secrets-key.ts';
 export type * from './requests.ts';
 export { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';

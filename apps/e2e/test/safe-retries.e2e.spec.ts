@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import type { Milestone, Shipment } from '@tracking/contracts';
+import { SERVICES } from '@tracking/system';
+import { eventually, patient, takeTime } from '@tracking/testing';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { HookServer, type Hook } from './receiver.ts';
+import { NO_ENGINES, startServices, type Services } from './subject.ts';
+import { all, newTenant, type Tenant } from './tenant.ts';
+
+if (NO_ENGINES === undefined) describe('the same POST, fifty times at once over two gateways', safeRetries);
+else test.todo(`the same POST, fifty times at once over two gateways [not tested: ${NO_ENGINES}]`);
+
+const AT_ONCE = 50;
+/** After which time each replica is killed, in milliseconds: before, while and after the first is carried out. */
+const KILLED_AFTER_MS = [0, 15, 40, 90];
+/** What a client leaves between a refusal and its next try, in milliseconds. */
+const ASKED_AGAIN_MS = 300;
+/** A claim of a gateway that died counts as under way for 15 s. */
+const PATIENT = { deadlineMs: 60_000 };
+
+/** What belongs to an answer, byte for byte. */
+function told({ status, data, headers }: AxiosResponse<string>): string {
+  const names = ['content-type', 'location', 'etag', 'consistency-token'];
+  return JSON.stringify([status, data, names.map((name) => headers[name] ?? null)]);
+}
+
+function safeRetries() {
+  let services: Services;
+  let tenant: Tenant;
+  let receiver: HookServer;
+  let hook: Hook;
+
+  beforeAll(async () => {
+    services = await startServices({ RATE_LIMIT_PER_MINUTE: '1000000' });
+    tenant = await newTenant(services);
+    receiver = await HookServer.start(0);
+    hook = await receiver.enabled(tenant.api, '/hook', {});
+  }, patient(240_000));
+  afterAll(async () => {
+    await receiver?.close();
+    await services?.stop();
+  }, patient(120_000));
+
+  /** Sends each of the requests by turns, over both gateways; answers what was told of each. */
+  function sender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
+    const named = requests.map(([path, body]) => ({ path, body, name: randomUUID(), answers: new Set<string>() }));
+    const send = async (api: AxiosInstance, index: number): Promise<number> => {
+      const request = named[index % named.length];
+      if (!request) throw new Error('no request');
+      const headers = { 'Idempotency-Key': request.name };
+      const options = { headers, transformResponse: (text: string) => text };
+      const answer = await api.post<string>(request.path, request.body, options);
+      if (answer.status < 300) request.answers.add(told(answer));
+      else if (answer.status !== 409 && answer.status !== 503) throw new Error(`${answer.status} ${answer.data}`);
+      else await takeTime(ASKED_AGAIN_MS);
+      return answer.status;
+    };
+    const fifty = async (until: (status: number) => void) => {
+      const turns = Array.from({ length: AT_ONCE }, (_, turn) => turn);
+      const attempt = (turn: number) => async () => until(await send(tenant.api, turn));
+      await Promise.all(turns.map((turn) => eventually(attempt(turn), PATIENT)));
+    };
+    return { named, fifty };
+  }
+
+  test.each(SERVICES.flatMap((service) => KILLED_AFTER_MS.map((ms) => [service, ms] as const)))(
+    'and kill -9 of a %s after %d ms: one resource, one answer',
+    async (service, afterMs) => {
+      const { data: shipment } = await tenant.api.post<Shipment>('/v1/shipments', { house_bill: randomUUID() });
+      const house_bill = randomUUID();
+      const url = `https://example.com/${randomUUID()}`;
+      const { named, fifty } = sender([
+        ['/v1/shipments', { house_bill }],
+        [`/v1/shipments/${shipment.id}/milestones`, { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' }],
+        ['/v1/webhook_endpoints', { url, event_types: ['*'] }],
+        [`/v1/webhook_endpoints/${hook.id}/test`, { type: 'shipment.created' }],
+      ]);
+      const tests = async () => {
+        const deliveries = await all<{ sandbox: boolean }>(tenant.api, `/v1/webhook_deliveries`, {
+          endpoint_id: hook.id,
+        });
+        return deliveries.filter(({ sandbox }) => sandbox).length;
+      };
+      const testsBefore = await tests();
+      const replica = services.system.services[service][0]?.process;
+      if (!replica) throw new Error(`no ${service}`);
+      const sending = fifty((status) => expect(status).toBeLessThan(300));
+      await takeTime(afterMs);
+      await replica.kill();
+      try {
+        await sending;
+      } finally {
+        await replica.run();
+      }
+      expect(named.map(({ path, answers }) => [path, answers.size])).toEqual(named.map(({ path }) => [path, 1]));
+      const shipments = await all<Shipment>(tenant.api, '/v1/shipments');
+      expect(shipments.filter((one) => one.house_bill === house_bill)).toHaveLength(1);
+      expect(await all<Milestone>(tenant.api, `/v1/shipments/${shipment.id}/milestones`)).toHaveLength(1);
+      expect(await tests()).toBe(testsBefore + 1);
+      const endpoints = await all<{ url: string }>(tenant.api, '/v1/webhook_endpoints');
+      const made = endpoints.filter((endpoint) => endpoint.url === url) as unknown as { id: string }[];
+      expect(made).toHaveLength(1);
+      await tenant.api.delete(`/v1/webhook_endpoints/${made[0]?.id}`);
+      const reused = await tenant.api.post(
+        '/v1/shipments',
+        {},
+        { headers: { 'Idempotency-Key': named[0]?.name ?? '' } },
+      );
+      expect([reused.status, reused.data.error.code]).toEqual([409, 'idempotency_key_reused']);
+    },
+    patient(150_000),
+  );
+}

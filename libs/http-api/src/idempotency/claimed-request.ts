@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify';
+import { invalidRequest } from '../errors/request-error.ts';
+
+export const HEADER = 'Idempotency-Key';
+const KEY_FORM = /^[\x20-\x7e]{1,255}$/;
+
+/** A request under an `Idempotency-Key`. */
+export interface ClaimedRequest {
+  /** Whose key it is: those of different scopes never meet. */
+  readonly scope: readonly string[];
+  readonly key: string;
+  /** What a repeat has in common with it: method, path with query, body. */
+  readonly content: string;
+}
+
+/** Whether its client wants to be able to repeat it. Methods other than POST are safe to repeat as they are. */
+export function isClaimed({ method, headers, routeOptions }: FastifyRequest): boolean {
+  return method === 'POST' && headers['idempotency-key'] !== undefined && routeOptions.config.operation !== undefined;
+}
+
+/**
+ * After the body was read and the principal is known. A session says the environment with each request, so it is in the
+ * scope. What needs no credentials is known by what it says, so that nobody gets the answer to another one's request.
+ * @throws RequestError `validation_failed`
+ */
+export function claimedRequest({ method, url, body, headers, principal }: FastifyRequest): ClaimedRequest {
+  const key = headers['idempotency-key'];
+  if (typeof key !== 'string' || !KEY_FORM.test(key)) {
+    const message = `${HEADER} must have 1 to 255 printable ASCII characters.`;
+    throw invalidRequest([{ param: HEADER, code: 'invalid_value', message }]);
+  }
+  const content = JSON.stringify([method, url, body]);
+  return { scope: principal ? [principal.credential_id, principal.environment] : [content], key, content };
+}

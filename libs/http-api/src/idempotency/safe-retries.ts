@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorFilter } from '../errors/error-filter.ts';
+import { RequestError } from '../errors/request-error.ts';
+import type { IdempotencyClaim } from './idempotency-claim.ts';
+import { HEADER, claimedRequest, isClaimed } from './claimed-request.ts';
+import type { IdempotencyClaims } from './idempotency-claims.ts';
+import { answerOf, giveAnswer, isKept, withoutAnswer } from './stored-answer.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What it carries out under an `Idempotency-Key`, until it is answered. */
+    claim: IdempotencyClaim | null;
+  }
+}
+
+/**
+ * Makes every POST of the API safe to send twice, where its client names it by an `Idempotency-Key`:
+ * docs/reference/http.md#safe-retries. The claim is kept after the body was read and before anything looks at it; the
+ * answer is stored before it is sent.
+ */
+export function makeRetriesSafe(fastify: FastifyInstance, claims: IdempotencyClaims, errors: ErrorFilter): void {
+  fastify.decorateRequest('claim', null);
+  fastify.addHook('preValidation', (request, reply, done) => {
+    if (isClaimed(request)) begin(claims, request, reply).then((goesOn) => goesOn && done(), done);
+    else done();
+  });
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    const { claim } = request;
+    request.claim = null;
+    if (claim === null) {
+      done(null, payload);
+      return;
+    }
+    end(claims, claim, reply, payload).then(
+      (sent) => done(null, sent),
+      // What is done stays done, and is not told: a repeat finds it.
+      (error: unknown) => errors.answer(error, request, withoutAnswer(reply)),
+    );
+  });
+}
+
+/** Answers whether the request goes on; where not, it is answered. */
+async function begin(claims: IdempotencyClaims, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const taking = await claims.take(claimedRequest(request));
+  switch (taking.kind) {
+    case 'taken': {
+      const { command_id, at } = taking.claim;
+      request.claim = taking.claim;
+      request.commandIdentity = { id: command_id, at };
+      return true;
+    }
+    case 'answered':
+      giveAnswer(reply, taking.answer).send(taking.answer.body);
+      return false;
+    case 'reused':
+      throw new RequestError('idempotency_key_reused', `The ${HEADER} was sent before with another path or body.`);
+    case 'in_progress':
+      throw inProgress();
+  }
+}
+
+/** Ends the claim as its answer says; answers the body to send. */
+async function end(
+  claims: IdempotencyClaims,
+  claim: IdempotencyClaim,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<unknown> {
+  const { statusCode } = reply;
+  if (statusCode >= 500) {
+    // Where not even that can be stored, the claim counts as a dead one's.
+    await claims.release(claim).catch(() => undefined);
+    return payload;
+  }
+  if (!isKept(statusCode)) {
+    await claims.forget(claim);
+    return payload;
+  }
+  const answer = answerOf(reply, payload);
+  const kept = await claims.keep(claim, answer);
+  if (kept === answer) return payload;
+  if (kept === undefined) throw inProgress();
+  giveAnswer(reply, kept);
+  return kept.body;
+}
+
+function inProgress(): RequestError {
+  const message = `The first request with this ${HEADER} is under way; try again.`;
+  return new RequestError('idempotency_in_progress', message, [], { 'Retry-After': '1' });
+}

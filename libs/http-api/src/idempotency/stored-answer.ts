@@ -1,0 +1,57 @@
+import type { SecretBox } from '@tracking/webhooks';
+import type { FastifyReply } from 'fastify';
+
+/**
+ * Headers that belong to an answer and come again with it. All others are of the single request: its id, its quota, what
+ * every answer has. `Set-Cookie` because a client that never saw the answer to its sign-in has no other way to its session.
+ */
+const HEADERS = ['content-type', 'location', 'etag', 'consistency-token', 'set-cookie'] as const;
+
+/** An answer as it was first sent. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  /** Every body of ours is UTF-8. */
+  readonly body: string;
+}
+
+/** What a command can come to, beside success. Other refusals are of the request as it is: it was not carried out. */
+const REFUSALS: ReadonlySet<number> = new Set([404, 409, 412]);
+
+/** Whether an answer of this status is the answer to every repeat. */
+export function isKept(status: number): boolean {
+  return status < 300 || REFUSALS.has(status);
+}
+
+/** What is about to be sent. */
+export function answerOf(reply: FastifyReply, payload: unknown): StoredAnswer {
+  if (payload !== undefined && payload !== null && typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
+    throw new TypeError('an answer that is a stream cannot be kept');
+  }
+  const headers: Record<string, string | string[]> = {};
+  for (const name of HEADERS) {
+    const value = reply.getHeader(name);
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value : String(value);
+  }
+  return { status: reply.statusCode, headers, body: payload?.toString() ?? '' };
+}
+
+/** Makes the reply this answer, whatever it was to be; its body is left to send. */
+export function giveAnswer(reply: FastifyReply, { status, headers }: StoredAnswer): FastifyReply {
+  return withoutAnswer(reply).code(status).headers(headers).header('Idempotency-Replayed', 'true');
+}
+
+/** Takes from the reply what belongs to an answer that is not sent. */
+export function withoutAnswer(reply: FastifyReply): FastifyReply {
+  for (const name of HEADERS) reply.removeHeader(name);
+  return reply;
+}
+
+/** @param claimId the answer opens for this claim alone */
+export function sealAnswer(box: SecretBox, claimId: string, answer: StoredAnswer): string {
+  return box.seal(JSON.stringify(answer), claimId);
+}
+
+export function openAnswer(box: SecretBox, claimId: string, sealed: string): StoredAnswer {
+  return JSON.parse(box.open(sealed, claimId)) as StoredAnswer;
+}

@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '@tracking/contracts';
+import { eventually, receivers } from '@tracking/testing';
+import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import type { ClientReceiver } from './client-endpoint.ts';
+import { MortalGateway } from './mortal-gateway.ts';
+import { startApi } from './start-api.ts';
+import type { Answer, Api } from './start-api.ts';
+
+const TAKE_OVER_MS = 15_000;
+
+let api: Api;
+let receiver: ClientReceiver;
+let key: string;
+beforeAll(async () => {
+  api = await startApi();
+  receiver = await startClientReceiver();
+});
+// Of its own, so that one scope holds all the endpoints of an operation.
+beforeEach(async () => {
+  key = await api.key('admin', 'live', `workspace-${randomUUID()}`);
+});
+afterAll(async () => {
+  await api.stop();
+  await receiver.close();
+});
+
+/** A POST that has not been sent yet, and what is seen of it afterwards. */
+interface Prepared {
+  readonly path: string;
+  readonly json?: JsonObject;
+  /** Another request that the same key is refused for. */
+  readonly other?: JsonObject;
+  /** Same however often it was sent: answers what it made or changed. */
+  effect(answer: Answer): Promise<unknown>;
+  readonly expected: unknown;
+}
+
+const get = async (path: string) => (await api.call('GET', path, { key })).body;
+const dataOf = async (path: string) => (await get(path))['data'] as JsonObject[];
+const post = async (path: string, json?: JsonObject) => {
+  const { status, body, text } = await api.call('POST', path, { key, json });
+  if (status >= 300) throw new Error(`${path}: ${text}`);
+  return body;
+};
+const newShipment = async () => String((await post('/v1/shipments', { house_bill: randomUUID() }))['id']);
+const eventTypes = async (id: unknown) => {
+  const events = await eventually(async () => {
+    const found = await dataOf(`/v1/events?shipment_id=${String(id)}`);
+    expect(found).not.toEqual([]);
+    return found;
+  });
+  return events.map(({ type }) => type);
+};
+const newEndpoint = () => enabledEndpoint(api, key, receiver.url);
+/** A delivery that succeeded. */
+const sentTest = async (endpoint: JsonObject) => {
+  const { id } = await post(`/v1/webhook_endpoints/${String(endpoint['id'])}/test`, { type: 'shipment.created' });
+  const path = `/v1/webhook_deliveries/${String(id)}`;
+  await eventually(async () => expect((await get(path))['completed_at']).not.toBeNull());
+  return path;
+};
+
+const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
+  upsertShipment: async () => {
+    const house_bill = randomUUID();
+    return {
+      path: '/v1/shipments',
+      json: { house_bill },
+      other: { house_bill: randomUUID() },
+      effect: async () =>
+        (await dataOf('/v1/shipments?limit=200')).filter((shipment) => shipment['house_bill'] === house_bill).length,
+      expected: 1,
+    };
+  },
+  recordMilestone: async () => {
+    const id = await newShipment();
+    const json = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
+    return {
+      path: `/v1/shipments/${id}/milestones`,
+      json,
+      other: { ...json, code: 'gated_out' },
+      effect: async () => (await dataOf(`/v1/shipments/${id}/milestones`)).length,
+      expected: 1,
+    };
+  },
+  cancelShipment: async () => {
+    const id = await newShipment();
+    return {
+      path: `/v1/shipments/${id}/cancel`,
+      effect: async ({ body }) => [
+        await eventTypes(id),
+        (await get(`/v1/shipments/${id}`))['version'] === body['version'],
+      ],
+      expected: [['shipment.created', 'shipment.updated'], true],
+    };
+  },
+  reopenShipment: async () => {
+    const id = await newShipment();
+    await post(`/v1/shipments/${id}/cancel`);
+    return {
+      path: `/v1/shipments/${id}/reopen`,
+      effect: async ({ body }) => [
+        await eventTypes(id),
+        (await get(`/v1/shipments/${id}`))['version'] === body['version'],
+      ],
+      expected: [['shipment.created', 'shipment.updated', 'shipment.updated'], true],
+    };
+  },
+  createWebhookEndpoint: async () => {
+    const url = `https://example.com/${randomUUID()}`;
+    return {
+      path: '/v1/webhook_endpoints',
+      json: { url, event_types: ['*'] },
+      other: { url, event_types: ['shipment.created'] },
+      effect: async () => (await dataOf('/v1/webhook_endpoints')).filter((one) => one['url'] === url).length,
+      expected: 1,
+    };
+  },
+  verifyWebhookEndpoint: async () => {
+    const { id } = await post('/v1/webhook_endpoints', { url: receiver.url, event_types: ['*'] });
+    const path = `/v1/webhook_endpoints/${String(id)}`;
+    return {
+      path: `${path}/verify`,
+      effect: async ({ body }) => (await get(path))['last_verification'] !== null && body['last_verification'] !== null,
+      expected: true,
+    };
+  },
+  enableWebhookEndpoint: async () => {
+    const path = `/v1/webhook_endpoints/${String((await newEndpoint())['id'])}`;
+    await post(`${path}/disable`);
+    return { path: `${path}/enable`, effect: async () => (await get(path))['status'], expected: 'enabled' };
+  },
+  disableWebhookEndpoint: async () => {
+    const path = `/v1/webhook_endpoints/${String((await newEndpoint())['id'])}`;
+    return { path: `${path}/disable`, effect: async () => (await get(path))['status'], expected: 'disabled' };
+  },
+  testWebhookEndpoint: async () => {
+    const { id } = await newEndpoint();
+    return {
+      path: `/v1/webhook_endpoints/${String(id)}/test`,
+      json: { type: 'shipment.created' },
+      other: { type: 'shipment.updated' },
+      effect: async () => (await dataOf(`/v1/webhook_deliveries?endpoint_id=${String(id)}`)).length,
+      expected: 1,
+    };
+  },
+  retryWebhookDelivery: async () => {
+    const path = await sentTest(await newEndpoint());
+    return {
+      path: `${path}/retry`,
+      effect: async () =>
+        eventually(async () => {
+          const manual = ((await get(path))['attempts'] as JsonObject[]).filter(
+            (attempt) => attempt['manual'] === true,
+          );
+          expect(manual).not.toEqual([]);
+          return manual.length;
+        }),
+      expected: 1,
+    };
+  },
+  discardWebhookDelivery: async () => {
+    receiver.behave(receivers.answers(500, ''));
+    const path = await sentTest(await newEndpoint());
+    receiver.behave(receivers.answers(204, ''));
+    return { path: `${path}/discard`, effect: async () => (await get(path))['status'], expected: 'discarded' };
+  },
+};
+
+const told = ({ status, headers, text }: Answer) => ({
+  status,
+  text,
+  headers: ['content-type', 'location', 'etag', 'consistency-token'].map((name) => headers.get(name)),
+});
+
+describe.each([
+  ['as of a process that is alone on its data', 0],
+  ['as of one among several', TAKE_OVER_MS],
+])('a gateway is killed at a step, its claim counting %s', (_, takeOverAfterMs) => {
+  const mortal = new MortalGateway();
+  let ahead = 0;
+  let gateways: readonly Api['call'][];
+  beforeAll(async () => {
+    const options = { takeOverAfterMs, clock: () => new Date(Date.now() + ahead) };
+    const documentStore = mortal.store(api.storage.documentStore);
+    const dying = {
+      idempotency: await api.claims({ ...options, documentStore }),
+      ...mortal.features(api.dependencies),
+    };
+    const left = [await api.claims(options), await api.claims(options)].map((idempotency) => ({ idempotency }));
+    gateways = await Promise.all([dying, ...left].map((differing) => api.gateway(differing)));
+  });
+
+  /** Sends it to a gateway that dies at the step, then to others; answers whether it died. */
+  async function survives(prepare: () => Promise<Prepared>, step: number, before: boolean): Promise<boolean> {
+    const { path, json, other, effect, expected } = await prepare();
+    const [dying, second, third] = gateways;
+    if (!dying || !second || !third) throw new Error('three gateways');
+    const headers = { 'idempotency-key': randomUUID() };
+    const send = (call: Api['call']) => call('POST', path, { key, json, headers });
+
+    mortal.revive(step, before);
+    const first = await send(dying);
+    let answer = mortal.dead ? await send(second) : first;
+    if (answer.status === 409) {
+      // Nobody can know yet that it died.
+      expect([takeOverAfterMs, answer.text]).toEqual([
+        TAKE_OVER_MS,
+        expect.stringContaining('idempotency_in_progress'),
+      ]);
+      expect(answer.headers.get('retry-after')).toBe('1');
+      ahead += TAKE_OVER_MS;
+      answer = await send(second);
+    }
+    expect([answer.status < 300, answer.text]).toEqual([true, answer.text]);
+    for (const gateway of [third, second, third]) {
+      const again = await send(gateway);
+      expect([told(again), again.headers.get('idempotency-replayed')]).toEqual([told(answer), 'true']);
+    }
+    expect(await effect(answer)).toEqual(expected);
+    if (other) {
+      const refused = await third('POST', path, { key, json: other, headers });
+      expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('idempotency_key_reused')]);
+    }
+    return mortal.dead;
+  }
+
+  it.each(Object.keys(OPERATIONS))('%s has one outcome and one answer', async (operation) => {
+    const prepare = OPERATIONS[operation];
+    if (!prepare) throw new Error(operation);
+    const steps: number[] = [];
+    for (const before of [true, false]) {
+      let step = 1;
+      while (await survives(prepare, step, before)) step += 1;
+      steps.push(step - 1);
+    }
+    // Its claim, its command, its answer.
+    expect(steps).toEqual([3, 3]);
+  });
+});
+
+describe('an attempt that was taken for dead', () => {
+  it('sends the answer of the one that took its place', async () => {
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const { shipments } = api.dependencies;
+    let ahead = 0;
+    const options = { takeOverAfterMs: TAKE_OVER_MS, clock: () => new Date(Date.now() + ahead) };
+    const slow = await api.gateway({
+      idempotency: await api.claims(options),
+      shipments: {
+        ...shipments,
+        upsertShipment: async (command) => {
+          begun.resolve();
+          await held.promise;
+          return shipments.upsertShipment(command);
+        },
+      },
+    });
+    const fast = await api.gateway({ idempotency: await api.claims(options) });
+    const json = { house_bill: randomUUID() };
+    const request = { key, json, headers: { 'idempotency-key': randomUUID() } };
+    const first = slow('POST', '/v1/shipments', request);
+    await begun.promise;
+    ahead = TAKE_OVER_MS;
+    const second = await fast('POST', '/v1/shipments', request);
+    expect([second.status, second.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    await api.call('POST', `/v1/shipments/${String(second.body['id'])}/cancel`, { key });
+    held.resolve();
+    const late = await first;
+    expect([told(late), late.headers.get('idempotency-replayed')]).toEqual([told(second), 'true']);
+  });
+
+  it('sends none while the other one is at it', async () => {
+    const holds = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { shipments } = api.dependencies;
+    const gateways = await Promise.all(
+      holds.map(async (held, index) =>
+        api.gateway({
+          idempotency: await api.claims({ takeOverAfterMs: 0 }),
+          shipments: {
+            ...shipments,
+            upsertShipment: async (command) => {
+              begun[index]?.resolve();
+              await held.promise;
+              return shipments.upsertShipment(command);
+            },
+          },
+        }),
+      ),
+    );
+    const request = { key, json: { house_bill: randomUUID() }, headers: { 'idempotency-key': randomUUID() } };
+    const [first, second] = gateways.map((call, index) => async () => {
+      const answering = call('POST', '/v1/shipments', request);
+      await begun[index]?.promise;
+      return answering;
+    });
+    if (!first || !second) throw new Error('two gateways');
+    const early = first();
+    await begun[0]?.promise;
+    const late = second();
+    await begun[1]?.promise;
+    holds[0]?.resolve();
+    const refused = await early;
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('idempotency_in_progress')]);
+    expect(refused.headers.get('location')).toBeNull();
+    holds[1]?.resolve();
+    const answer = await late;
+    expect(answer.status).toBe(201);
+    expect(told(await api.call('POST', '/v1/shipments', request))).toEqual(told(answer));
+  });
+});

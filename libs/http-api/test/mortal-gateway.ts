@@ -1,0 +1,72 @@
+import { Unavailable } from '@tracking/ports';
+import type { CollectionSpec, DocumentStore } from '@tracking/ports';
+import type { HttpApiDependencies } from '../src/index.ts';
+
+/** What changes something outside of it. */
+const WRITES = ['insert', 'replace', 'delete', 'upsert', 'writeMany', 'claim'];
+const COMMANDS: Readonly<Record<'shipments' | 'endpoints' | 'deliveries', readonly string[]>> = {
+  shipments: ['upsertShipment', 'recordMilestone', 'cancelShipment', 'reopenShipment'],
+  endpoints: ['create', 'verify', 'enable', 'disable', 'test'],
+  deliveries: ['retry', 'discard'],
+};
+
+/**
+ * A gateway that can die, as by kill -9: from one instant on no call that it makes has an effect or an answer, so that
+ * whatever it tells its clients from then on counts as never told.
+ */
+export class MortalGateway {
+  dead = false;
+  private steps = 0;
+  private dieAt = Infinity;
+  private before = true;
+
+  /**
+   * It lives, until it is to die again.
+   * @param dieAt the number of the call from now on, from 1, at which it dies
+   * @param before whether it dies before that call has its effect, or after it but before its answer
+   */
+  revive(dieAt: number, before: boolean): void {
+    Object.assign(this, { dead: false, steps: 0, dieAt, before });
+  }
+
+  /** Where its claims are. */
+  store(store: DocumentStore): DocumentStore {
+    const collection = async (spec: CollectionSpec) => this.wrap(await store.collection(spec), WRITES);
+    return new Proxy(store, {
+      get: (of, name: keyof DocumentStore) => (name === 'collection' ? collection : of[name].bind(of)),
+    });
+  }
+
+  /** The features behind it. */
+  features({ shipments, webhooks }: Pick<HttpApiDependencies, 'shipments' | 'webhooks'>) {
+    return {
+      shipments: this.wrap(shipments, COMMANDS.shipments),
+      webhooks: {
+        endpoints: this.wrap(webhooks.endpoints, COMMANDS.endpoints),
+        deliveries: this.wrap(webhooks.deliveries, COMMANDS.deliveries),
+      },
+    };
+  }
+
+  private wrap<T extends object>(target: T, writes: readonly string[]): T {
+    return new Proxy(target, {
+      get: (of, name: string & keyof T) => {
+        const method = of[name];
+        if (typeof method !== 'function') return method;
+        return (...args: unknown[]) =>
+          this.call(writes.includes(name), () => (method as (...all: unknown[]) => Promise<unknown>).apply(of, args));
+      },
+    });
+  }
+
+  private async call<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
+    if (isStep) this.steps += 1;
+    const isLast = isStep && this.steps === this.dieAt;
+    if (isLast && this.before) this.dead = true;
+    if (this.dead) throw new Unavailable('gateway', 'killed');
+    const answer = await action();
+    if (isLast) this.dead = true;
+    if (this.dead) throw new Unavailable('gateway', 'killed');
+    return answer;
+  }
+}
