@@ -31,6 +31,8 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
   /** Lets operators in on the management port. */
   readonly administrationToken: string;
   readonly rateLimitPerMinute: number;
+  /** How long published events are answered, in milliseconds; the projections' own. */
+  readonly eventRetentionMs: number;
   readonly trustedProxies: readonly string[];
   readonly placesFile: string | undefined;
   /** Of one attempt at an endpoint, in milliseconds; the webhooks service's own. */
@@ -61,6 +63,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): GatewayConf
     administrationToken: read.required('ADMINISTRATION_TOKEN'),
     ...secretsKeySettings(read),
     rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
+    eventRetentionMs: read.get('RETENTION_EVENTS'),
     trustedProxies: read.get('TRUSTED_PROXIES'),
     placesFile: read.get('PLACES_FILE'),
     webhookTimeoutMs: read.get('WEBHOOKS_TIMEOUT'),

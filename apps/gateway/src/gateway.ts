@@ -58,6 +58,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     logger,
     metrics,
     project: false,
+    eventRetentionMs: config.eventRetentionMs,
   });
   shutdown.add('read models', () => readModels.stop());
   const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));

@@ -6,10 +6,17 @@ import { eventStoreDbSettings, mongoSettings, serviceSettings, type ServiceSetti
 export interface ProjectionsConfig extends ServiceSettings {
   readonly eventStoreDb: EventStoreDbOptions;
   readonly mongo: { readonly url: string };
+  /** How long published events are kept, in milliseconds. */
+  readonly eventRetentionMs: number;
 }
 
 /** @throws ConfigError naming the variable that is wrong */
 export function loadConfig(env: EnvironmentVariables = process.env): ProjectionsConfig {
   const read = new ConfigReader(env);
-  return { ...serviceSettings(read), eventStoreDb: eventStoreDbSettings(read), mongo: mongoSettings(read) };
+  return {
+    ...serviceSettings(read),
+    eventStoreDb: eventStoreDbSettings(read),
+    mongo: mongoSettings(read),
+    eventRetentionMs: read.get('RETENTION_EVENTS'),
+  };
 }

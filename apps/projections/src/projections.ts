@@ -10,7 +10,9 @@ export async function startProjections(config: ProjectionsConfig): Promise<void>
   const eventStore = openEventStoreDb(service, config.eventStoreDb);
   const { documentStore, leases } = openMongo(service, config.mongo);
 
-  const readModels = await ReadModels.start({ eventStore, documentStore, leases, clock, logger, metrics });
+  const { eventRetentionMs } = config;
+  const following = { eventStore, documentStore, leases, clock, logger, metrics };
+  const readModels = await ReadModels.start({ ...following, eventRetentionMs });
   shutdown.add('read models', () => readModels.stop());
   await readModels.ready;
   service.ready();

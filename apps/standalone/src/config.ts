@@ -24,6 +24,8 @@ export interface StandaloneConfig {
   /** Id of the key that was lost and that this one takes the place of. */
   readonly lostSecretsKey: string | undefined;
   readonly rateLimitPerMinute: number;
+  /** How long published events are kept, in milliseconds. */
+  readonly eventRetentionMs: number;
   readonly managementHost: string;
   readonly managementPort: number;
   readonly trustedProxies: readonly string[];
@@ -48,6 +50,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): StandaloneC
     secretsKey: read.get('SECRETS_KEY'),
     lostSecretsKey: read.get('SECRETS_KEY_LOST'),
     rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
+    eventRetentionMs: read.get('RETENTION_EVENTS'),
     managementHost: read.get('MANAGEMENT_HOST'),
     managementPort: read.get('MANAGEMENT_PORT'),
     trustedProxies: read.get('TRUSTED_PROXIES'),

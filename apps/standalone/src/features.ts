@@ -31,7 +31,7 @@ export async function startFeatures(
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const shipments = shipmentsService({ eventStore, places, logger, metrics });
   const following = { ...storage, clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
-  const readModels = await ReadModels.start(following);
+  const readModels = await ReadModels.start({ ...following, eventRetentionMs: config.eventRetentionMs });
   shutdown.add('read models', () => readModels.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const webhooks = await Webhooks.start({

@@ -6,6 +6,7 @@ import type { HttpApiDependencies } from './dependencies.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
 import { ErrorFilter } from './errors/error-filter.ts';
+import { openEventStreams } from './events/stream/open-event-streams.ts';
 import { HttpApiModule } from './http-api.module.ts';
 import { makeRetriesSafe } from './idempotency/safe-retries.ts';
 import { DEPRECATIONS, announceDeprecations } from './operations/deprecations.ts';
@@ -58,7 +59,14 @@ export async function createHttpApi(
     done();
   });
 
-  const app = await NestFactory.create<NestFastifyApplication>(HttpApiModule.with(dependencies), adapter, {
+  const streaming = openEventStreams(dependencies);
+  fastify.addHook('preClose', (done) => {
+    streaming.close();
+    done();
+  });
+
+  const module = HttpApiModule.with(dependencies, { admission, observation, ...streaming });
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: nestLogger(logger),
     bodyParser: false,
     abortOnError: false,

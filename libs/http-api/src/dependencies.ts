@@ -8,6 +8,7 @@ import type { WebhookOperations } from '@tracking/webhooks';
 import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { EventsService } from './events/events-service.ts';
 import type { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
+import type { EventStreamSettings } from './events/stream/event-streams.ts';
 
 /** Under which single {@link HttpApiDependencies} are injected: each provider names those that it uses. */
 export const IDENTITY = Symbol('identity');
@@ -61,4 +62,6 @@ export interface HttpApiSettings {
    * to another replica. 0 by default.
    */
   readonly answerWaitMs?: number;
+  /** Bounds and times of event streams, where they are others than usual. */
+  readonly eventStreams?: Partial<EventStreamSettings>;
 }

@@ -6,6 +6,9 @@ import { AuditTrail } from './audit/audit-trail.ts';
 import * as tokens from './dependencies.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
 import { EventsController } from './events/events.controller.ts';
+import { EventStreams } from './events/stream/event-streams.ts';
+import { Following } from './events/stream/following.ts';
+import { EventsStreamController } from './events/stream/events-stream.controller.ts';
 import { HealthController } from './health/health.controller.ts';
 import { ApiKeysController } from './identity/api-keys.controller.ts';
 import { IdentityWrites } from './identity/identity-writes.ts';
@@ -14,6 +17,8 @@ import { MilestoneCodesController } from './milestones/milestone-codes.controlle
 import { MilestonesController } from './milestones/milestones.controller.ts';
 import { Cursors } from './paging/cursors.ts';
 import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
+import { Admission } from './server/admission.ts';
+import { Observation } from './server/observation.ts';
 import { Sealer } from './server/seal.ts';
 import { CancellationController } from './shipments/cancellation.controller.ts';
 import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
@@ -25,10 +30,18 @@ import { WebhookEndpointsController } from './webhooks/webhook-endpoints.control
 import { WebhookWrites } from './webhooks/webhook-writes.ts';
 import { SettingsController } from './workspace-settings/settings.controller.ts';
 
+/** What routes share with the hooks before them. */
+export interface HttpApiParts {
+  readonly admission: Admission;
+  readonly observation: Observation;
+  readonly following: Following;
+  readonly streams: EventStreams;
+}
+
 /** The routes of the public API. Every provider is a singleton; what belongs to a request is on the request. */
 @Module({})
 export class HttpApiModule {
-  static with(dependencies: HttpApiDependencies): DynamicModule {
+  static with(dependencies: HttpApiDependencies, parts: HttpApiParts): DynamicModule {
     const { readModels, settings } = dependencies;
     const sealer = new Sealer(settings.cursorSecret);
     const readYourWrites = new ReadYourWrites(sealer, readModels, {
@@ -42,6 +55,7 @@ export class HttpApiModule {
         CancellationController,
         MilestonesController,
         MilestoneCodesController,
+        EventsStreamController,
         EventsController,
         WebhookEndpointsController,
         WebhookDeliveriesController,
@@ -65,6 +79,10 @@ export class HttpApiModule {
         { provide: tokens.LOGGER, useValue: dependencies.logger },
         { provide: tokens.HEALTH, useValue: dependencies.health },
         { provide: tokens.SETTINGS, useValue: settings },
+        { provide: Admission, useValue: parts.admission },
+        { provide: Observation, useValue: parts.observation },
+        { provide: Following, useValue: parts.following },
+        { provide: EventStreams, useValue: parts.streams },
         { provide: ReadYourWrites, useValue: readYourWrites },
         { provide: Cursors, useValue: new Cursors(sealer) },
         ShipmentReader,

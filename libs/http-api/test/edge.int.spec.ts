@@ -28,6 +28,7 @@ const ROUTES = [
   ['GET', '/v1/milestone_codes', 'shipments:read'],
   ['GET', '/v1/events', 'shipments:read'],
   ['GET', '/v1/events/evt_a', 'shipments:read'],
+  ['GET', '/v1/events/stream', 'shipments:read'],
   ['POST', '/v1/webhook_endpoints', 'webhooks:manage'],
   ['GET', '/v1/webhook_endpoints', 'webhooks:manage'],
   ['GET', '/v1/webhook_endpoints/whe_a', 'webhooks:manage'],

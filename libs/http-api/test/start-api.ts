@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,6 +128,7 @@ export async function startApi(options: StartOptions = {}) {
 
   return {
     url,
+    server: app.getHttpServer() as Server,
     call: caller(url),
     identity,
     key,

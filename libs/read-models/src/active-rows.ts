@@ -1,3 +1,4 @@
+import type { Timestamp } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Position } from '@tracking/ports';
 import type { CheckpointDocument, Partition } from '@tracking/subscriptions';
@@ -20,6 +21,8 @@ export interface ActiveRowsParts {
   readonly maxWaiters: number;
   /** For how long a replaced generation can still be queried. */
   readonly graceMs: number;
+  /** Rows that have a retention are kept from then on; all where it is absent. */
+  readonly keptSince?: () => Timestamp;
 }
 
 /** The generation of a read model that this process queries. */
@@ -47,6 +50,11 @@ export class ActiveRows<R extends ReadModelRow> {
     const { generation } = this.progress;
     if (generation === undefined) throw new Unavailable('read models', 'no generation is known yet');
     return this.parts.collections.open<R>(rowsOf(this.model, generation));
+  }
+
+  /** Rows from before are over their retention, whether or not they are still there; undefined where there is none. */
+  keptSince(): Timestamp | undefined {
+    return this.parts.keptSince?.();
   }
 
   /** Looks at the pointer again when it is stale: behind the caller, unless the generation may be gone by now. */

@@ -198,7 +198,8 @@ export class Lifecycle {
     const rows = await collections.open<ReadModelRow>(rowsOf(model, generation));
     const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
     const cache = new LRUCache<string, ReadModelRow>({ maxSize: cachedRows, sizeCalculation });
-    return new BatchProjector({ model, rows, cache, scopes: new StreamScopes(eventStore) });
+    const keptSince = () => this.active.keptSince();
+    return new BatchProjector({ model, rows, cache, scopes: new StreamScopes(eventStore), keptSince });
   }
 
   private async stopProjecting(generation: number): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Scope } from '@tracking/contracts';
+import type { Scope, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document, IndexSpec, Position } from '@tracking/ports';
 import type { ShipmentEvent } from '@tracking/shipments-domain';
 
@@ -51,6 +51,8 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
    * @param row only ids named by `reads`
    */
   apply(event: ProjectedEvent, row: (id: string) => R | undefined): readonly R[];
+  /** From when a row's retention counts, where rows have one. What is over it when it is projected is not stored. */
+  retainedFrom?(row: R): Timestamp;
   /** Share of the row cache that a row takes, a whole number; an ordinary row takes 1. */
   weight?(row: R): number;
 }

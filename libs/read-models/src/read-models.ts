@@ -10,6 +10,7 @@ import { digest } from './digest.ts';
 import type { Digest } from './digest.ts';
 import { Generations } from './generations.ts';
 import { Lifecycle, type LifecycleParts } from './lifecycle.ts';
+import { EventSweeper } from './published-events/event-sweeper.ts';
 import { ProjectionMetrics } from './projection/projection-metrics.ts';
 import { type OpenReadModels, READ_MODEL_NAMES, openReadModels } from './registry.ts';
 import type { ReadModelName, ReadModelQueries } from './registry.ts';
@@ -39,6 +40,10 @@ export interface ReadModelsOptions {
   readonly cachedRows?: number;
   /** Most reads that wait for each read model at once; beyond: `Busy`. 10,000 by default. */
   readonly maxWaiters?: number;
+  /** How long published events are kept from their `created_at`, in milliseconds; without end by default. */
+  readonly eventRetentionMs?: number;
+  /** From one look for published events over their retention to the next, in milliseconds; 30 minutes by default. */
+  readonly sweepEveryMs?: number;
 }
 
 /** Of a process that only queries: all it asks of the event store is how far that is. */
@@ -77,6 +82,7 @@ export class ReadModels {
   private readonly lifecycles: ReadonlyMap<string, Lifecycle>;
   private readonly generations: Generations;
   private readonly parkedStreams: ParkedStreams;
+  private readonly sweeper: EventSweeper | undefined;
   private readonly stopping = new AbortController();
 
   private constructor(private readonly options: ReadModelsOptions | QueryingOptions) {
@@ -86,7 +92,11 @@ export class ReadModels {
     this.generations = new Generations(collections);
     const shared = { partitions, collections, generations: this.generations, graceMs };
     const checkpoints = new CheckpointPoller(collections, READ_MODEL_NAMES);
-    const { rows, queries } = openReadModels({ ...shared, checkpoints, maxWaiters });
+    const { clock, eventRetentionMs } = options;
+    const retention = eventRetentionMs !== undefined && {
+      keptSince: () => new Date(clock().getTime() - eventRetentionMs).toISOString(),
+    };
+    const { rows, queries } = openReadModels({ ...shared, ...retention, checkpoints, maxWaiters });
 
     this.rows = rows;
     this.queries = queries;
@@ -96,6 +106,10 @@ export class ReadModels {
     };
     this.lifecycles = new Map(options.project === false ? [] : this.projecting(options, shared));
     this.parkedStreams = new ParkedStreams(documentStore, (name) => this.lifecycles.get(name)?.retryParked());
+    if (options.project !== false && eventRetentionMs !== undefined) {
+      this.sweeper = new EventSweeper({ ...options, active: rows.published_events });
+      this.sweeper.job.start();
+    }
     this.ready = Promise.all(READ_MODEL_NAMES.map((name) => this.start(name))).then(() => undefined);
   }
 
@@ -160,6 +174,7 @@ export class ReadModels {
   /** Finishes the batches in hand, writes the checkpoints, hands the leases over. Queries go on being answered. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    await this.sweeper?.job.stop();
     await Promise.all([...this.lifecycles.values()].map((lifecycle) => lifecycle.stop()));
     for (const { progress } of Object.values(this.rows)) progress.close();
   }

@@ -144,6 +144,12 @@ export const SETTINGS = {
     default: '30d',
     for: 'how long deliveries that came to another end are kept; pending ones never go',
   },
+  RETENTION_EVENTS: {
+    type: duration,
+    of: ['standalone', 'gateway', 'projections'],
+    default: '30d',
+    for: 'how long `/v1/events` answers what happened; the same on all',
+  },
   SECRETS_KEY: {
     type: bytes(32),
     of: ['standalone', 'gateway', 'webhooks', 'setup'],

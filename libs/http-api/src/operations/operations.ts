@@ -17,6 +17,7 @@ export const OPERATIONS = {
   listMilestoneCodes: 'shipments:read',
   listEvents: 'shipments:read',
   getEvent: 'shipments:read',
+  streamEvents: 'shipments:read',
   createWebhookEndpoint: 'webhooks:manage',
   listWebhookEndpoints: 'webhooks:manage',
   getWebhookEndpoint: 'webhooks:manage',

@@ -1,3 +1,4 @@
+import { isInScope } from '@tracking/contracts';
 import type { Principal } from '@tracking/identity';
 import type { Quota } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -33,6 +34,23 @@ export class Admission {
     }
     requireAccess(principal, access);
     request.principal = principal;
+  }
+
+  /**
+   * Whether a request that was admitted, and is answered for long, would be admitted now. Its quota is not asked again.
+   * @throws Unavailable
+   */
+  async isStillAdmitted(request: FastifyRequest): Promise<boolean> {
+    const { access = 'open' } = request.routeOptions.config;
+    const before = request.principal;
+    try {
+      const now = await this.principal(request);
+      if (access !== 'open') requireAccess(now, access);
+      return before !== null && now.credential_id === before.credential_id && isInScope(now, before);
+    } catch (error) {
+      if (error instanceof RequestError) return false;
+      throw error;
+    }
   }
 
   private async principal(request: FastifyRequest): Promise<Principal> {

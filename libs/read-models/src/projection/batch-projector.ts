@@ -1,3 +1,4 @@
+import type { Timestamp } from '@tracking/contracts';
 import type { Collection, StoredEvent, CollectionWrite } from '@tracking/ports';
 import type { EventFailure, EventHandler } from '@tracking/subscriptions';
 import type { LRUCache } from 'lru-cache';
@@ -10,6 +11,8 @@ export interface ProjectorParts {
   readonly rows: Collection<ReadModelRow>;
   readonly cache: LRUCache<string, ReadModelRow>;
   readonly scopes: StreamScopes;
+  /** Rows from before it are over their retention; undefined: there is none. */
+  readonly keptSince?: () => Timestamp | undefined;
 }
 
 interface Decoded {
@@ -31,13 +34,15 @@ export class BatchProjector implements EventHandler {
     const { decoded, ids } = await this.decode(events, failures);
     const present = await this.present(ids);
 
+    const keptSince = model.retainedFrom && this.parts.keptSince?.();
+    const isKept = (after: ReadModelRow) => keptSince === undefined || model.retainedFrom!(after) >= keptSince;
     const changed = new Map<string, ReadModelRow>();
     const row = (id: string): ReadModelRow | undefined => changed.get(id) ?? present.get(id);
     for (const { stored, projected } of decoded) {
       const failure = failures.get(stored.stream);
       if (failure && failure.event.revision < stored.revision) continue;
       try {
-        for (const after of model.apply(projected, row)) changed.set(after.id, after);
+        for (const after of model.apply(projected, row).filter(isKept)) changed.set(after.id, after);
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
       }

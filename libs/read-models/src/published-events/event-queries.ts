@@ -23,13 +23,25 @@ export interface EventListQuery {
   readonly after?: SortValues | undefined;
 }
 
+type PositionRange = { readonly gt: Position; readonly lt?: Position; readonly lte?: Position };
+
 /**
  * An event is stored this long after its `created_at` at most: a command keeps its time for as long as a client may
  * repeat it under its `Idempotency-Key` (24 h), and the clocks of replicas differ a little.
  */
 const STORED_WITHIN_MS = 25 * 3_600_000;
 
-/** Which public events there are, and where they are made again from. */
+/** A stretch of the log, oldest first. */
+export interface LogStretch {
+  /** Everything later than this; all of it where it is empty. */
+  readonly after: Position;
+  /** This included. */
+  readonly upTo: Position;
+  /** At least 1. */
+  readonly limit: number;
+}
+
+/** Which public events there are, and where they are made again from. What is over its retention is none any more. */
 export class EventQueries {
   constructor(private readonly active: ActiveRows<PublishedEventRow>) {}
 
@@ -40,18 +52,10 @@ export class EventQueries {
    */
   async list(scope: Scope, { filter, limit, after }: EventListQuery): Promise<QueryPage<EventReference>> {
     const rows = await this.active.rows();
-    const position = await this.range(rows, scope, filter, after);
+    const since = later(filter.since, this.active.keptSince());
+    const position = await this.range(rows, scope, { ...filter, since }, after);
     if (position === undefined) return { items: [], next: undefined };
-    const { since, until } = filter;
-    const times = (since ?? until) === undefined ? {} : { created_at: between(since, until) };
-    const sort = { fields: ['position'] };
-    const page = (narrower: Filter) =>
-      rows.find({ filter: { ...narrower, ...times, position }, sort, limit: limit + 1 });
-    const pages = await Promise.all(narrowed(scope, filter).map(page));
-    const found = pages
-      .flat()
-      .filter((row) => isInScope(row, scope))
-      .sort(byPosition);
+    const found = await page(rows, scope, { ...filter, since, position, limit: limit + 1 });
     const items = found.slice(0, limit);
     const last = items[items.length - 1];
     return {
@@ -61,8 +65,54 @@ export class EventQueries {
   }
 
   /** @throws Unavailable */
-  async get(scope: Scope, id: string): Promise<EventReference | undefined> {
-    return find(await this.active.rows(), scope, id);
+  async get(scope: Scope, id: string): Promise<PublishedEventRow | undefined> {
+    return this.find(await this.active.rows(), scope, id);
+  }
+
+  /** The last event of the scope up to the position. @throws Unavailable, Busy */
+  async newest(scope: Scope, upTo: Position): Promise<PublishedEventRow | undefined> {
+    const rows = await this.active.rows();
+    const filter = { ...inScope(scope), position: { lte: upTo } };
+    const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
+    return last && this.isKept(last) ? last : undefined;
+  }
+
+  /** Events of the scope that match. @throws Unavailable, Busy */
+  stretch(
+    scope: Scope,
+    filter: Pick<EventListQuery['filter'], 'type' | 'shipment_id'>,
+    { after, upTo, limit }: LogStretch,
+  ): Promise<readonly PublishedEventRow[]> {
+    return this.fromOneGeneration((rows) => {
+      const since = this.active.keptSince();
+      return page(rows, scope, { ...filter, since, position: { gt: after, lte: upTo }, limit });
+    });
+  }
+
+  /** Events of all scopes. @throws Unavailable, Busy */
+  stretchOfAll({ after, upTo, limit }: LogStretch): Promise<readonly PublishedEventRow[]> {
+    return this.fromOneGeneration((rows) => {
+      const filter = { position: { gt: after, lte: upTo }, ...times(this.active.keptSince(), undefined) };
+      return rows.find({ filter, sort: { fields: ['position'] }, limit });
+    });
+  }
+
+  /** Reads again where the generation was replaced meanwhile: it may have been dropped under the reading. */
+  private async fromOneGeneration<T>(read: (rows: Collection<PublishedEventRow>) => Promise<T>): Promise<T> {
+    for (;;) {
+      const rows = await this.active.rows();
+      const found = await read(rows);
+      if ((await this.active.rows()) === rows) return found;
+    }
+  }
+
+  private async find(rows: Collection<PublishedEventRow>, scope: Scope, id: string) {
+    const row = await rows.get(id);
+    return row && isInScope(row, scope) && this.isKept(row) ? row : undefined;
+  }
+
+  private isKept({ created_at }: PublishedEventRow): boolean {
+    return created_at >= (this.active.keptSince() ?? '');
   }
 
   /** The positions to look at; undefined for none. */
@@ -71,9 +121,9 @@ export class EventQueries {
     scope: Scope,
     filter: EventListQuery['filter'],
     after: SortValues | undefined,
-  ): Promise<{ readonly gt: Position; readonly lt?: Position } | undefined> {
+  ): Promise<PositionRange | undefined> {
     const [named, floor, ceiling] = await Promise.all([
-      filter.after === undefined ? '' : find(rows, scope, filter.after).then((row) => row?.position),
+      filter.after === undefined ? '' : this.find(rows, scope, filter.after).then((row) => row?.position),
       // The page before has passed it already.
       filter.since === undefined || after !== undefined ? '' : floorOf(rows, scope, filter.since),
       filter.until === undefined ? undefined : ceilingOf(rows, scope, filter.until),
@@ -84,9 +134,25 @@ export class EventQueries {
   }
 }
 
-async function find(rows: Collection<PublishedEventRow>, scope: Scope, id: string) {
-  const row = await rows.get(id);
-  return row && isInScope(row, scope) ? row : undefined;
+/** In the order of positions. */
+async function page(
+  rows: Collection<PublishedEventRow>,
+  scope: Scope,
+  {
+    position,
+    limit,
+    ...filter
+  }: EventListQuery['filter'] & { readonly position: PositionRange; readonly limit: number },
+): Promise<readonly PublishedEventRow[]> {
+  const within = { ...times(filter.since, filter.until), position };
+  const sort = { fields: ['position'] };
+  const find = (narrower: Filter) => rows.find({ filter: { ...narrower, ...within }, sort, limit });
+  const pages = await Promise.all(narrowed(scope, filter).map(find));
+  return pages
+    .flat()
+    .filter((row) => isInScope(row, scope))
+    .sort(byPosition)
+    .slice(0, limit);
 }
 
 /** The filters of which each is one range of an index in the list's order, so that a page costs what it holds. */
@@ -125,8 +191,13 @@ async function ceilingOf(
   return first?.position;
 }
 
-function between(since: Timestamp | undefined, until: Timestamp | undefined) {
-  return { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) };
+function times(since: Timestamp | undefined, until: Timestamp | undefined): Filter {
+  if ((since ?? until) === undefined) return {};
+  return { created_at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) } };
+}
+
+function later(a: Timestamp | undefined, b: Timestamp | undefined): Timestamp | undefined {
+  return a === undefined || (b !== undefined && b > a) ? b : a;
 }
 
 function shifted(at: Timestamp, ms: number): Timestamp {

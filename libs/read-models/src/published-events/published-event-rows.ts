@@ -22,8 +22,11 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
     { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'position', 'created_at'] },
     { name: 'by_stream', fields: ['stream', 'position'] },
     { name: 'by_time', fields: [...SCOPE_FIELDS, 'created_at', 'position'] },
+    // Of all scopes: for whoever follows the log.
+    { name: 'in_order', fields: ['position'] },
   ],
   scoped: true,
+  retainedFrom: ({ created_at }) => created_at,
 
   reads: () => [],
 

@@ -1,9 +1,10 @@
 import { API_VERSIONS } from '@tracking/contracts';
 import type { ApiVersion, EventEnvelope, PublishedEvent, Scope } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import type { EventBodies } from '@tracking/shipments-domain';
+import type { EventBodies, EventReference } from '@tracking/shipments-domain';
 import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
+import { EventFeed, type EventFeedOptions } from './event-feed.ts';
 import type { EventListQuery } from './event-queries.ts';
 
 const NEWEST: ApiVersion = API_VERSIONS[API_VERSIONS.length - 1] ?? API_VERSIONS[0];
@@ -11,7 +12,7 @@ const NEWEST: ApiVersion = API_VERSIONS[API_VERSIONS.length - 1] ?? API_VERSIONS
 /** The public events of a scope as they are delivered, whether or not an endpoint wanted them. */
 export class PublishedEvents {
   constructor(
-    private readonly readModels: Pick<ReadModels, 'queries' | 'progress'>,
+    private readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>,
     private readonly bodies: EventBodies,
   ) {}
 
@@ -28,6 +29,23 @@ export class PublishedEvents {
     return body && envelope(body);
   }
 
+  /** Tells of events as they come; one for the process. */
+  feed(options: EventFeedOptions): EventFeed {
+    const { queries, progress } = this.readModels;
+    const { published_events: rows } = queries;
+    const log = {
+      position: () => progress.position('published_events'),
+      passed: (position: Position, timeoutMs: number) => this.reached(justBeyond(position), timeoutMs),
+      shown: (position: Position, timeoutMs: number) => this.readModels.allReached(position, timeoutMs),
+      place: async (scope: Scope, id: string) => (await rows.get(scope, id))?.position,
+      newest: (scope: Scope, upTo: Position) => rows.newest(scope, upTo),
+      stretch: rows.stretch.bind(rows),
+      stretchOfAll: rows.stretchOfAll.bind(rows),
+      envelopes: async (references: readonly EventReference[]) => (await this.bodies(references)).map(envelope),
+    };
+    return new EventFeed(log, options);
+  }
+
   /** Whether the events of everything stored up to the position are there, now or within the time. @throws Busy */
   reached(position: Position, timeoutMs: number): Promise<boolean> {
     return this.readModels.progress.reached('published_events', position, timeoutMs);
@@ -37,4 +55,9 @@ export class PublishedEvents {
 /** Its members in the order of a delivery's. */
 function envelope({ id, type, created_at, ...rest }: PublishedEvent): EventEnvelope {
   return { id, type, created_at, api_version: NEWEST, ...rest };
+}
+
+/** The least text that is greater: a position is beyond the one exactly where it is not less than this. */
+function justBeyond(position: Position): string {
+  return `${position}\0`;
 }

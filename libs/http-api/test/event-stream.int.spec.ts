@@ -1,0 +1,281 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { EVERY_KEY } from '@tracking/identity';
+import { eventually, staysTrue } from '@tracking/testing';
+import { Unavailable } from '@tracking/ports';
+import type { EventStreamSettings } from '../src/events/stream/event-streams.ts';
+import { EventStreamReader, type StreamRequest } from './event-stream-reader.ts';
+import { type Api, type StartOptions, startApi } from './start-api.ts';
+
+let api: Api;
+let key: string;
+let readers: EventStreamReader[];
+
+async function start(eventStreams: Partial<EventStreamSettings> = {}, override?: StartOptions['override']) {
+  readers = [];
+  api = await startApi({ settings: { eventStreams }, ...(override && { override }) });
+  key = await api.key('operator');
+}
+afterEach(async () => {
+  for (const reader of readers) reader.break();
+  await api.stop();
+});
+
+async function open(request: Partial<StreamRequest> = {}): Promise<EventStreamReader> {
+  const reader = await EventStreamReader.open(api.url, { key, ...request });
+  readers.push(reader);
+  return reader;
+}
+
+async function create(external_id: string, by = key, fields: object = {}): Promise<string> {
+  const json = { external_id, ...fields };
+  const { status, body } = await api.call('POST', '/v1/shipments', { key: by, json });
+  expect(status).toBe(201);
+  return String(body['id']);
+}
+
+/** The text of each envelope in `GET /v1/events`. */
+async function listed(query = '', by = key): Promise<string[]> {
+  const { text } = await api.call('GET', `/v1/events?limit=200${query}`, { key: by });
+  return (JSON.parse(text) as { data: object[] }).data.map((envelope) => JSON.stringify(envelope));
+}
+const idsOf = (envelopes: readonly string[]) => envelopes.map((text) => (JSON.parse(text) as { id: string }).id);
+
+describe('GET /v1/events/stream', () => {
+  it('tells the envelopes of GET /v1/events, byte for byte, as they happen', async () => {
+    await start();
+    await create('before');
+    const before = idsOf(await listed());
+    const reader = await open();
+    const { statusCode, headers } = reader.response;
+    expect([statusCode, headers['content-type'], headers['cache-control'], headers['x-accel-buffering']]).toEqual([
+      200,
+      'text/event-stream',
+      'no-store, no-transform',
+      'no',
+    ]);
+    expect(headers).toMatchObject({
+      'request-id': expect.stringMatching(/^req_/),
+      'x-ratelimit-limit': '100000',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(headers['content-encoding']).toBeUndefined();
+    await eventually(() => expect([reader.retryMs, reader.lastEventId]).toEqual([2_000, before[0]]));
+    const shipment = await create('A');
+    const json = { code: 'vessel_departed', occurred_at: '2026-01-05T10:00:00Z', note: 'line\nbreak\u2028' };
+    await api.call('POST', `/v1/shipments/${shipment}/milestones`, { key, json });
+    await reader.told(3);
+    const expected = (await listed()).slice(1);
+    expect(reader.events).toEqual(expected.map((data, index) => ({ id: idsOf(expected)[index], data })));
+    expect(reader.lastEventId).toBe(idsOf(expected).at(-1));
+  });
+
+  it('tells nobody else’s, and only what was asked for', async () => {
+    await start();
+    const stranger = await api.key('operator', 'live', 'elsewhere');
+    const tester = await api.key('developer', 'test');
+    const [theirs, tests] = [await open({ key: stranger }), await open({ key: tester })];
+    const created = await open({ query: '?type=SHIPMENT.created' });
+    const first = await create('A');
+    const ofFirst = await open({ query: `?shipment_id=${first}&after=beginning` });
+    const foreign = await open({ query: `?shipment_id=${first}&after=beginning`, key: stranger });
+    await create('B');
+    await api.call('PATCH', `/v1/shipments/${first}`, { key, json: {} });
+    await api.call('POST', `/v1/shipments/${first}/cancel`, { key });
+    await create('C', stranger);
+    await create('D', tester);
+    expect(await theirs.told(1)).toEqual(idsOf(await listed('', stranger)));
+    expect(await tests.told(1)).toEqual(idsOf(await listed('', tester)));
+    expect(await created.told(2)).toEqual(idsOf(await listed('&type=shipment.created')));
+    expect(await ofFirst.told(2)).toEqual(idsOf(await listed(`&shipment_id=${first}`)));
+    expect(foreign.events).toEqual([]);
+  });
+
+  it('goes on after the last event that was read: header before parameter', async () => {
+    await start();
+    const first = await open();
+    await create('A');
+    await create('B');
+    await first.told(2);
+    first.break();
+    await create('C');
+    const ids = idsOf(await listed());
+    const second = await open({ lastEventId: first.lastEventId, query: '?after=beginning' });
+    await create('D');
+    expect([...first.ids, ...(await second.told(2))]).toEqual([...ids, ...idsOf(await listed()).slice(3)]);
+    expect(await (await open({ query: `?after=${ids[0]}` })).told(3)).toEqual(idsOf(await listed()).slice(1));
+    expect(await (await open({ query: '?after=beginning', lastEventId: '' })).told(4)).toEqual(idsOf(await listed()));
+  });
+
+  it('loses nothing between a connection that told nothing yet and the next', async () => {
+    await start();
+    const nothing = await open();
+    await eventually(() => expect(nothing.lastEventId).toBe('beginning'));
+    nothing.break();
+    await create('A');
+    const second = await open({ lastEventId: nothing.lastEventId, query: '?type=exception.opened' });
+    expect((await (await open({ lastEventId: nothing.lastEventId })).told(1)).length).toBe(1);
+    second.break();
+  });
+
+  it('refuses before it begins, as any operation', async () => {
+    await start();
+    const stranger = await api.key('operator', 'live', 'elsewhere');
+    await create('X', stranger);
+    const [foreign] = idsOf(await listed('', stranger));
+    const refused = async (path: string, by: string | undefined, headers = {}) => {
+      const answer = await api.call('GET', `/v1/events/stream${path}`, { key: by, headers });
+      return [answer.status, (answer.body['error'] as { param: unknown }).param];
+    };
+    expect(await refused('', undefined)).toEqual([401, null]);
+    expect(await refused('?types=x', key)).toEqual([400, 'types']);
+    expect(await refused('?type=x', key)).toEqual([400, 'type']);
+    expect(await refused('?shipment_id=x', key)).toEqual([400, 'shipment_id']);
+    expect(await refused(`?after=${foreign}`, key)).toEqual([400, 'after']);
+    expect(await refused('?after=evt_none', key)).toEqual([400, 'after']);
+    expect(await refused('', key, { 'last-event-id': `${foreign}` })).toEqual([400, 'Last-Event-ID']);
+    expect((await api.call('POST', '/v1/events/stream', { key })).status).toBe(405);
+    expect((await api.call('HEAD', '/v1/events/stream', { key })).status).toBe(200);
+  });
+
+  it('sends a heartbeat where nothing happens, with the last event that was passed over', async () => {
+    await start({ heartbeatMs: 1 });
+    const reader = await open({ query: '?type=exception.opened' });
+    await eventually(() => expect(reader.heartbeats).toBeGreaterThan(1));
+    await create('A');
+    const [passed] = idsOf(await listed());
+    await eventually(() => expect(reader.lastEventId).toBe(passed));
+    expect(reader.events).toEqual([]);
+  });
+
+  it('ends when the key is revoked or the permission is gone', async () => {
+    const lost = new Set<string>();
+    await start({ admissionMs: 1 }, ({ authenticateKey }) => ({
+      authenticateKey: async (given) => {
+        const principal = await authenticateKey(given);
+        return principal && lost.has(given) ? { ...principal, permissions: new Set(['documents:read']) } : principal;
+      },
+    }));
+    const [demoted, revoked] = [await api.key('viewer'), await api.key('feed')];
+    const ending = [await open({ key: demoted }), await open({ key: revoked })];
+    const going = await open();
+    lost.add(demoted);
+    const workspace_id = await api.workspace();
+    const page = await api.identity.keys.list(workspace_id, EVERY_KEY, { limit: 100 });
+    const { id = '' } = page.items.find(({ role }) => role === 'feed') ?? {};
+    const actor = { type: 'system', id: 'test' } as const;
+    const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
+    await api.identity.keys.revoke(command, EVERY_KEY, id);
+    for (const reader of ending) await reader.untilEnded();
+    await create('A');
+    await going.told(1);
+    expect(going.ended).toBe(false);
+    expect(api.counts.get('event_streams_ended_total{reason="refused"}')).toBe(2);
+  });
+
+  it('ends when for long nobody can tell whether the key is valid', async () => {
+    let isAway = false;
+    await start({ admissionMs: 1, admittedForMs: 1 }, ({ authenticateKey }) => ({
+      authenticateKey: async (given) => {
+        if (isAway) throw new Unavailable('document store', 'away');
+        return authenticateKey(given);
+      },
+    }));
+    const reader = await open();
+    isAway = true;
+    await reader.untilEnded();
+    expect((await open()).response.statusCode).toBe(503);
+  });
+
+  it('has bounds: for each key, and for all', async () => {
+    await start({ maxPerCredential: 2, maxOpen: 3 });
+    const [first] = [await open(), await open()];
+    const third = await api.call('GET', '/v1/events/stream', { key });
+    expect([third.status, third.headers.get('retry-after'), third.body['error']]).toEqual([
+      429,
+      '5',
+      expect.objectContaining({ type: 'rate_limit', code: 'too_many_streams' }),
+    ]);
+    const other = await api.key('viewer');
+    await open({ key: other });
+    const fourth = await api.call('GET', '/v1/events/stream', { key: other });
+    expect([fourth.status, fourth.body['error']]).toEqual([503, expect.objectContaining({ code: 'busy' })]);
+    first?.break();
+    await eventually(async () => expect((await open()).response.statusCode).toBe(200));
+  });
+
+  it('ends at once when the server does, and tells when to come again', async () => {
+    await start();
+    const stopped = [await open(), await open()];
+    await create('A');
+    await Promise.all(stopped.map((reader) => reader.told(1)));
+    await api.stop();
+    for (const reader of stopped) {
+      await reader.untilEnded();
+      expect(reader.retryMs).toBeGreaterThanOrEqual(1_000);
+      expect(reader.retryMs).toBeLessThanOrEqual(3_000);
+    }
+    await start();
+  });
+
+  it('logs one line for each, also where the client broke it', async () => {
+    await start();
+    const reader = await open();
+    reader.break();
+    await eventually(() =>
+      expect(api.lines.filter(({ fields }) => fields['path'] === '/v1/events/stream')).toEqual([
+        expect.objectContaining({ fields: expect.objectContaining({ status: 200 }), message: 'request' }),
+      ]),
+    );
+  });
+});
+
+describe('a client that does not read', () => {
+  const NOTE = 'x'.repeat(900);
+  const FIELDS = { metadata: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`field_${n}`, NOTE])) };
+
+  /** Bytes that wait in this process for any of its connections. */
+  function waiting(sockets: ReadonlySet<Socket>): number {
+    return Math.max(0, ...[...sockets].map((socket) => socket.writableLength));
+  }
+
+  function connections(): ReadonlySet<Socket> {
+    const sockets = new Set<Socket>();
+    api.server.on('connection', (socket) => sockets.add(socket));
+    return sockets;
+  }
+
+  it('holds little of what waits for it, and nobody up; reads all of it later', async () => {
+    await start();
+    const sockets = connections();
+    const [slow, quick] = [await open(), await open()];
+    slow.pause();
+    let most = 0;
+    for (let n = 0; n < 250; n += 1) {
+      await create(`S-${n}`, key, FIELDS);
+      most = Math.max(most, waiting(sockets));
+    }
+    const ids = await quick.told(250);
+    // What the operating system takes comes on top; it is about 4 MiB on a machine's own addresses.
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(300_000);
+    slow.resume();
+    expect(await slow.told(250)).toEqual(ids);
+  });
+
+  it('is cut off after a while, and goes on after the last event that it read', async () => {
+    await start({ stalledMs: 50 });
+    const slow = await open();
+    const quick = await open();
+    slow.pause();
+    for (let n = 0; n < 250; n += 1) await create(`S-${n}`, key, FIELDS);
+    await eventually(() => expect(api.counts.get('event_streams_ended_total{reason="stalled"}')).toBe(1));
+    slow.resume();
+    await slow.untilEnded();
+    const again = await open({ lastEventId: slow.lastEventId });
+    const ids = await quick.told(250);
+    expect(slow.ids.length).toBeLessThan(250);
+    expect([...slow.ids, ...(await again.told(250 - slow.ids.length))]).toEqual(ids);
+    await staysTrue(() => expect(again.events).toHaveLength(250 - slow.ids.length));
+  });
+});

@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import type { EventEnvelope, PublishedEvent, Scope } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
+import type { EventReference } from '@tracking/shipments-domain';
+import { eventually, takeTime } from '@tracking/testing';
+import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
+import { World, caughtUp, rebuilt } from '../../test/world.ts';
+import type { ReadModels } from '../read-models.ts';
+import type { EventFeed, EventFeedOptions, FollowFilter } from './event-feed.ts';
+import type { FollowedEvents } from './followed-events.ts';
+import { PublishedEvents } from './published-events.ts';
+
+/** As much as is asked of a body here. Each is made as often as it is asked for. */
+class Bodies {
+  made: string[] = [];
+  failures = 0;
+
+  readonly make = async (references: readonly EventReference[]): Promise<readonly PublishedEvent[]> => {
+    if (this.failures > 0) {
+      this.failures -= 1;
+      throw new Unavailable('event store', 'away');
+    }
+    this.made.push(...references.map(({ id }) => id));
+    const type = 'milestone.recorded' as const;
+    return references.map(({ id }) => ({ id, type, created_at: '', ...ACME, data: {} }));
+  };
+}
+
+/** Numbers of a generator of its own: a test that fails says from which seed. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const idOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+
+describe('following the events', () => {
+  let world: World;
+  let models: ReadModels;
+  let bodies: Bodies;
+  let feeds: EventFeed[];
+  let failures: number;
+  beforeEach(async () => {
+    world = await World.open();
+    models = await world.start();
+    await models.ready;
+    bodies = new Bodies();
+    feeds = [];
+    failures = 0;
+  });
+  afterEach(async () => {
+    for (const feed of feeds) feed.close();
+    await world.close();
+  });
+
+  /** As each process has its own. */
+  function feedOf(readModels = models, options: Partial<EventFeedOptions> = {}): EventFeed {
+    const encode = ({ id }: EventEnvelope) => Buffer.from(id);
+    const onFailure = () => void (failures += 1);
+    const feed = new PublishedEvents(readModels, bodies.make).feed({ encode, onFailure, ...options });
+    feeds.push(feed);
+    return feed;
+  }
+
+  async function follow(feed: EventFeed, after?: string, filter: FollowFilter = {}, scope: Scope = ACME) {
+    const followed = await feed.follow(
+      scope,
+      filter,
+      after === undefined || after === 'beginning' ? after : { id: after },
+    );
+    if (followed === undefined) throw new Error(`nothing comes after ${after}`);
+    return followed;
+  }
+
+  /** The next so many, in as many goes as it takes. */
+  async function next(followed: FollowedEvents, count: number): Promise<string[]> {
+    const ids: string[] = [];
+    while (ids.length < count) ids.push(...(await followed.next()).map(({ bytes }) => idOf(bytes)));
+    return ids;
+  }
+
+  async function all(filter: FollowFilter = {}, scope: Scope = ACME): Promise<string[]> {
+    await caughtUp(models);
+    const page = await models.queries.published_events.list(scope, { filter, limit: 100_000 });
+    return page.items.map(({ id }) => id);
+  }
+
+  /** So many milestones of a shipment in one append. */
+  const milestones = (n: number, count: number) => {
+    const ids = Array.from({ length: count }, () => randomUUID());
+    const data = (id: string) => ({
+      milestone: { id, classifier: 'actual' },
+      supersedes: [],
+      last: { containers: [] },
+    });
+    return world.writer.append(n, ...ids.map((id) => ({ type: 'milestone.recorded.v1', data: data(id) })));
+  };
+
+  it('tells what comes from now on, to all who follow, each once, and makes each body once', async () => {
+    await world.writer.create(1);
+    await caughtUp(models);
+    const [before] = await all();
+    const feed = feedOf();
+    const [first, second] = [await follow(feed), await follow(feed)];
+    expect([first.begin, second.begin]).toEqual([before, before]);
+    for (let n = 2; n < 6; n += 1) await world.writer.create(n);
+    const expected = (await all()).slice(1);
+    expect([await next(first, 4), await next(second, 4)]).toEqual([expected, expected]);
+    expect(bodies.made).toEqual(expected);
+  });
+
+  it('tells the scope’s and what was asked for only', async () => {
+    await caughtUp(models);
+    const feed = feedOf();
+    const ofType = await follow(feed, undefined, { type: ['milestone.recorded'] });
+    const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${token(2)}` });
+    const ofTest = await follow(feed, undefined, {}, ACME_TEST);
+    expect([ofType.begin, ofTest.begin]).toEqual(['beginning', 'beginning']);
+    await world.writer.create(1);
+    await world.writer.create(3, {}, ACME_TEST);
+    await world.writer.create(4, {}, OTHER);
+    await milestones(1, 1);
+    await world.writer.create(2);
+    await milestones(2, 1);
+    await milestones(3, 1);
+    expect(await next(ofType, 2)).toEqual(await all({ type: ['milestone.recorded'] }));
+    expect(await next(ofShipment, 2)).toEqual(await all({ shipment_id: `shp_${token(2)}` }));
+    expect(await next(ofTest, 2)).toEqual(await all({}, ACME_TEST));
+    // Of scopes that nobody follows none is made.
+    expect(bodies.made).toHaveLength(6);
+  });
+
+  it('goes on after an event, from the beginning, and after none that there is not', async () => {
+    for (let n = 1; n < 4; n += 1) await world.writer.create(n);
+    await milestones(1, 100);
+    await world.writer.create(9, {}, OTHER);
+    const ids = await all();
+    const feed = feedOf();
+    expect(await next(await follow(feed, 'beginning'), 103)).toEqual(ids);
+    expect(await next(await follow(feed, ids[1]), 101)).toEqual(ids.slice(2));
+    const [theirs = ''] = await all({}, OTHER);
+    for (const id of [theirs, 'evt_none', '']) expect(await feed.follow(ACME, {}, { id })).toBeUndefined();
+  });
+
+  it('knows after which event a follower whose events are few may go on', async () => {
+    const feed = feedOf();
+    const few = await follow(feed, undefined, { type: ['exception.opened'] });
+    const ended = few.next();
+    expect(few.passed).toBeUndefined();
+    await world.writer.create(1);
+    await milestones(1, 3);
+    const ids = await all();
+    await eventually(() => expect(few.passed).toBe(ids.at(-1)));
+    few.leave();
+    expect(await ended).toEqual([]);
+  });
+
+  it('is read on where an engine was away', async () => {
+    const feed = feedOf();
+    const followed = await follow(feed);
+    bodies.failures = 3;
+    await world.writer.create(1);
+    await milestones(1, 2);
+    expect(await next(followed, 3)).toEqual(await all());
+    expect(failures).toBe(3);
+  });
+
+  it('waits for read models that stand still, and goes on without them', async () => {
+    let isShown = false;
+    const allReached = async (_: string, timeoutMs: number) => {
+      await takeTime(Math.min(timeoutMs, 5));
+      return isShown;
+    };
+    const partly = {
+      ...models,
+      queries: models.queries,
+      progress: models.progress,
+      allReached,
+    } as unknown as ReadModels;
+    const patient = await follow(feedOf(partly));
+    const impatient = await follow(feedOf(partly, { patienceMs: 0 }));
+    await world.writer.create(1);
+    expect(await next(impatient, 1)).toHaveLength(1);
+    expect(patient.passed).toBeUndefined();
+    isShown = true;
+    expect(await next(patient, 1)).toHaveLength(1);
+  });
+
+  it('is read by nobody while nobody follows, and from there on afterwards', async () => {
+    const feed = feedOf();
+    const first = await follow(feed);
+    first.leave();
+    await world.writer.create(1);
+    await caughtUp(models);
+    const second = await follow(feed);
+    expect(second.begin).toBe((await all())[0]);
+    await world.writer.create(2);
+    expect(await next(second, 1)).toEqual((await all()).slice(1));
+    expect(bodies.made).toHaveLength(1);
+  });
+
+  it('goes on through a rebuild, a restart and in another process', async () => {
+    const feed = feedOf();
+    const followed = await follow(feed);
+    await world.writer.create(1);
+    const told = await next(followed, 1);
+    const writing = (async () => {
+      for (let times = 0; times < 50; times += 1) await milestones(1, 2);
+    })();
+    await rebuilt(models, 'published_events');
+    await writing;
+    told.push(...(await next(followed, 100)));
+    feed.close();
+    await models.stop();
+
+    models = await world.start({ leases: world.nextLeases() });
+    const reader = await world.start({ project: false });
+    await reader.ready;
+    const elsewhere = await follow(feedOf(reader), told.at(-1));
+    await milestones(1, 2);
+    told.push(...(await next(elsewhere, 2)));
+    expect(told).toEqual(await all());
+  });
+
+  it.each([1, 2, 3])('leaves out and repeats none, whoever comes and goes when (seed %i)', async (seed) => {
+    const chance = random(seed);
+    const upTo = (most: number) => Math.floor(chance() * most);
+    const processes = [feedOf(models, { maxBytes: 400 }), feedOf(await world.start({ project: false }))];
+    const filters: FollowFilter[] = [{}, { type: ['shipment.created'] }, { shipment_id: `shp_${token(2)}` }];
+    for (let n = 0; n < 4; n += 1) await world.writer.create(n);
+    await caughtUp(models);
+    let complete: readonly number[] | undefined = undefined;
+
+    /** Follows, breaks and goes on elsewhere until all is written and told; answers what it was told. */
+    const follower = async (n: number) => {
+      const told: string[] = [];
+      let last = 'beginning';
+      const isComplete = () => complete !== undefined && told.length >= (complete[n % 3] ?? 0);
+      while (!isComplete()) {
+        const followed = await follow(processes[upTo(2)]!, last, filters[n % 3]);
+        let coming = followed.next();
+        for (let times = upTo(5); times >= 0 && !isComplete(); times -= 1) {
+          const events = await Promise.race([coming, takeTime(30).then(() => undefined)]);
+          for (const { id } of events ?? []) told.push((last = id));
+          if (events === undefined) continue;
+          last = followed.passed ?? last;
+          coming = followed.next();
+        }
+        followed.leave();
+      }
+      return told;
+    };
+    const followers = Array.from({ length: 9 }, (_, n) => follower(n));
+    for (let times = 0; times < 120; times += 1) {
+      if (chance() < 0.1) await world.writer.create(4 + times);
+      else await milestones(upTo(4), 1 + upTo(6));
+      if (chance() < 0.3) await takeTime(upTo(20));
+      if (times === 60) await models.rebuild('published_events');
+    }
+    const expected = await Promise.all(filters.map((filter) => all(filter)));
+    complete = expected.map(({ length }) => length);
+    for (const [n, told] of (await Promise.all(followers)).entries()) expect(told).toEqual(expected[n % 3]);
+  });
+});

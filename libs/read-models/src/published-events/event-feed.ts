@@ -1,0 +1,238 @@
+import type { EventEnvelope, EventType, Scope } from '@tracking/contracts';
+import type { Position } from '@tracking/ports';
+import { monotonicMs, retry } from '@tracking/resilience';
+import { streamOf } from '@tracking/shipments-domain';
+import { LRUCache } from 'lru-cache';
+import type { LogStretch } from './event-queries.ts';
+import { FollowedEvents } from './followed-events.ts';
+import type { PublishedEventRow } from './published-event-rows.ts';
+import { RecentEvents, type ScopeEvents, type ToldEvent } from './recent-events.ts';
+import { Turns } from './turns.ts';
+
+/** Which events somebody follows. */
+export interface FollowFilter {
+  /** Any of these; all of them where absent. */
+  readonly type?: readonly EventType[] | undefined;
+  readonly shipment_id?: string | undefined;
+}
+
+/** The log of public events, as far as this process can tell. Its functions throw Unavailable and Busy. */
+export interface EventLog {
+  /** Everything up to here is there to be read; undefined before the first event. */
+  position(): Promise<Position | undefined>;
+  /** Whether anything beyond the position is there, now or within the time. */
+  passed(position: Position, timeoutMs: number): Promise<boolean>;
+  /** Whether all read models hold everything up to the position, now or within the time. */
+  shown(position: Position, timeoutMs: number): Promise<boolean>;
+  place(scope: Scope, id: string): Promise<Position | undefined>;
+  newest(scope: Scope, upTo: Position): Promise<{ readonly id: string } | undefined>;
+  stretch(scope: Scope, filter: FollowFilter, stretch: LogStretch): Promise<readonly PublishedEventRow[]>;
+  stretchOfAll(stretch: LogStretch): Promise<readonly PublishedEventRow[]>;
+  /** In the order asked for, without those that cannot be made. */
+  envelopes(rows: readonly PublishedEventRow[]): Promise<readonly EventEnvelope[]>;
+}
+
+export interface EventFeedOptions {
+  /** How followers write an event. Called once for all who follow at the time. */
+  readonly encode: (envelope: EventEnvelope) => Uint8Array;
+  /** Told of every try to read on that failed; it is tried until it succeeds. */
+  readonly onFailure: (error: unknown) => void;
+  /** Most bytes of events kept for those who are a little behind; 16 MiB by default. */
+  readonly maxBytes?: number;
+  /** For how long read models that stand still are waited for before events are told all the same; 30 s by default. */
+  readonly patienceMs?: number;
+}
+
+const ROWS_AT_ONCE = 200;
+/** Of a follower that is behind: about as much as is written at once. */
+const ROWS_BEHIND_AT_ONCE = 32;
+const PAGES_AT_ONCE = 4;
+/** How long one wait for news lasts; then it is looked whether anybody follows still. */
+const LOOK_MS = 1_000;
+const MIB = 1_048_576;
+
+/**
+ * Tells of public events as they come to be shown, to any number of followers, each exactly once, in the order of the log.
+ * One reading for the whole process, while anybody follows; followers that are further behind than what is kept in
+ * memory read the log for themselves, a few at a time, until they have caught up.
+ */
+export class EventFeed {
+  private readonly recent: RecentEvents;
+  private readonly made: LRUCache<string, ToldEvent>;
+  private readonly turns = new Turns(PAGES_AT_ONCE);
+  private readonly closing = new AbortController();
+  /** While somebody follows. */
+  private started: Promise<void> | undefined;
+  private joining = 0;
+  /** Everything up to here was told to those who follow. */
+  private told: Position = '';
+  /** Everything up to here is told, or being read. Never less than `told`. */
+  private reading: Position = '';
+  private patientUntil: number | undefined;
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly options: EventFeedOptions,
+  ) {
+    const maxSize = options.maxBytes ?? 16 * MIB;
+    this.recent = new RecentEvents(maxSize);
+    this.made = new LRUCache({ maxSize, sizeCalculation: ({ bytes }) => bytes.length });
+  }
+
+  /**
+   * What comes after a place: that of an event, the beginning of the log, or by default the end of what is shown now.
+   * @returns undefined where the scope has no such event, or none any more
+   * @throws Unavailable
+   */
+  async follow(
+    scope: Scope,
+    filter: FollowFilter,
+    after?: { readonly id: string } | 'beginning',
+  ): Promise<FollowedEvents | undefined> {
+    const place = typeof after === 'object' ? await this.log.place(scope, after.id) : '';
+    if (place === undefined) return undefined;
+    const events = await this.join(scope);
+    const from = after === undefined ? latest(events.start, this.told) : place;
+    const followed = new FollowedEvents({
+      events,
+      from,
+      matches: matching(filter),
+      behind: (position, upTo) => this.behind(scope, filter, { after: position, upTo, limit: ROWS_BEHIND_AT_ONCE }),
+      left: () => this.left(events),
+    });
+    return after === undefined ? this.begunNow(scope, followed, from) : followed;
+  }
+
+  /** All followers are told that nothing more comes. */
+  close(): void {
+    this.closing.abort();
+    this.recent.wakeAll();
+  }
+
+  private async begunNow(scope: Scope, followed: FollowedEvents, from: Position): Promise<FollowedEvents> {
+    try {
+      followed.begin = (await this.log.newest(scope, from))?.id ?? 'beginning';
+      return followed;
+    } catch (error) {
+      followed.leave();
+      throw error;
+    }
+  }
+
+  private async join(scope: Scope): Promise<ScopeEvents> {
+    this.joining += 1;
+    try {
+      await this.start();
+      const events = this.recent.open(scope, this.reading);
+      events.followers += 1;
+      return events;
+    } finally {
+      this.joining -= 1;
+    }
+  }
+
+  private left(events: ScopeEvents): void {
+    events.followers -= 1;
+    if (events.followers === 0) this.recent.close(events);
+  }
+
+  /** Begins to read where nobody has followed so far. */
+  private start(): Promise<void> {
+    this.started ??= this.begin().catch((error: unknown) => {
+      this.started = undefined;
+      throw error;
+    });
+    return this.started;
+  }
+
+  private async begin(): Promise<void> {
+    const position = (await this.log.position()) ?? '';
+    this.told = latest(this.told, position);
+    this.reading = latest(this.reading, position);
+    // Rejects when this is closed: nobody follows any more.
+    this.readOn().catch(() => undefined);
+  }
+
+  private async readOn(): Promise<void> {
+    const { signal } = this.closing;
+    const { onFailure } = this.options;
+    while (!signal.aborted && this.joining + this.recent.size > 0) {
+      await retry(() => this.readSome(), { signal, onFailure });
+    }
+    // At once: whoever joins now begins it anew.
+    this.started = undefined;
+  }
+
+  private async readSome(): Promise<void> {
+    if (!(await this.log.passed(this.told, LOOK_MS))) return;
+    const upTo = await this.log.position();
+    if (upTo === undefined || upTo <= this.told) return;
+    await this.untilShown(upTo);
+    // From here on whoever comes follows from there.
+    this.reading = latest(upTo, this.reading);
+    const rows = await this.log.stretchOfAll({ after: this.told, upTo, limit: ROWS_AT_ONCE });
+    const followed = rows.flatMap((row) => {
+      const events = this.recent.of(row);
+      return events === undefined ? [] : [{ row, events }];
+    });
+    const made = await this.make(followed.map(({ row }) => row));
+    for (const [index, { events }] of followed.entries()) {
+      const event = made[index];
+      if (event !== undefined) this.recent.add(events, event);
+    }
+    this.told = rows.length < ROWS_AT_ONCE ? upTo : (rows.at(-1)?.position ?? upTo);
+    for (const events of new Set(followed.map((one) => one.events))) events.wake();
+  }
+
+  /** Whoever is told of an event can read it, from any read model; those that stand still are not waited for without end. */
+  private async untilShown(position: Position): Promise<void> {
+    const { patienceMs = 30_000 } = this.options;
+    const left = () => (this.patientUntil ?? 0) - monotonicMs();
+    this.patientUntil ??= monotonicMs() + patienceMs;
+    while (!(await this.log.shown(position, Math.max(0, Math.min(LOOK_MS, left()))))) {
+      if (this.closing.signal.aborted || left() <= 0) return;
+    }
+    this.patientUntil = undefined;
+  }
+
+  /** What a follower has missed, and up to where that is all. */
+  private behind(scope: Scope, filter: FollowFilter, stretch: LogStretch) {
+    return this.turns.take(async () => {
+      const rows = await this.log.stretch(scope, filter, stretch);
+      const upTo = rows.length < stretch.limit ? stretch.upTo : (rows.at(-1)?.position ?? stretch.upTo);
+      const events = await this.make(rows);
+      return { events: events.filter((event) => event !== undefined), upTo };
+    });
+  }
+
+  /** In their order; undefined for one that cannot be made. */
+  private async make(rows: readonly PublishedEventRow[]): Promise<readonly (ToldEvent | undefined)[]> {
+    const made = new Map<string, ToldEvent>();
+    const missing: PublishedEventRow[] = [];
+    for (const row of rows) {
+      const known = this.made.get(row.id);
+      if (known === undefined) missing.push(row);
+      else made.set(row.id, known);
+    }
+    const places = new Map(missing.map((row) => [row.id, row]));
+    for (const envelope of missing.length === 0 ? [] : await this.log.envelopes(missing)) {
+      const row = places.get(envelope.id);
+      if (row === undefined) continue;
+      const { id, type, stream, position } = row;
+      const event = { id, type, stream, position, bytes: this.options.encode(envelope) };
+      made.set(id, event);
+      this.made.set(id, event);
+    }
+    return rows.map(({ id }) => made.get(id));
+  }
+}
+
+function matching({ type, shipment_id }: FollowFilter): (event: ToldEvent) => boolean {
+  const stream = shipment_id === undefined ? undefined : streamOf(shipment_id);
+  return (event) =>
+    (type === undefined || type.includes(event.type)) && (stream === undefined || stream === event.stream);
+}
+
+function latest(a: Position, b: Position): Position {
+  return a > b ? a : b;
+}
