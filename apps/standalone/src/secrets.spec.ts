@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import { derivedKey, sealingKey } from '@tracking/runtime';
-import { noMetrics, silentLogger } from '@tracking/testing';
 import { secretsKeyInUse, useSecretsKey } from '@tracking/webhooks';
 import { secretsKey } from './secrets.ts';
 
@@ -16,12 +16,7 @@ describe('the key of the data folder', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'secrets-'));
     file = join(folder, 'secrets.key');
-    engine = await EmbeddedEngine.open({
-      dataDir: folder,
-      logger: silentLogger,
-      metrics: noMetrics,
-      limits: { readerThreads: 1 },
-    });
+    engine = await openTestEngine(folder);
   });
   afterEach(async () => {
     await engine.close();

@@ -6,7 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, JsonObject, PublishedEvent, Role } from '@tracking/contracts';
 import { jest } from '@jest/globals';
-import { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import { EVERY_KEY, Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
@@ -58,7 +58,7 @@ export async function startApi(options: StartOptions = {}) {
   const counts = new Map<string, number>();
   const metrics = countingMetrics(counts);
   const clock = () => new Date();
-  const engine = await EmbeddedEngine.open({ dataDir, logger, metrics, limits: { readerThreads: 1 } });
+  const engine = await openTestEngine(dataDir, { logger, metrics });
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const identity = await Identity.open({ documentStore, clock, logger, secret: randomBytes(32) });
   const places = await loadPlaces();

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
-import { noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { tempFolder } from '@tracking/testing';
 
 /** The embedded engine in a folder of its own. */
 export interface Storage {
@@ -14,12 +14,7 @@ export interface Storage {
 
 export async function openStorage(): Promise<Storage> {
   const folder = await tempFolder();
-  const engine = await EmbeddedEngine.open({
-    dataDir: folder.path,
-    logger: silentLogger,
-    metrics: noMetrics,
-    limits: { readerThreads: 1 },
-  });
+  const engine = await openTestEngine(folder.path);
   return {
     documentStore: engine.documentStore,
     async content() {

@@ -1,4 +1,5 @@
-import { EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import { eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import { ReadModels } from '../src/read-models.ts';
@@ -18,12 +19,7 @@ export class World {
 
   static async open(): Promise<World> {
     const folder = await tempFolder();
-    const engine = await EmbeddedEngine.open({
-      dataDir: folder.path,
-      logger: silentLogger,
-      metrics: noMetrics,
-      limits: { readerThreads: 1 },
-    });
+    const engine = await openTestEngine(folder.path);
     return new World(folder, engine, new Writer(engine.eventStore));
   }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import { type EventStore, Unavailable } from '@tracking/ports';
-import { type TempFolder, eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import { CatchUpSubscription, type CatchUpSubscriptionParts } from './catch-up-subscription.ts';
 import { partition } from './subscriber.ts';
 
@@ -13,12 +14,7 @@ describe('the lag of a subscriber', () => {
   let started: CatchUpSubscription[];
   beforeEach(async () => {
     folder = await tempFolder();
-    engine = await EmbeddedEngine.open({
-      dataDir: folder.path,
-      logger: silentLogger,
-      metrics: noMetrics,
-      limits: { readerThreads: 1 },
-    });
+    engine = await openTestEngine(folder.path);
     started = [];
   });
   afterEach(async () => {

@@ -1,6 +1,7 @@
-import { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
-import { type TempFolder, eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { type TempFolder, eventually, tempFolder } from '@tracking/testing';
 import { CHECKPOINTS, Checkpoint, Superseded } from './checkpoint.ts';
 import type { CheckpointDocument } from './checkpoint.ts';
 
@@ -14,12 +15,7 @@ describe('a checkpoint', () => {
   let failures: number;
   beforeEach(async () => {
     folder = await tempFolder();
-    engine = await EmbeddedEngine.open({
-      dataDir: folder.path,
-      logger: silentLogger,
-      metrics: noMetrics,
-      limits: { readerThreads: 1 },
-    });
+    engine = await openTestEngine(folder.path);
     documents = await engine.documentStore.collection(CHECKPOINTS);
     ending = new AbortController();
     failures = 0;

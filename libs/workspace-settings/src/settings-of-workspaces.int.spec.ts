@@ -1,9 +1,10 @@
 import { DomainError } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
-import { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
-import { noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { tempFolder } from '@tracking/testing';
 import { SettingsOfWorkspaces } from './index.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';
@@ -18,12 +19,7 @@ let made = 0;
 
 beforeAll(async () => {
   folder = await tempFolder();
-  engine = await EmbeddedEngine.open({
-    dataDir: folder.path,
-    logger: silentLogger,
-    metrics: noMetrics,
-    limits: { readerThreads: 1 },
-  });
+  engine = await openTestEngine(folder.path);
 });
 afterAll(async () => {
   await engine.close();

@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { administrationSocketPath } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
-import { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import { Identity } from '@tracking/identity';
 import type { Logger, Metrics } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
@@ -34,7 +35,7 @@ describe('administration API', () => {
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'administration-'));
-    engine = await EmbeddedEngine.open({ dataDir, logger, metrics, limits: { readerThreads: 1 } });
+    engine = await openTestEngine(dataDir, { logger, metrics });
     const { eventStore, documentStore, leases } = engine;
     const clock = () => new Date();
     identity = await Identity.open({ documentStore, clock, logger, secret: randomBytes(32) });

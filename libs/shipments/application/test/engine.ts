@@ -1,6 +1,7 @@
-import { EmbeddedEngine } from '@tracking/embedded';
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } from '@tracking/ports';
-import { RecordedMetrics, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import { shipmentsService, type ShipmentsLimits } from '../src/shipments.ts';
 import { places } from './builders.ts';
@@ -34,7 +35,7 @@ export class TestEngine {
 }
 
 function openIn({ path }: TempFolder): Promise<EmbeddedEngine> {
-  return EmbeddedEngine.open({ dataDir: path, logger: silentLogger, metrics: noMetrics, limits: { readerThreads: 1 } });
+  return openTestEngine(path);
 }
 
 /** One replica: a service with a cache and queues of its own. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import type { EventStore, Leases, ReceivedMessage, StoredEvent } from '@tracking/ports';
 import {
   type ShipmentState,
@@ -156,13 +157,7 @@ export class PublishingStage {
 }
 
 function openIn(folder: TempFolder, partitions: number): Promise<EmbeddedEngine> {
-  const options = {
-    dataDir: folder.path,
-    logger: silentLogger,
-    metrics: new RecordedMetrics(),
-    limits: { readerThreads: 1 },
-  };
-  return EmbeddedEngine.open(options).then(async (engine) => {
+  return openTestEngine(folder.path, { metrics: new RecordedMetrics() }).then(async (engine) => {
     await engine.messageBroker.ensureTopics([{ ...SHIPMENT_EVENTS_TOPIC, partitions }]);
     return engine;
   });

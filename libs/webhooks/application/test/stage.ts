@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EVENT_HEADERS, type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
 import {
   type Message,
   type Logger,
@@ -9,7 +10,7 @@ import {
   type ReceivedMessage,
   Unavailable,
 } from '@tracking/ports';
-import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
+import { RecordedMetrics, type TempFolder, eventually, tempFolder } from '@tracking/testing';
 import {
   CONSUMER_GROUP,
   type Scope,
@@ -64,12 +65,7 @@ export class WebhooksTestStage {
 
   static async open(): Promise<WebhooksTestStage> {
     const folder = await tempFolder();
-    const engine = await EmbeddedEngine.open({
-      dataDir: folder.path,
-      logger: silentLogger,
-      metrics: new RecordedMetrics(),
-      limits: { readerThreads: 1 },
-    });
+    const engine = await openTestEngine(folder.path, { metrics: new RecordedMetrics() });
     await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
     return new WebhooksTestStage(folder, engine);
   }
