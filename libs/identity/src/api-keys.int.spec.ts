@@ -1,8 +1,9 @@
 import { Unavailable } from '@tracking/ports';
-import { Stage, refusal } from '../test/stage.ts';
+import { refusal } from '../test/replicas.ts';
+import { Stage } from '../test/stage.ts';
 import { behind } from '../test/storage.ts';
 import { EVERY_KEY } from './index.ts';
-import type { KeyReach , Identity } from './index.ts';
+import type { KeyReach, Identity } from './index.ts';
 
 describe('API keys', () => {
   let stage: Stage;
@@ -18,7 +19,7 @@ describe('API keys', () => {
 
   describe('of users', () => {
     it('may what their user may now', async () => {
-      const id = await stage.user('developer');
+      const { id } = await stage.user(identity, 'developer');
       const made = await stage.key(identity, { type: 'user', id });
       expect(made).toMatchObject({ owner: { type: 'user', id }, role: 'developer' });
       expect(await identity.authenticateKey(made.key)).toMatchObject({
@@ -29,7 +30,7 @@ describe('API keys', () => {
     });
 
     it('are not made for users of another workspace', async () => {
-      const id = await stage.user();
+      const { id } = await stage.user(identity);
       const { id: workspace_id } = await identity.workspaces.create('other');
       const request = { name: 'x', environment: 'live', owner: { type: 'user', id } } as const;
       const creating = identity.keys.create(stage.command({ workspace_id }), EVERY_KEY, request);
@@ -162,7 +163,7 @@ describe('API keys', () => {
 
   describe('lists', () => {
     it('are paged, the newest first, of what is reached alone', async () => {
-      const [me, other] = [await stage.user(), await stage.user()];
+      const [me, other] = [(await stage.user(identity)).id, (await stage.user(identity)).id];
       const names: string[] = [];
       for (let index = 0; index < 9; index += 1) {
         stage.now += 1_000;

@@ -1,4 +1,5 @@
-import { Stage, refusal } from '../test/stage.ts';
+import { refusal } from '../test/replicas.ts';
+import { Stage } from '../test/stage.ts';
 import type { Identity } from './index.ts';
 import { permissionsOf } from './index.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError } from '@tracking/contracts';
-import type { Actor, ApiKey, KeyOwner, NewApiKey, Role, ServiceAccount } from '@tracking/contracts';
+import type { Actor, ApiKey, KeyOwner, NewApiKey, Role, ServiceAccount, User } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
 import { DEFAULT_WORKSPACE, EVERY_KEY, Identity } from '../src/index.ts';
 import type { IdentityCommand, NewKeyRequest } from '../src/index.ts';
+import { CHEAP } from './replicas.ts';
 import { openStorage } from './storage.ts';
 import type { Storage } from './storage.ts';
 
@@ -36,7 +36,9 @@ export class Stage {
   async replica(documentStore: DocumentStore = this.storage.documentStore): Promise<Identity> {
     const clock = () => new Date(this.now);
     const elapsed = () => this.now;
-    const replica = await Identity.open({ documentStore, clock, elapsed, logger: silentLogger, secret: SECRET });
+    const passwords = { cost: CHEAP };
+    const logger = silentLogger;
+    const replica = await Identity.open({ documentStore, clock, elapsed, logger, secret: SECRET, passwords });
     this.replicas.push(replica);
     return replica;
   }
@@ -55,21 +57,10 @@ export class Stage {
     return (await identity.serviceAccounts.create(command, { name: `the ${role}`, role })).after;
   }
 
-  /** An active user, as keys know one. */
-  async user(role: Role = 'operator'): Promise<string> {
-    const users = await this.storage.documentStore.collection({ name: 'users', indexes: [] });
-    const id = `usr_${randomUUID()}`;
-    const { workspace_id } = this;
-    await users.insert({
-      id,
-      workspace_id,
-      role,
-      status: 'active',
-      version: 1,
-      changed_by: 'x',
-      changed_from: null,
-    } as never);
-    return id;
+  async user(identity: Identity, role: Role = 'operator'): Promise<User> {
+    const command = this.command();
+    const email = `${command.id}@example.com`;
+    return (await identity.users.create(command, { email, role, password: 'some long password' })).after;
   }
 
   async key(identity: Identity, owner: KeyOwner, more: Partial<NewKeyRequest> = {}): Promise<NewApiKey> {
@@ -87,14 +78,4 @@ export class Stage {
   async revoke(identity: Identity, { id }: Pick<ApiKey, 'id'>): Promise<ApiKey> {
     return (await identity.keys.revoke(this.command(), EVERY_KEY, id)).after;
   }
-}
-
-/** The refusal that it ends with. */
-export async function refusal(outcome: Promise<unknown>): Promise<DomainError> {
-  const error = await outcome.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(DomainError);
-  return error as DomainError;
 }

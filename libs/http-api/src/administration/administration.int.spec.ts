@@ -142,6 +142,30 @@ describe('administration API', () => {
     expect(JSON.stringify([after.body, list.body]) + lines.join('\n')).not.toContain(secret);
   });
 
+  it('makes a key of a user, which may do what they may', async () => {
+    const { id } = (await identity.workspaces.find('default')) ?? { id: '' };
+    const command = {
+      id: 'the user',
+      at: new Date().toISOString(),
+      actor: { type: 'system', id: 'x' },
+      workspace_id: id,
+    } as const;
+    const fields = { email: 'Ann@example.com', role: 'feed', password: 'some long password' } as const;
+    const { after: user } = await identity.users.create(command, fields);
+    const { role: _, ...named } = newKey;
+    const { status, body } = await call('POST', '/administration/keys', { ...named, user: 'ann@EXAMPLE.com' });
+    expect([status, body]).toMatchObject([201, { owner: { type: 'user', id: user.id }, role: 'feed' }]);
+    expect(await identity.authenticateKey(String(body['key']))).toMatchObject({
+      type: 'user_key',
+      credential_id: body['id'],
+    });
+    expect((await call('POST', '/administration/keys', { ...named, user: 'bob@example.com' })).status).toBe(404);
+    for (const both of [named, { ...newKey, user: 'ann@example.com' }]) {
+      const refused = await call('POST', '/administration/keys', both);
+      expect([refused.status, refused.body]).toMatchObject([400, { error: { param: 'role' } }]);
+    }
+  });
+
   it('audits changes as the command line’s, without secrets, and nothing that was refused', async () => {
     const acme = await call('POST', '/administration/workspaces', { name: 'audited' });
     const inAcme = { ...newKey, workspace: 'audited' };
@@ -180,15 +204,15 @@ describe('administration API', () => {
       name: 7,
       environment: 'prod',
       role: 'root',
-      user: 'x',
+      owner: 'x',
     });
     expect(status).toBe(400);
     const { details } = (body as { error: { details: { param: string; code: string }[] } }).error;
     expect(details.map(({ param, code }) => `${param} ${code}`).sort()).toEqual([
       'environment invalid_value',
       'name invalid_type',
+      'owner unknown_field',
       'role invalid_value',
-      'user unknown_field',
       'workspace required',
     ]);
   });

@@ -6,7 +6,7 @@ import type { WebhookOperations } from '@tracking/webhooks';
 import type { EventsService } from '../events/events-service.ts';
 
 export interface AdministrationDependencies {
-  readonly identity: Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'auditLog'>;
+  readonly identity: Pick<Identity, 'workspaces' | 'users' | 'serviceAccounts' | 'keys' | 'auditLog'>;
   readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'parked' | 'retryParked'>;
   /** Without it there are no routes of events. */
   readonly events?: EventTransfer;

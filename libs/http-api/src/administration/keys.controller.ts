@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
-import type { ApiKey, Environment, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
+import type { ApiKey, Environment, KeyOwner, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
@@ -31,8 +31,11 @@ class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
   @OneOf(ENVIRONMENTS, { description: 'What the key sees.', required: true })
   environment!: Environment;
 
-  @OneOf(ROLES, { description: 'Role of the service account that is made for the key.' })
+  @OneOf(ROLES, { description: 'Role of the service account that is made for the key; this or `user`.' })
   role?: Role;
+
+  @Text({ description: 'E-mail of the user whose key it is.' })
+  user?: string;
 }
 
 @Controller('administration/keys')
@@ -44,15 +47,13 @@ export class KeysController {
   @Takes()
   @Audited('api_key.created')
   async create(
-    @Body(new InputPipe(CreateKeyDto)) { workspace, name, environment, role }: CreateKeyDto,
+    @Body(new InputPipe(CreateKeyDto)) input: CreateKeyDto,
     @Identified() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<NewApiKey> {
-    if (!role) throw invalidRequest(fault('role', 'required', 'Is required.'));
+    const { workspace, name, environment } = input;
     const command = await this.command(identified, workspace);
-    // First the account: a crash between the two leaves one that nobody can use, never a key without an owner.
-    const { after: account } = await this.identity.serviceAccounts.create(command, { name, role });
-    const owner = { type: 'service_account', id: account.id } as const;
+    const owner = await this.ownerOf(input, command);
     const created = await this.identity.keys.create(command, EVERY_KEY, { name, environment, owner });
     tellAudit(request, created);
     return created.after;
@@ -78,6 +79,17 @@ export class KeysController {
     const revoked = await this.identity.keys.revoke(await this.command(identified, workspace), EVERY_KEY, id);
     tellAudit(request, revoked);
     return revoked.after;
+  }
+
+  /** @throws RequestError where none or two are named; DomainError where there is no such user */
+  private async ownerOf({ name, role, user }: CreateKeyDto, command: IdentityCommand): Promise<KeyOwner> {
+    if (Boolean(role) === Boolean(user)) {
+      throw invalidRequest(fault('role', role ? 'invalid_value' : 'required', 'Either role or user is to be told.'));
+    }
+    if (user) return { type: 'user', id: (await this.identity.users.named(command.workspace_id, user)).id };
+    // Before its key: a crash between the two leaves one that nobody can use, never a key without an owner.
+    const account = await this.identity.serviceAccounts.create(command, { name, role: role as Role });
+    return { type: 'service_account', id: account.after.id };
   }
 
   private async command(identified: CommandIdentity, workspace: string): Promise<IdentityCommand> {
