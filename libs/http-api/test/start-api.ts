@@ -16,6 +16,7 @@ import { shipmentsService, eventBodies } from '@tracking/shipments';
 import { type LogLine, recordingLogger } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
+import type { InjectOptions } from 'fastify';
 import { IdempotencyClaims, createHttpApi } from '../src/index.ts';
 import type { HttpApiDependencies, HttpApiSettings, IdempotencyOptions } from '../src/index.ts';
 import type { Deprecations } from '../src/operations/deprecations.ts';
@@ -130,6 +131,8 @@ export async function startApi(options: StartOptions = {}) {
     url,
     server: app.getHttpServer() as Server,
     call: caller(url),
+    /** A call without a connection: for very many. */
+    inject: (request: InjectOptions) => app.inject(request),
     identity,
     key,
     lines,

@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
+import type { Environment, JsonObject, Permission, Role } from '@tracking/contracts';
+import type { Principal } from '@tracking/identity';
+import type { Access } from '../src/operations/access.ts';
+import type { OperationId } from '../src/operations/operations.ts';
+import { startClientReceiver } from './client-endpoint.ts';
+import type { ClientReceiver } from './client-endpoint.ts';
+import { startApi } from './start-api.ts';
+import type { Api } from './start-api.ts';
+
+/**
+ * Who may do what, once more: every operation of the description of the API, asked for with every kind of credentials, of
+ * every role, in both environments, about what is theirs and what is not. Each answers what the tables here say, which
+ * know nothing of those that the product decides by.
+ */
+
+const READS = ['shipments:read', 'documents:read'] as const;
+const WORKS = [
+  'shipments:write',
+  'milestones:write',
+  'documents:write',
+  'documents:approve',
+  'exceptions:write',
+] as const;
+const FEEDS = ['shipments:write', 'milestones:write', 'milestones:feed'] as const;
+const BUILDS = ['webhooks:manage', 'keys:manage'] as const;
+
+/** docs/reference/identity.md#roles */
+const MAY: Readonly<Record<Role, Readonly<Record<Environment, readonly Permission[]>>>> = {
+  viewer: inBoth(...READS),
+  operator: inBoth(...READS, ...WORKS),
+  feed: inBoth('shipments:read', ...FEEDS),
+  developer: { live: [...READS, ...BUILDS], test: [...READS, ...BUILDS, ...WORKS, ...FEEDS] },
+  admin: inBoth(...READS, ...WORKS, ...FEEDS, ...BUILDS, 'workspace:admin'),
+};
+function inBoth(...permissions: Permission[]) {
+  return { live: permissions, test: permissions };
+}
+
+/** What of a scope there is to ask for. */
+interface Things {
+  readonly shipment: string;
+  readonly event: string;
+  readonly endpoint: string;
+  readonly delivery: string;
+}
+
+interface Sample {
+  readonly access: Access;
+  /** Whose id is in its path, which is nobody else's. */
+  readonly of?: keyof Things;
+  /** A body that is looked at before whose the thing is. */
+  readonly json?: object;
+}
+
+const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
+/** docs/reference/identity.md#permissions, by operation. */
+const OPERATIONS: Readonly<Partial<Record<OperationId, Sample>>> = {
+  upsertShipment: { access: 'shipments:write' },
+  listShipments: { access: 'shipments:read' },
+  getShipment: { access: 'shipments:read', of: 'shipment' },
+  cancelShipment: { access: 'shipments:write', of: 'shipment' },
+  reopenShipment: { access: 'shipments:write', of: 'shipment' },
+  listMilestones: { access: 'shipments:read', of: 'shipment' },
+  recordMilestone: { access: 'milestones:write', of: 'shipment', json: milestone },
+  listMilestoneCodes: { access: 'shipments:read' },
+  listEvents: { access: 'shipments:read' },
+  getEvent: { access: 'shipments:read', of: 'event' },
+  createWebhookEndpoint: { access: 'webhooks:manage' },
+  listWebhookEndpoints: { access: 'webhooks:manage' },
+  getWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint' },
+  changeWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint', json: {} },
+  deleteWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint' },
+  verifyWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint' },
+  enableWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint' },
+  disableWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint' },
+  testWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint', json: { type: 'shipment.created' } },
+  listWebhookDeliveries: { access: 'webhooks:manage' },
+  getWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },
+  retryWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },
+  discardWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },
+  listAuditLog: { access: 'workspace:admin' },
+  getSettings: { access: 'workspace:admin' },
+  changeSettings: { access: 'workspace:admin' },
+  live: { access: 'open' },
+  ready: { access: 'open' },
+};
+
+type Kind = Exclude<Principal['type'], 'session' | 'user_key'>;
+/** Somebody with credentials, in a workspace of their own. */
+interface Person {
+  readonly role: Role;
+  readonly environment: Environment;
+  readonly workspace: 'mine' | 'other';
+}
+/** How credentials of each kind are got, and sent. */
+const CREDENTIALS: Readonly<Record<Kind, (person: Person) => Promise<Record<string, string>>>> = {
+  service_account_key: async ({ role, environment, workspace }) => bearer(await api.key(role, environment, workspace)),
+};
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const KINDS = Object.keys(CREDENTIALS) as Kind[];
+
+/** Somebody, with the headers of their requests. */
+interface Caller extends Person {
+  readonly kind: Kind;
+  readonly headers: Record<string, string>;
+}
+
+interface Described {
+  readonly operationId: OperationId;
+  readonly parameters?: readonly { readonly name: string }[];
+}
+interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly isConditional: boolean;
+}
+
+let api: Api;
+let receiver: ClientReceiver;
+let callers: readonly Caller[];
+let things: Readonly<Record<Environment, Things>>;
+const routes = new Map<string, Route>();
+
+beforeAll(async () => {
+  api = await startApi();
+  receiver = await startClientReceiver();
+  const people = ROLES.flatMap((role) =>
+    ENVIRONMENTS.flatMap((environment) =>
+      (['mine', 'other'] as const).map((workspace): Person => ({ role, environment, workspace })),
+    ),
+  );
+  await api.key('admin', 'live', 'mine');
+  await api.key('admin', 'live', 'other');
+  callers = await Promise.all(
+    people.flatMap((person) =>
+      KINDS.map(async (kind) => ({ ...person, kind, headers: await CREDENTIALS[kind](person) })),
+    ),
+  );
+  things = { live: await thingsIn('live'), test: await thingsIn('test') };
+  const { paths } = (await api.call('GET', '/openapi.json')).body as unknown as {
+    paths: Record<string, Record<string, Described>>;
+  };
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { operationId, parameters = [] }] of Object.entries(methods)) {
+      const isConditional = parameters.some(({ name }) => name === 'If-Match');
+      routes.set(operationId, { method: method.toUpperCase() as Route['method'], path, isConditional });
+    }
+  }
+});
+afterAll(async () => {
+  await api.stop();
+  await receiver.close();
+});
+
+async function thingsIn(environment: Environment): Promise<Things> {
+  const key = await api.key('admin', environment, 'mine');
+  const make = async (path: string, json: object): Promise<string> =>
+    String((await api.call('POST', path, { key, json })).body['id']);
+  const shipment = await make('/v1/shipments', { external_id: randomUUID() });
+  const made = () => make('/v1/webhook_endpoints', { url: receiver.url, event_types: ['*'] });
+  const [endpoint, verified] = [await made(), await made()];
+  await make(`/v1/webhook_endpoints/${verified}/verify`, {});
+  const delivery = await make(`/v1/webhook_endpoints/${verified}/test`, { type: 'shipment.created' });
+  const { body } = await api.call('GET', `/v1/events?shipment_id=${shipment}`, { key });
+  const event = String((body['data'] as JsonObject[])[0]?.['id']);
+  return { shipment, event, endpoint, delivery };
+}
+
+/** Whose the thing is that is asked for. */
+type Whose = 'own' | 'another workspace’s' | 'another environment’s';
+interface Cell {
+  readonly caller: Caller;
+  readonly whose: Whose;
+}
+
+function cellsOf({ of }: Sample): readonly Cell[] {
+  const own = callers
+    .filter(({ workspace }) => workspace === 'mine')
+    .map((caller) => ({ caller, whose: 'own' as const }));
+  if (of === undefined) return own;
+  const strangers = callers.filter(({ workspace }) => workspace === 'other');
+  return [
+    ...own,
+    ...strangers.map((caller) => ({ caller, whose: 'another workspace’s' as const })),
+    ...own.map(({ caller }) => ({ caller, whose: 'another environment’s' as const })),
+  ];
+}
+
+const nameOf = ({ caller: { role, environment, kind }, whose }: Cell): string =>
+  [role, environment, kind, whose].join(', ');
+
+/** What the tables say. */
+function expectedOf({ access, of }: Sample, { caller, whose }: Cell): string {
+  const isUser = caller.kind !== 'service_account_key';
+  const may = (permission: string) => (MAY[caller.role][caller.environment] as readonly string[]).includes(permission);
+  const allowed = of !== undefined && whose !== 'own' ? '404 not_found' : 'allowed';
+  if (access === 'open' || access === 'authenticated') return allowed;
+  if (access === 'personal') return isUser ? allowed : '403 only users';
+  const permission = access.replace('personal or ', '');
+  return (access !== permission && isUser) || may(permission) ? allowed : `403 ${permission}`;
+}
+
+const OTHER: Readonly<Record<Environment, Environment>> = { live: 'test', test: 'live' };
+
+/** Asks for it; what is answered. Nothing is changed by anybody. */
+async function answered(route: Route, { of, json }: Sample, headers: Record<string, string>, from: Environment) {
+  const { method, isConditional } = route;
+  const path = of === undefined ? route.path : route.path.replace('{id}', things[from][of]);
+  // Refused behind the permission and before anything is done.
+  const isRefused = of === undefined && method !== 'GET';
+  const answer = await api.inject({
+    method,
+    url: isRefused ? `${path}?nothing=1` : path,
+    headers: { ...headers, ...(isConditional && of !== undefined && { 'if-match': '"999999999"' }) },
+    ...(json !== undefined && { payload: json }),
+  });
+  const { statusCode: status } = answer;
+  if (status === 401 || status === 404) return `${status} ${errorOf(answer.body).code}`;
+  if (status !== 403) return status < 500 ? 'allowed' : `${status} ${answer.body}`;
+  const { message } = errorOf(answer.body);
+  return `403 ${/permission ([a-z]+:[a-z]+)/.exec(message)?.[1] ?? (message.includes('Only users') ? 'only users' : message)}`;
+}
+
+function errorOf(body: string): { readonly code: string; readonly message: string } {
+  return (JSON.parse(body) as { error: { code: string; message: string } }).error;
+}
+
+function routeOf(operation: string): Route {
+  const route = routes.get(operation);
+  if (route === undefined) throw new Error(`${operation} has no route`);
+  return route;
+}
+
+it('tells of every operation of the description, and of no other', () => {
+  expect([...routes.keys()].sort()).toEqual(Object.keys(OPERATIONS).sort());
+  const withId = [...routes].filter(([, { path }]) => path.includes('{')).map(([operation]) => operation);
+  const owned = Object.entries(OPERATIONS).filter(([, { of }]) => of !== undefined);
+  expect(withId.sort()).toEqual(owned.map(([operation]) => operation).sort());
+});
+
+describe.each(Object.entries(OPERATIONS))('%s', (operation, sample) => {
+  it('answers everybody as the table of permissions says', async () => {
+    const route = routeOf(operation);
+    const cells = cellsOf(sample);
+    const answers = await Promise.all(
+      cells.map(async (cell) => {
+        const { headers, environment } = cell.caller;
+        const from = cell.whose === 'another environment’s' ? OTHER[environment] : environment;
+        return [nameOf(cell), await answered(route, sample, headers, from)] as const;
+      }),
+    );
+    const expected = cells.map((cell) => [nameOf(cell), expectedOf(sample, cell)] as const);
+    expect(Object.fromEntries(answers)).toEqual(Object.fromEntries(expected));
+  });
+
+  it('asks for credentials', async () => {
+    const isOpen = sample.access === 'open';
+    const without = await answered(routeOf(operation), sample, {}, 'live');
+    expect(without).toBe(isOpen ? 'allowed' : '401 missing_api_key');
+  });
+});

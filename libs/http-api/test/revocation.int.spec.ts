@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import type { Environment, Role } from '@tracking/contracts';
+import { EVERY_KEY } from '@tracking/identity';
+import type { IdentityCommand } from '@tracking/identity';
+import { Unavailable } from '@tracking/ports';
+import { openReplica } from './another-replica.ts';
+import type { Replica } from './another-replica.ts';
+import { startApi } from './start-api.ts';
+import type { Api } from './start-api.ts';
+
+/** What was taken away on another replica is refused after so long, whatever was remembered. */
+const REFUSED_AFTER_MS = 5_000;
+
+let here: Api;
+let there: Replica;
+
+beforeAll(async () => {
+  here = await startApi();
+});
+beforeEach(async () => {
+  there = await openReplica(here);
+});
+afterEach(() => there.close());
+afterAll(() => here.stop());
+
+async function command(): Promise<IdentityCommand> {
+  const actor = { type: 'system', id: 'test' } as const;
+  return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await here.workspace() };
+}
+
+/** A key of its own service account, and how it is taken away. */
+async function newKey(role: Role = 'operator', environment: Environment = 'live') {
+  const { serviceAccounts, keys } = here.identity;
+  const { after: account } = await serviceAccounts.create(await command(), { name: 'one', role });
+  const owner = { type: 'service_account', id: account.id } as const;
+  const { after: made } = await keys.create(await command(), EVERY_KEY, { name: 'one', environment, owner });
+  return { account, id: made.id, authorization: `Bearer ${made.key}` };
+}
+type NewKey = Awaited<ReturnType<typeof newKey>>;
+
+const write = (authorization: string) =>
+  ({
+    method: 'POST',
+    url: '/v1/shipments',
+    headers: { authorization },
+    payload: { external_id: randomUUID() },
+  }) as const;
+const statusThere = async ({ authorization }: NewKey): Promise<number> =>
+  (await there.inject(write(authorization))).statusCode;
+const statusHere = async ({ authorization }: NewKey): Promise<number> =>
+  (await here.inject(write(authorization))).statusCode;
+
+const TAKEN_AWAY: readonly (readonly [string, (key: NewKey) => Promise<unknown>, number])[] = [
+  ['a key that is revoked', async ({ id }) => here.identity.keys.revoke(await command(), EVERY_KEY, id), 401],
+  [
+    'a key that is rotated without grace',
+    async ({ id }) => here.identity.keys.rotate(await command(), EVERY_KEY, id, 0),
+    401,
+  ],
+  [
+    'a key whose account gets another role',
+    async ({ account }) => here.identity.serviceAccounts.change(await command(), account.id, { role: 'viewer' }),
+    403,
+  ],
+  [
+    'a key whose account is deactivated',
+    async ({ account }) => here.identity.serviceAccounts.deactivate(await command(), account.id),
+    401,
+  ],
+];
+
+describe.each(TAKEN_AWAY)('%s', (_, takeAway, refused) => {
+  it('is refused at once where it was done, and within five seconds everywhere', async () => {
+    const key = await newKey();
+    expect([await statusHere(key), await statusThere(key)]).toEqual([201, 201]);
+    await takeAway(key);
+    expect(await statusHere(key)).toBe(refused);
+    there.after(REFUSED_AFTER_MS);
+    expect(await statusThere(key)).toBe(refused);
+  });
+
+  it('is refused within five seconds of use again and again', async () => {
+    const key = await newKey();
+    expect(await statusThere(key)).toBe(201);
+    await takeAway(key);
+    for (let waited = 0; waited < REFUSED_AFTER_MS; waited += 500) {
+      await statusThere(key);
+      there.after(500);
+    }
+    expect(await statusThere(key)).toBe(refused);
+  });
+
+  it('is not let in by what a slow store read before', async () => {
+    const key = await newKey();
+    const { promise: arrives, resolve: arrive } = Promise.withResolvers<void>();
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    there.gate(async (moment) => {
+      if (moment === 'asked') return;
+      read();
+      await arrives;
+    });
+    const answer = statusThere(key);
+    await isRead;
+    await takeAway(key);
+    there.after(REFUSED_AFTER_MS);
+    arrive();
+    expect(await answer).toBe(503);
+    expect(await statusThere(key)).toBe(refused);
+  });
+
+  it('is not let in by what is remembered while the store is down', async () => {
+    const key = await newKey();
+    expect(await statusThere(key)).toBe(201);
+    await takeAway(key);
+    there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
+    there.after(REFUSED_AFTER_MS);
+    const head = await here.head();
+    const answer = await there.inject(write(key.authorization));
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5']);
+    expect(answer.json()).toMatchObject({ error: { code: 'unavailable' } });
+    expect(await here.head()).toEqual(head);
+    there.open();
+    expect(await statusThere(key)).toBe(refused);
+  });
+});
+
+describe('with the document store down', () => {
+  it('nobody is let in whom nobody knows, and nobody is told that they are unknown', async () => {
+    const key = await newKey();
+    there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
+    const unknown = { ...key, authorization: `Bearer sk_live_${'a'.repeat(43)}` };
+    expect([await statusThere(key), await statusThere(unknown)]).toEqual([503, 503]);
+    there.open();
+    expect(await statusThere(key)).toBe(201);
+  });
+
+  it('who was let in a moment ago goes on', async () => {
+    const key = await newKey();
+    expect(await statusThere(key)).toBe(201);
+    there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
+    expect(await statusThere(key)).toBe(201);
+    there.after(REFUSED_AFTER_MS);
+    expect(await statusThere(key)).toBe(503);
+  });
+});
