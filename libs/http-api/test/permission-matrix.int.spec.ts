@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
-import type { Environment, JsonObject, Permission, Role } from '@tracking/contracts';
-import type { Principal } from '@tracking/identity';
+import type { Environment, JsonObject, Permission, Role, User } from '@tracking/contracts';
+import { EVERY_KEY } from '@tracking/identity';
+import type { IdentityCommand, Principal } from '@tracking/identity';
 import type { Access } from '../src/operations/access.ts';
 import type { OperationId } from '../src/operations/operations.ts';
 import { startClientReceiver } from './client-endpoint.ts';
@@ -87,7 +88,7 @@ const OPERATIONS: Readonly<Partial<Record<OperationId, Sample>>> = {
   ready: { access: 'open' },
 };
 
-type Kind = Exclude<Principal['type'], 'session' | 'user_key'>;
+type Kind = Exclude<Principal['type'], 'session'>;
 /** Somebody with credentials, in a workspace of their own. */
 interface Person {
   readonly role: Role;
@@ -97,8 +98,27 @@ interface Person {
 /** How credentials of each kind are got, and sent. */
 const CREDENTIALS: Readonly<Record<Kind, (person: Person) => Promise<Record<string, string>>>> = {
   service_account_key: async ({ role, environment, workspace }) => bearer(await api.key(role, environment, workspace)),
+  user_key: async (person) => bearer(await keyOf(await userOf(person), person)),
 };
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+async function commandIn(workspace: string): Promise<IdentityCommand> {
+  const actor = { type: 'system', id: 'test' } as const;
+  return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await api.workspace(workspace) };
+}
+
+async function userOf({ role, workspace }: Person): Promise<User> {
+  const [email, password] = [`${randomUUID()}@example.com`, 'correct horse battery'];
+  const { after } = await api.identity.users.create(await commandIn(workspace), { email, role, password });
+  return after;
+}
+
+async function keyOf({ id }: User, { environment, workspace }: Person): Promise<string> {
+  const request = { name: 'key', environment, owner: { type: 'user', id } } as const;
+  const { after } = await api.identity.keys.create(await commandIn(workspace), EVERY_KEY, request);
+  return after.key;
+}
+
 const KINDS = Object.keys(CREDENTIALS) as Kind[];
 
 /** Somebody, with the headers of their requests. */

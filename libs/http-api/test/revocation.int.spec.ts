@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Environment, Role } from '@tracking/contracts';
+import type { KeyOwner } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
@@ -28,15 +28,31 @@ async function command(): Promise<IdentityCommand> {
   return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await here.workspace() };
 }
 
-/** A key of its own service account, and how it is taken away. */
-async function newKey(role: Role = 'operator', environment: Environment = 'live') {
-  const { serviceAccounts, keys } = here.identity;
-  const { after: account } = await serviceAccounts.create(await command(), { name: 'one', role });
-  const owner = { type: 'service_account', id: account.id } as const;
-  const { after: made } = await keys.create(await command(), EVERY_KEY, { name: 'one', environment, owner });
-  return { account, id: made.id, authorization: `Bearer ${made.key}` };
+/** A key, and whose it is. */
+interface MadeKey {
+  readonly id: string;
+  readonly owner: KeyOwner;
+  readonly authorization: string;
 }
-type NewKey = Awaited<ReturnType<typeof newKey>>;
+
+/** Of a service account of its own. */
+async function keyOfAccount(): Promise<MadeKey> {
+  const { after } = await here.identity.serviceAccounts.create(await command(), { name: 'one', role: 'operator' });
+  return keyOf({ type: 'service_account', id: after.id });
+}
+
+/** Of a user of its own. */
+async function keyOfUser(): Promise<MadeKey> {
+  const user = { email: `${randomUUID()}@example.com`, role: 'operator', password: 'correct horse battery' } as const;
+  const { after } = await here.identity.users.create(await command(), user);
+  return keyOf({ type: 'user', id: after.id });
+}
+
+async function keyOf(owner: KeyOwner): Promise<MadeKey> {
+  const request = { name: 'one', environment: 'live', owner } as const;
+  const { after } = await here.identity.keys.create(await command(), EVERY_KEY, request);
+  return { id: after.id, owner, authorization: `Bearer ${after.key}` };
+}
 
 const write = (authorization: string) =>
   ({
@@ -45,33 +61,52 @@ const write = (authorization: string) =>
     headers: { authorization },
     payload: { external_id: randomUUID() },
   }) as const;
-const statusThere = async ({ authorization }: NewKey): Promise<number> =>
+const statusThere = async ({ authorization }: MadeKey): Promise<number> =>
   (await there.inject(write(authorization))).statusCode;
-const statusHere = async ({ authorization }: NewKey): Promise<number> =>
+const statusHere = async ({ authorization }: MadeKey): Promise<number> =>
   (await here.inject(write(authorization))).statusCode;
 
-const TAKEN_AWAY: readonly (readonly [string, (key: NewKey) => Promise<unknown>, number])[] = [
-  ['a key that is revoked', async ({ id }) => here.identity.keys.revoke(await command(), EVERY_KEY, id), 401],
+type TakeAway = (key: MadeKey) => Promise<unknown>;
+const revoked: TakeAway = async ({ id }) => here.identity.keys.revoke(await command(), EVERY_KEY, id);
+const rotated: TakeAway = async ({ id, owner }) => {
+  const reach = { ...EVERY_KEY, user_id: owner.type === 'user' ? owner.id : null };
+  await here.identity.keys.rotate(await command(), reach, id, 0);
+};
+
+const TAKEN_AWAY: readonly (readonly [string, () => Promise<MadeKey>, TakeAway, number])[] = [
+  ['a service account’s key that is revoked', keyOfAccount, revoked, 401],
+  ['a service account’s key that is rotated without grace', keyOfAccount, rotated, 401],
   [
-    'a key that is rotated without grace',
-    async ({ id }) => here.identity.keys.rotate(await command(), EVERY_KEY, id, 0),
-    401,
-  ],
-  [
-    'a key whose account gets another role',
-    async ({ account }) => here.identity.serviceAccounts.change(await command(), account.id, { role: 'viewer' }),
+    'a key whose service account gets another role',
+    keyOfAccount,
+    async ({ owner }) => here.identity.serviceAccounts.change(await command(), owner.id, { role: 'viewer' }),
     403,
   ],
   [
-    'a key whose account is deactivated',
-    async ({ account }) => here.identity.serviceAccounts.deactivate(await command(), account.id),
+    'a key whose service account is deactivated',
+    keyOfAccount,
+    async ({ owner }) => here.identity.serviceAccounts.deactivate(await command(), owner.id),
+    401,
+  ],
+  ['a user’s key that is revoked', keyOfUser, revoked, 401],
+  ['a user’s key that is rotated without grace', keyOfUser, rotated, 401],
+  [
+    'a key whose user gets another role',
+    keyOfUser,
+    async ({ owner }) => here.identity.users.change(await command(), owner.id, { role: 'viewer' }),
+    403,
+  ],
+  [
+    'a key whose user is deactivated',
+    keyOfUser,
+    async ({ owner }) => here.identity.users.deactivate(await command(), owner.id),
     401,
   ],
 ];
 
-describe.each(TAKEN_AWAY)('%s', (_, takeAway, refused) => {
+describe.each(TAKEN_AWAY)('%s', (_, make, takeAway, refused) => {
   it('is refused at once where it was done, and within five seconds everywhere', async () => {
-    const key = await newKey();
+    const key = await make();
     expect([await statusHere(key), await statusThere(key)]).toEqual([201, 201]);
     await takeAway(key);
     expect(await statusHere(key)).toBe(refused);
@@ -80,7 +115,7 @@ describe.each(TAKEN_AWAY)('%s', (_, takeAway, refused) => {
   });
 
   it('is refused within five seconds of use again and again', async () => {
-    const key = await newKey();
+    const key = await make();
     expect(await statusThere(key)).toBe(201);
     await takeAway(key);
     for (let waited = 0; waited < REFUSED_AFTER_MS; waited += 500) {
@@ -91,7 +126,7 @@ describe.each(TAKEN_AWAY)('%s', (_, takeAway, refused) => {
   });
 
   it('is not let in by what a slow store read before', async () => {
-    const key = await newKey();
+    const key = await make();
     const { promise: arrives, resolve: arrive } = Promise.withResolvers<void>();
     const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
     there.gate(async (moment) => {
@@ -109,7 +144,7 @@ describe.each(TAKEN_AWAY)('%s', (_, takeAway, refused) => {
   });
 
   it('is not let in by what is remembered while the store is down', async () => {
-    const key = await newKey();
+    const key = await make();
     expect(await statusThere(key)).toBe(201);
     await takeAway(key);
     there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
@@ -126,7 +161,7 @@ describe.each(TAKEN_AWAY)('%s', (_, takeAway, refused) => {
 
 describe('with the document store down', () => {
   it('nobody is let in whom nobody knows, and nobody is told that they are unknown', async () => {
-    const key = await newKey();
+    const key = await keyOfAccount();
     there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
     const unknown = { ...key, authorization: `Bearer sk_live_${'a'.repeat(43)}` };
     expect([await statusThere(key), await statusThere(unknown)]).toEqual([503, 503]);
@@ -135,7 +170,7 @@ describe('with the document store down', () => {
   });
 
   it('who was let in a moment ago goes on', async () => {
-    const key = await newKey();
+    const key = await keyOfAccount();
     expect(await statusThere(key)).toBe(201);
     there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
     expect(await statusThere(key)).toBe(201);

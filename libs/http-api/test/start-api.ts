@@ -61,7 +61,14 @@ export async function startApi(options: StartOptions = {}) {
   const clock = () => new Date();
   const engine = await openTestEngine(dataDir, { logger, metrics });
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const identity = await Identity.open({ documentStore, clock, logger, secret: randomBytes(32) });
+  const identity = await Identity.open({
+    documentStore,
+    clock,
+    logger,
+    secret: randomBytes(32),
+    // The least that argon2 takes.
+    passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
+  });
   const places = await loadPlaces();
   const project = options.project ?? true;
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });
