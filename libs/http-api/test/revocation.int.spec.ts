@@ -16,12 +16,13 @@ let there: Replica;
 
 beforeAll(async () => {
   here = await startApi();
-});
-beforeEach(async () => {
   there = await openReplica(here);
 });
-afterEach(() => there.close());
-afterAll(() => here.stop());
+afterEach(() => there.open());
+afterAll(async () => {
+  await there.close();
+  await here.stop();
+});
 
 async function command(): Promise<IdentityCommand> {
   const actor = { type: 'system', id: 'test' } as const;
