@@ -45,6 +45,9 @@ interface Things {
   readonly event: string;
   readonly endpoint: string;
   readonly delivery: string;
+  readonly account: string;
+  /** Of a service account that is no admin. */
+  readonly key: string;
 }
 
 interface Sample {
@@ -84,6 +87,17 @@ const OPERATIONS: Readonly<Partial<Record<OperationId, Sample>>> = {
   listAuditLog: { access: 'workspace:admin' },
   getSettings: { access: 'workspace:admin' },
   changeSettings: { access: 'workspace:admin' },
+  createServiceAccount: { access: 'workspace:admin' },
+  listServiceAccounts: { access: 'keys:manage' },
+  getServiceAccount: { access: 'keys:manage', of: 'account' },
+  changeServiceAccount: { access: 'workspace:admin', of: 'account', json: {} },
+  deactivateServiceAccount: { access: 'workspace:admin', of: 'account' },
+  reactivateServiceAccount: { access: 'workspace:admin', of: 'account' },
+  createApiKey: { access: 'personal or keys:manage' },
+  listApiKeys: { access: 'personal or keys:manage' },
+  getApiKey: { access: 'personal or keys:manage', of: 'key' },
+  rotateApiKey: { access: 'personal or keys:manage', of: 'key', json: {} },
+  revokeApiKey: { access: 'personal or keys:manage', of: 'key' },
   live: { access: 'open' },
   ready: { access: 'open' },
 };
@@ -185,7 +199,9 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const delivery = await make(`/v1/webhook_endpoints/${verified}/test`, { type: 'shipment.created' });
   const { body } = await api.call('GET', `/v1/events?shipment_id=${shipment}`, { key });
   const event = String((body['data'] as JsonObject[])[0]?.['id']);
-  return { shipment, event, endpoint, delivery };
+  const account = await make('/v1/service_accounts', { name: 'one', role: 'viewer' });
+  const made_key = await make('/v1/api_keys', { name: 'one', environment, service_account_id: account });
+  return { shipment, event, endpoint, delivery, account, key: made_key };
 }
 
 /** Whose the thing is that is asked for. */
@@ -211,11 +227,26 @@ function cellsOf({ of }: Sample): readonly Cell[] {
 const nameOf = ({ caller: { role, environment, kind }, whose }: Cell): string =>
   [role, environment, kind, whose].join(', ');
 
+/** To whom a thing is there at all: of most things, to those of its workspace and environment. */
+const isOwn = ({ whose }: Cell): boolean => whose === 'own';
+const isOfWorkspace = ({ whose }: Cell): boolean => whose !== 'another workspace’s';
+const SHOWN: Partial<Readonly<Record<keyof Things, (cell: Cell) => boolean>>> = {
+  account: isOfWorkspace,
+  // Not to users who manage their own alone, nor what is live to a key for tests.
+  key: (cell) =>
+    isOfWorkspace(cell) && isAllowed(cell.caller, 'keys:manage') && (isOwn(cell) || reachesBoth(cell.caller)),
+};
+const reachesBoth = ({ environment }: Caller): boolean => environment === 'live';
+
+function isAllowed({ role, environment }: Person, permission: string): boolean {
+  return (MAY[role][environment] as readonly string[]).includes(permission);
+}
+
 /** What the tables say. */
 function expectedOf({ access, of }: Sample, { caller, whose }: Cell): string {
   const isUser = caller.kind !== 'service_account_key';
-  const may = (permission: string) => (MAY[caller.role][caller.environment] as readonly string[]).includes(permission);
-  const allowed = of !== undefined && whose !== 'own' ? '404 not_found' : 'allowed';
+  const may = (permission: string) => isAllowed(caller, permission);
+  const allowed = of === undefined || (SHOWN[of] ?? isOwn)({ caller, whose }) ? 'allowed' : '404 not_found';
   if (access === 'open' || access === 'authenticated') return allowed;
   if (access === 'personal') return isUser ? allowed : '403 only users';
   const permission = access.replace('personal or ', '');
