@@ -9,6 +9,7 @@ import type { ShipmentOperations } from '@tracking/shipments';
 import { useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
+import { seeToFirstAdmin } from './first-admin.ts';
 
 const OPERATION_DEADLINE_MS = 10_000;
 /** Longer than a request of a live gateway mostly takes: a claim that is older is taken for one of a gateway that died. */
@@ -50,6 +51,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   shutdown.add('identity', () => identity.close());
   const workspaceSettings = await service.untilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
+  await service.untilAvailable(() => seeToFirstAdmin(identity, config, logger));
   const readModels = await ReadModels.start({
     eventStore: events,
     documentStore,

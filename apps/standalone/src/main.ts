@@ -1,12 +1,11 @@
-import { resolve } from 'node:path';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
 import { DataFolderDamaged, DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
 import { PlacesFileError } from '@tracking/places';
 import { Unavailable, type Logger } from '@tracking/ports';
 import { ConfigError, createLogger, warnOfMisspelt } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
+import { sayListening } from './say-listening.ts';
 import { startStandalone } from './standalone.ts';
-import { firstKeyCommand, welcome } from './welcome.ts';
 
 /** What an operator did wrong is told in one line; anything else is a fault of ours and shows where. */
 function giveUp(error: unknown): never {
@@ -37,11 +36,8 @@ try {
   const administration = process.argv.includes('--administration');
   const logger = administration ? onErrorOutput : await createLogger({ level: config.logLevel, service: 'standalone' });
   warnOfMisspelt(logger, config.misspelt);
-  const { url, managementUrl, ready, shutdown } = await startStandalone(
-    config,
-    logger,
-    administration ? 'administration' : 'server',
-  );
+  const standalone = await startStandalone(config, logger, administration ? 'administration' : 'server');
+  const { ready, shutdown } = standalone;
   shutdown.onSignals();
   // Whoever started it for its own use is gone when this input ends.
   if (administration) process.stdin.once('end', () => void shutdown.run().then(() => process.exit(0))).resume();
@@ -50,15 +46,7 @@ try {
     const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };
     logger.warn(where, 'webhook receivers on these addresses are allowed: for development');
   }
-  if (url !== undefined && managementUrl !== undefined) {
-    const { dataDir, webhooks } = config;
-    const isDefaultDataDir = dataDir === resolve('data');
-    const allowsLocalReceivers = webhooks.allowedCidrs.length > 0;
-    const where = { url, managementUrl, dataDir, isDefaultDataDir, allowsLocalReceivers };
-    const fields = { url, docs: `${url}/docs`, management_url: managementUrl, data_dir: dataDir };
-    if (process.stdout.isTTY) process.stdout.write(welcome(where));
-    else logger.info({ ...fields, make_a_key_with: firstKeyCommand(where) }, 'listening');
-  }
+  await sayListening(config, standalone, logger);
 } catch (error) {
   giveUp(error);
 }

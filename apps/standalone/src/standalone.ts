@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { IdempotencyClaims, createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
+import type { Identity } from '@tracking/identity';
 import type { Logger } from '@tracking/ports';
-import { Health, Shutdown, blaming, derivedKey, startManagementServer } from '@tracking/runtime';
+import { Health, Shutdown, blaming, derivedKey, makeFirstAdmin, startManagementServer } from '@tracking/runtime';
 import type { StandaloneConfig } from './config.ts';
 import { openEngines } from './engines.ts';
 import { startFeatures } from './features.ts';
@@ -13,6 +14,9 @@ export interface Standalone {
   /** Where the API is; undefined without HTTP. */
   readonly url: string | undefined;
   readonly managementUrl: string | undefined;
+  /** Where links to the web application lead. */
+  readonly appUrl: string;
+  readonly firstAdmin: Identity['firstAdmin'];
   /** When the read models have caught up for the first time. */
   readonly ready: Promise<void>;
   readonly shutdown: Shutdown;
@@ -33,14 +37,16 @@ export async function startStandalone(
   const engines = await openEngines(config, logger, shutdown);
   const features = await startFeatures(engines, { ...config, appUrl }, shutdown, mode === 'administration');
   const { readModels, publishedEvents } = features;
+  const { firstAdmin } = features.identity;
   const { eventStore } = engines.storage;
 
   const administration = await createAdministrationApi({ ...features, logger });
   await listenOnSocket(administration, config.dataDir);
   shutdown.add('administration', () => administration.close());
   if (mode === 'administration') {
-    return { url: undefined, managementUrl: undefined, ready: Promise.resolve(), shutdown };
+    return { url: undefined, managementUrl: undefined, appUrl, firstAdmin, ready: Promise.resolve(), shutdown };
   }
+  if (config.firstAdmin) await makeFirstAdmin(config.firstAdmin, (admin) => firstAdmin.ensure(admin));
 
   const report = () => {
     health.engine('storage', engines.engine.failure);
@@ -97,6 +103,8 @@ export async function startStandalone(
   return {
     url: addressOf(config.host, port),
     managementUrl: addressOf(managementHost, management.port),
+    appUrl,
+    firstAdmin,
     ready: readModels.ready.then(() => health.started()),
     shutdown,
   };

@@ -15,6 +15,23 @@ describe('the welcome at a terminal', () => {
       expect(text).toContain(part);
   });
 
+  it('shows how somebody becomes the first admin, while nobody is', () => {
+    const link = {
+      address: 'https://app.example/invitation#secret',
+      token: 'secret',
+      expires_at: '2026-11-29T09:30:00Z',
+    };
+    const text = welcome({ ...where, firstAdminLink: link });
+    for (const part of [
+      `\n      ${link.address}\n`,
+      'until 2026-11-29:',
+      '3000/v1/invitations/secret ',
+      'X-Requested-With',
+    ])
+      expect(text).toContain(part);
+    expect(welcome(where)).not.toMatch(/admin|invitation/);
+  });
+
   it('says how webhooks come to this machine, or that they do', () => {
     expect(welcome(where)).toContain('npm run dev');
     const allowing = welcome({ ...where, allowsLocalReceivers: true });

@@ -1,3 +1,5 @@
+import type { FirstAdminLink } from './first-admin.ts';
+
 /** Where everything of a server is. */
 export interface Whereabouts {
   readonly url: string;
@@ -7,6 +9,8 @@ export interface Whereabouts {
   readonly isDefaultDataDir: boolean;
   /** Whether webhooks may go to this machine. */
   readonly allowsLocalReceivers: boolean;
+  /** None where there is an admin. */
+  readonly firstAdminLink?: FirstAdminLink | undefined;
 }
 
 /** A role that makes shipments, posts milestones and manages webhooks, in the test environment. */
@@ -19,13 +23,13 @@ export function firstKeyCommand({ dataDir, isDefaultDataDir }: Whereabouts): str
 
 /** What somebody at a terminal is told once the server is there. The lines that are indented by four can be pasted. */
 export function welcome(where: Whereabouts): string {
-  const { url, managementUrl, dataDir, allowsLocalReceivers } = where;
+  const { url, managementUrl, dataDir, allowsLocalReceivers, firstAdminLink } = where;
   return `
   API            ${url}
   Documentation  ${url}/docs
   Metrics        ${managementUrl}/metrics
   Data           ${dataDir}
-
+${firstAdminLink === undefined ? '' : firstAdmin(url, firstAdminLink)}
   In a second terminal, make a key and the first shipment:
 
     KEY=$(${firstKeyCommand(where)})
@@ -38,6 +42,19 @@ export function welcome(where: Whereabouts): string {
   }
   Ctrl-C stops it.
 
+`;
+}
+
+/** How somebody becomes the first admin. What can be pasted wants an e-mail, a name and a password of their own. */
+function firstAdmin(url: string, { address, token, expires_at }: FirstAdminLink): string {
+  return `
+  Nobody is an admin yet. This link makes whoever has it the first one, once, until ${expires_at.slice(0, 10)}:
+
+      ${address}
+
+  The same without a browser, with an e-mail, a name and a password of yours:
+
+      curl -H 'X-Requested-With: curl' -H 'Content-Type: application/json' ${url}/v1/invitations/${token} -d '{"email": "ann@example.com", "name": "Ann", "password": "a quiet harbour"}'
 `;
 }
 

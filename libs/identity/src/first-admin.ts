@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { DomainError } from '@tracking/contracts';
 import type { Actor, Timestamp, User } from '@tracking/contracts';
 import type { Clock, Collection, Document, DocumentStore } from '@tracking/ports';
+import type { AuditLog } from './audit-log.ts';
 import type { Changed, IdentityCommand } from './identity-command.ts';
 import { linkOf, missing, unknownLink } from './links.ts';
 import type { LinkCommand, LinkDetails, LinkUse, OneTimeLink } from './links.ts';
@@ -27,6 +29,7 @@ const SYSTEM: Actor = { type: 'system', id: 'first_admin' };
 
 export interface FirstAdminOptions {
   readonly passwords: Passwords;
+  readonly auditLog: Pick<AuditLog, 'begin' | 'complete' | 'withdraw'>;
   readonly clock: Clock;
   /** What the token of the link derives from. */
   readonly secret: Uint8Array;
@@ -50,6 +53,11 @@ export class FirstAdmin {
     return new FirstAdmin(store, await documentStore.collection({ name: 'first_admin_links', indexes }), options);
   }
 
+  /** Whether nobody is an admin yet. */
+  async isMissing(): Promise<boolean> {
+    return !(await this.store.admins.exist(this.options.workspace_id));
+  }
+
   /**
    * The one-time link by which somebody becomes the first admin, for the console: the same one from every replica while
    * it is good for a day and more, then another one, which replaces it. Undefined where there is an admin.
@@ -68,14 +76,33 @@ export class FirstAdmin {
   }
 
   /**
-   * Makes the first admin, without a link; undefined where there is an admin.
+   * Makes the first admin, without a link and beside any request: the audit log says so. Undefined where there is an admin.
    * @throws DomainError `validation_failed`, `user_exists` where somebody else has the e-mail
    */
   async ensure({ email, password }: { readonly email: string; readonly password: string }): Promise<User | undefined> {
-    const { workspace_id, clock } = this.options;
+    const { workspace_id, clock, auditLog } = this.options;
     if (await this.store.admins.exist(workspace_id)) return undefined;
-    const { after } = await this.#make({ id: FIRST_START, at: clock().toISOString() }, { email, password, name: null });
-    return after;
+    const command = { id: FIRST_START, at: clock().toISOString() };
+    const entry = await auditLog.begin({
+      command_id: command.id,
+      at: command.at,
+      workspace_id,
+      actor: SYSTEM,
+      type: 'user.created',
+      target_id: this.#userId,
+      request_id: FIRST_START,
+      address: null,
+    });
+    try {
+      const { after } = await this.#make(command, { email, password, name: null });
+      const changes = { email: after.email, role: after.role, status: after.status };
+      const fields = Object.entries(changes).map(([field, to]) => [field, { from: null, to }]);
+      await auditLog.complete(entry, after.id, Object.fromEntries(fields));
+      return after;
+    } catch (error) {
+      if (error instanceof DomainError) await auditLog.withdraw(entry);
+      throw error;
+    }
   }
 
   /** @throws DomainError `not_found` */

@@ -70,17 +70,23 @@ export class Identity {
     const workspaces = await Workspaces.open(documentStore, clock, randomBytes);
     const serviceAccounts = await ServiceAccounts.open(documentStore, forgetOwner);
     const userStore = await UserStore.open(documentStore, ({ id }) => forgetOwner(id));
-    const workspace_id = idFor('wsp', DEFAULT_WORKSPACE);
-    const firstAdmin = await FirstAdmin.open(documentStore, userStore, { passwords, clock, secret, workspace_id });
-    const owners = new KeyOwners(serviceAccounts, userStore.documents);
-    const onChanged = (key: ApiKeyDocument) => keyAuthentication.forget(key);
-    const keys = await ApiKeys.open(documentStore, { owners, secret, onChanged });
-    const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
     const auditLog = await AuditLog.open(documentStore, async (actors) => {
       const ids = [...new Set(actors.map(({ id }) => id))];
       const known = await Promise.all([userStore.documents.getMany(ids), serviceAccounts.getMany(ids)]);
       return new Map(known.flat().map(({ id, name }) => [id, name]));
     });
+    const workspace_id = idFor('wsp', DEFAULT_WORKSPACE);
+    const firstAdmin = await FirstAdmin.open(documentStore, userStore, {
+      passwords,
+      auditLog,
+      clock,
+      secret,
+      workspace_id,
+    });
+    const owners = new KeyOwners(serviceAccounts, userStore.documents);
+    const onChanged = (key: ApiKeyDocument) => keyAuthentication.forget(key);
+    const keys = await ApiKeys.open(documentStore, { owners, secret, onChanged });
+    const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
     return new Identity({
       workspaces,
       serviceAccounts,

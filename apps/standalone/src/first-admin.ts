@@ -1,0 +1,67 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Identity } from '@tracking/identity';
+import type { Logger } from '@tracking/ports';
+import type { Shutdown } from '@tracking/runtime';
+
+const FILE = 'first-admin-link';
+const LOOK_EVERY_MS = 5_000;
+
+export interface FirstAdminOptions {
+  readonly firstAdmin: Pick<Identity['firstAdmin'], 'link'>;
+  /** What links begin with. */
+  readonly appUrl: string;
+}
+
+/** A link that makes whoever opens it the first admin. */
+export interface FirstAdminLink {
+  readonly address: string;
+  readonly token: string;
+  readonly expires_at: string;
+}
+
+/** Undefined where there is an admin. */
+export async function firstAdminLink({ firstAdmin, appUrl }: FirstAdminOptions): Promise<FirstAdminLink | undefined> {
+  const link = await firstAdmin.link();
+  // A browser sends no server what stands behind the #.
+  return link && { ...link, address: `${appUrl}/invitation#${link.token}` };
+}
+
+/**
+ * Keeps that link in a file of the data folder, for its owner alone, until there is an admin: nobody reads it at a
+ * terminal, and a log is read by many.
+ * @returns the file; undefined where there is an admin
+ */
+export async function keepFirstAdminLink(
+  options: FirstAdminOptions & { readonly dataDir: string; readonly logger: Logger },
+  shutdown: Shutdown,
+): Promise<string | undefined> {
+  const file = join(options.dataDir, FILE);
+  let kept: string | undefined;
+  const keep = async () => {
+    const link = (await firstAdminLink(options))?.address;
+    // Nearly at its end it is another one.
+    if (link !== undefined && link === kept) return;
+    await rm(file, { force: true });
+    if (link !== undefined) await writeFile(file, `${link}\n`, { mode: 0o600, flag: 'wx' });
+    kept = link;
+  };
+  await keep();
+  if (kept === undefined) return undefined;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const keepOn = async () => {
+    while (kept !== undefined) {
+      await pause(LOOK_EVERY_MS, undefined, { signal, ref: false });
+      await keep().catch((error: unknown) => options.logger.warn({ file, error: String(error) }, 'link not kept'));
+    }
+  };
+  // Ends with an abort, or with an admin.
+  const keeping = keepOn().catch(() => undefined);
+  shutdown.add('link of the first admin', async () => {
+    stopping.abort();
+    await keeping;
+  });
+  return file;
+}
