@@ -22,6 +22,8 @@ export interface LoadRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
+  /** Beside those of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Keeps `connections` requests under way for `seconds`, each made by `next`. */
@@ -38,7 +40,14 @@ export async function drive(
     connections: options.connections,
     ...(options.amount === undefined ? { duration: options.seconds } : { amount: options.amount }),
     headers,
-    requests: [{ setupRequest: (request) => Object.assign(request, next()) }],
+    requests: [
+      {
+        setupRequest: (request) => {
+          const made = next();
+          return Object.assign(request, made, made.headers && { headers: { ...headers, ...made.headers } });
+        },
+      },
+    ],
   });
   const cpu = cpuSeconds(server.pid) - cpuBefore;
   const requests = result['2xx'] + result.non2xx;
@@ -88,6 +97,20 @@ export async function driveEvenly(
     sent.push(send());
   }
   return Promise.all(sent).finally(() => agent.destroy());
+}
+
+/** Figures that were taken in several turns. */
+export function together(turns: readonly Figures[]): Figures {
+  const sum = (of: (figures: Figures) => number) => turns.reduce((total, figures) => total + of(figures), 0);
+  const requests = sum((figures) => figures.requests);
+  return {
+    rate: sum(({ rate }) => rate) / turns.length,
+    p50: sum(({ p50 }) => p50) / turns.length,
+    p99: Math.max(...turns.map(({ p99 }) => p99)),
+    cpuMs: sum((figures) => figures.cpuMs * figures.requests) / requests,
+    requests,
+    failures: sum(({ failures }) => failures),
+  };
 }
 
 export function row(name: string, figures: Figures, baseline?: Figures): string {

@@ -2,6 +2,7 @@ import { loadavg } from 'node:os';
 import { benchAdapters } from './adapters.ts';
 import { benchApi } from './api.ts';
 import { benchDistributed } from './distributed.ts';
+import { benchEdge, benchIdempotency } from './edge.ts';
 import { machine } from './machine.ts';
 import { benchSharing } from './sharing.ts';
 import { WEBHOOK_PARTS, benchWebhooks } from './webhooks.ts';
@@ -11,10 +12,15 @@ interface Suite {
   readonly parts: readonly string[];
   run(seconds: number | undefined, part: string | undefined): Promise<void>;
 }
+const API_PARTS: Readonly<Record<string, (seconds: number) => Promise<void>>> = {
+  sharing: benchSharing,
+  idempotency: benchIdempotency,
+  'edge-costs': benchEdge,
+};
 const suites: Readonly<Record<string, Suite>> = {
   api: {
-    parts: ['sharing'],
-    run: (seconds, part) => (part === 'sharing' ? benchSharing(seconds ?? 20) : benchApi(seconds ?? 60)),
+    parts: Object.keys(API_PARTS),
+    run: (seconds, part) => (API_PARTS[part ?? ''] ?? benchApi)(seconds ?? (part === undefined ? 60 : 20)),
   },
   adapters: { parts: [], run: (seconds = 5) => benchAdapters(seconds) },
   distributed: { parts: [], run: (seconds = 20) => benchDistributed(seconds) },

@@ -82,6 +82,10 @@ export const startSender = (): Promise<Server> => start('bench/dist/sender-serve
 /** A bare Nest + Fastify route with the same request form and validation, which then does nothing. */
 export const startBaseline = (): Promise<Server> => start('bench/dist/baseline-server.js', '/ready', {});
 
+/** The edge alone, see `edge-server.ts`. */
+export const startEdge = (dataDir: string, without: string): Promise<Server> =>
+  start('bench/dist/edge-server.js', '/health/ready', { DATA_DIR: dataDir, WITHOUT: without });
+
 /** Runs the command line against a data folder; answers what it printed. */
 export async function cli(dataDir: string, ...args: string[]): Promise<string> {
   const run = promisify(execFile);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { container, shipment } from './api.ts';
-import { drive, row, type Figures, type LoadRequest } from './load.ts';
+import { drive, row, together, type Figures, type LoadRequest } from './load.ts';
 import { cli, startStandalone } from './server.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -29,19 +29,6 @@ const CASES: readonly Case[] = [
 
 /** Measured in turns, so that whatever else the machine does meanwhile concerns both alike. */
 const TURNS = 4;
-
-function together(turns: readonly Figures[]): Figures {
-  const sum = (of: (figures: Figures) => number) => turns.reduce((total, figures) => total + of(figures), 0);
-  const requests = sum((figures) => figures.requests);
-  return {
-    rate: sum(({ rate }) => rate) / turns.length,
-    p50: sum(({ p50 }) => p50) / turns.length,
-    p99: Math.max(...turns.map(({ p99 }) => p99)),
-    cpuMs: sum((figures) => figures.cpuMs * figures.requests) / requests,
-    requests,
-    failures: sum(({ failures }) => failures),
-  };
-}
 
 /**
  * Writes of shipments that have their house bill and containers in common with very many others that are still on their

@@ -1,0 +1,62 @@
+import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { createHttpApi, IdempotencyClaims, type HttpApiDependencies } from '@tracking/http-api';
+import { EVERY_KEY, Identity } from '@tracking/identity';
+import { noMetrics, silentLogger } from '@tracking/testing';
+
+/**
+ * The edge alone, over a list of nothing: what a request costs before anything is asked. `WITHOUT` names what is left out of
+ * `authentication` and `limit`; the file `key` in the data folder tells the key to ask with.
+ */
+const { DATA_DIR = '', PORT, WITHOUT = '' } = process.env;
+const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
+const engine = await EmbeddedEngine.open({ dataDir: DATA_DIR, logger, metrics });
+const { documentStore, leases, quota } = engine;
+const secret = randomBytes(32);
+const identity = await Identity.open({ documentStore, clock, logger, secret });
+const storage = { documentStore, leases, clock, logger, metrics };
+const idempotency = await IdempotencyClaims.open({ ...storage, secret, takeOverAfterMs: 0 });
+
+const workspace = await identity.workspaces.find('default');
+const actor = { type: 'system', id: 'bench' } as const;
+const command = { id: 'bench', at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
+const account = await identity.serviceAccounts.create(command, { name: 'bench', role: 'admin' });
+const owner = { type: 'service_account', id: account.after.id } as const;
+const created = await identity.keys.create(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
+const { key } = created.after;
+await writeFile(join(DATA_DIR, 'key'), key);
+
+const anybody = await identity.authenticateKey(key);
+const parts = {
+  authenticateKey: WITHOUT.includes('authentication')
+    ? () => Promise.resolve(anybody)
+    : (sent: string) => identity.authenticateKey(sent),
+  quota: WITHOUT.includes('limit')
+    ? {
+        take: (_: string, limit: number) =>
+          Promise.resolve({ admitted: true, limit, remaining: limit, resetAt: 0, retryAfter: 0 }),
+      }
+    : quota,
+};
+const asked = {
+  ...parts,
+  ...{ identity, idempotency, clock, logger, metrics },
+  webhooks: { endpoints: { list: () => Promise.resolve({ items: [], next: null }) } },
+  health: () => ({ status: 'ready', engines: {}, httpStatus: 200 }),
+  settings: {
+    ...{ appUrl: 'http://127.0.0.1', baseUrl: 'http://127.0.0.1', trustedProxies: [], cursorSecret: secret },
+    rateLimitPerMinute: 1_000_000_000,
+  },
+};
+/** What the route does not ask for: any call of any part of it answers the same. */
+const nothing: object = new Proxy(() => nothing, {
+  get: (_, name) => (name === 'then' ? undefined : nothing),
+  apply: () => nothing,
+});
+const dependencies = new Proxy(asked, { get: (of, name) => (Reflect.get(of, name) as unknown) ?? nothing });
+const app = await createHttpApi(dependencies as unknown as HttpApiDependencies);
+process.once('SIGTERM', () => void app.close().then(() => process.exit(0)));
+await app.listen(Number(PORT), '127.0.0.1');

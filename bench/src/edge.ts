@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { shipment } from './api.ts';
+import { drive, row, together, type Figures, type LoadRequest } from './load.ts';
+import { cli, startEdge, startStandalone } from './server.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const CONNECTIONS = 64;
+/** Measured in turns, so that whatever else the machine does meanwhile concerns all alike. */
+const TURNS = 4;
+
+/** Figures of each of these, taken by turns. */
+async function byTurns(cases: Readonly<Record<string, () => Promise<Figures>>>): Promise<Record<string, Figures>> {
+  const taken: Record<string, Figures[]> = {};
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    for (const [name, take] of Object.entries(cases)) (taken[name] ??= []).push(await take());
+  }
+  return Object.fromEntries(Object.entries(taken).map(([name, figures]) => [name, together(figures)]));
+}
+
+async function inFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
+  try {
+    await work(dataDir);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A POST without an `Idempotency-Key`, with one, and sent again under it, beside each other in the same run. */
+export async function benchIdempotency(seconds: number): Promise<void> {
+  await inFolder(async (dataDir) => {
+    const server = await startStandalone(dataDir);
+    const key = await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
+    const load = { connections: CONNECTIONS, seconds: Math.ceil(seconds / TURNS), key };
+    const under = (name: string, request: LoadRequest) => ({ ...request, headers: { 'idempotency-key': name } });
+    const [again, name] = [shipment(), randomUUID()];
+    await drive(server, { ...load, seconds: 3 }, shipment);
+    await drive(server, { ...load, connections: 1, amount: 2 }, () => under(name, again));
+    const figures = await byTurns({
+      'POST shipment': () => drive(server, load, shipment),
+      'under an Idempotency-Key': () => drive(server, load, () => under(randomUUID(), shipment())),
+      'sent again under its key': () => drive(server, load, () => under(name, again)),
+      'one at a time': () => drive(server, { ...load, connections: 1 }, shipment),
+      'one at a time, under a key': () =>
+        drive(server, { ...load, connections: 1 }, () => under(randomUUID(), shipment())),
+    });
+    for (const [what, each] of Object.entries(figures)) say(row(what, each));
+    await server.stop();
+  });
+}
+
+/** What authentication and the limit cost a request: one route of the edge with and without them. */
+export async function benchEdge(seconds: number): Promise<void> {
+  const cases = ['', 'limit', 'authentication,limit'];
+  await inFolder(async (folder) => {
+    const asked: LoadRequest = { method: 'GET', path: '/v1/webhook_endpoints' };
+    const taking = cases.map(async (without, index) => {
+      const dataDir = join(folder, String(index));
+      const server = await startEdge(dataDir, without);
+      const key = await readFile(join(dataDir, 'key'), 'utf8');
+      const load = { connections: CONNECTIONS, seconds: Math.ceil(seconds / TURNS), key };
+      return { name: without === '' ? 'with all' : `without ${without}`, server, load };
+    });
+    const servers = await Promise.all(taking);
+    for (const { server, load } of servers) await drive(server, { ...load, seconds: 3 }, () => asked);
+    const takes = servers.map(({ name, server, load }) => [name, () => drive(server, load, () => asked)] as const);
+    const figures = await byTurns(Object.fromEntries(takes));
+    for (const [what, each] of Object.entries(figures)) say(row(what, each));
+    for (const { server } of servers) await server.stop();
+  });
+}
