@@ -68,6 +68,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   // Edges
   const administration = await createAdministrationApi({
     identity,
+    appUrl,
     readModels,
     webhooks,
     events,

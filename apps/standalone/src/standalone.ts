@@ -40,7 +40,7 @@ export async function startStandalone(
   const { firstAdmin } = features.identity;
   const { eventStore } = engines.storage;
 
-  const administration = await createAdministrationApi({ ...features, logger });
+  const administration = await createAdministrationApi({ ...features, appUrl, logger });
   await listenOnSocket(administration, config.dataDir);
   shutdown.add('administration', () => administration.close());
   if (mode === 'administration') {

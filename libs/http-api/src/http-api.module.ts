@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import { AUDITED_BY, auditedByPrincipal } from './audit/audited.ts';
+import { AUDITED_BY, auditedByClient } from './audit/audited.ts';
 import { AuditLogController } from './audit/audit-log.controller.ts';
 import { AuditTrail } from './audit/audit-trail.ts';
 import * as tokens from './dependencies.ts';
@@ -13,6 +13,8 @@ import { HealthController } from './health/health.controller.ts';
 import { ApiKeysController } from './identity/api-keys.controller.ts';
 import { IdentityWrites } from './identity/identity-writes.ts';
 import { ServiceAccountsController } from './identity/service-accounts.controller.ts';
+import { InvitationsController } from './identity/invitations.controller.ts';
+import { UsersController } from './identity/users.controller.ts';
 import { MilestoneCodesController } from './milestones/milestone-codes.controller.ts';
 import { MilestonesController } from './milestones/milestones.controller.ts';
 import { Cursors } from './paging/cursors.ts';
@@ -61,6 +63,8 @@ export class HttpApiModule {
         WebhookDeliveriesController,
         ServiceAccountsController,
         ApiKeysController,
+        UsersController,
+        InvitationsController,
         AuditLogController,
         SettingsController,
         HealthController,
@@ -68,7 +72,7 @@ export class HttpApiModule {
       providers: [
         { provide: tokens.IDENTITY, useValue: dependencies.identity },
         { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, dependencies.logger) },
-        { provide: AUDITED_BY, useValue: auditedByPrincipal },
+        { provide: AUDITED_BY, useValue: auditedByClient(dependencies.identity) },
         { provide: tokens.SHIPMENTS, useValue: dependencies.shipments },
         { provide: tokens.READ_MODELS, useValue: readModels },
         { provide: tokens.WEBHOOKS, useValue: dependencies.webhooks },

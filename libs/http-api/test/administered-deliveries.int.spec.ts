@@ -26,6 +26,7 @@ beforeAll(async () => {
   };
   administration = await createAdministrationApi({
     identity: api.identity,
+    appUrl: 'https://app.example',
     readModels,
     webhooks,
     logger,

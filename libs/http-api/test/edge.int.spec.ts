@@ -51,6 +51,13 @@ const ROUTES = [
   ['PATCH', '/v1/service_accounts/sva_a', 'workspace:admin'],
   ['POST', '/v1/service_accounts/sva_a/deactivate', 'workspace:admin'],
   ['POST', '/v1/service_accounts/sva_a/reactivate', 'workspace:admin'],
+  ['POST', '/v1/users', 'workspace:admin'],
+  ['GET', '/v1/users', 'workspace:admin'],
+  ['GET', '/v1/users/usr_a', 'workspace:admin'],
+  ['PATCH', '/v1/users/usr_a', 'workspace:admin'],
+  ['POST', '/v1/users/usr_a/deactivate', 'workspace:admin'],
+  ['POST', '/v1/users/usr_a/reactivate', 'workspace:admin'],
+  ['POST', '/v1/users/usr_a/reset_password', 'workspace:admin'],
   // of a service account's key: users need nothing for their own
   ['POST', '/v1/api_keys', 'keys:manage'],
   ['GET', '/v1/api_keys', 'keys:manage'],
@@ -65,8 +72,8 @@ interface OpenApiOperation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
 }
 
-/** Those of health. */
-const OPEN_ROUTES = 2;
+/** Those of health and of one-time links. */
+const OPEN_ROUTES = 4;
 
 describe('authentication', () => {
   it.each(ROUTES)('%s %s is not answered without a key', async (method, path) => {
@@ -558,7 +565,7 @@ describe('documentation', () => {
     expect(body['servers']).toEqual([{ url: 'https://api.example' }]);
     const paths = body['paths'] as unknown as Record<string, Record<string, OpenApiOperation>>;
     for (const [method, path] of ROUTES) {
-      const operation = paths[path.replace(/(shp|evt|whe|dlv|sva|key)_a+/, '{id}')]?.[method.toLowerCase()];
+      const operation = paths[path.replace(/(shp|evt|whe|dlv|sva|usr|key)_a+/, '{id}')]?.[method.toLowerCase()];
       expect(operation?.security).toEqual([{ bearer: [] }]);
       const possible = ['400', '401', '403', '429', '500', '503'];
       expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(possible));

@@ -178,7 +178,13 @@ describe('GET /administration/published_events', () => {
   let operator: (query: string) => Promise<Answer>;
   beforeAll(async () => {
     const { readModels, events: publishedEvents, logger } = api.dependencies;
-    const app = await createAdministrationApi({ identity: api.identity, readModels, publishedEvents, logger });
+    const app = await createAdministrationApi({
+      identity: api.identity,
+      appUrl: 'https://app.example',
+      readModels,
+      publishedEvents,
+      logger,
+    });
     await app.listen(0, '127.0.0.1');
     const call = caller(await app.getUrl());
     operator = (query) => call('GET', `/administration/published_events?${query}`);

@@ -48,6 +48,9 @@ interface Things {
   readonly account: string;
   /** Of a service account that is no admin. */
   readonly key: string;
+  readonly user: string;
+  /** Token of a one-time link. */
+  readonly link: string;
 }
 
 interface Sample {
@@ -93,6 +96,15 @@ const OPERATIONS: Readonly<Partial<Record<OperationId, Sample>>> = {
   changeServiceAccount: { access: 'workspace:admin', of: 'account', json: {} },
   deactivateServiceAccount: { access: 'workspace:admin', of: 'account' },
   reactivateServiceAccount: { access: 'workspace:admin', of: 'account' },
+  inviteUser: { access: 'workspace:admin' },
+  listUsers: { access: 'workspace:admin' },
+  getUser: { access: 'workspace:admin', of: 'user' },
+  changeUser: { access: 'workspace:admin', of: 'user', json: {} },
+  deactivateUser: { access: 'workspace:admin', of: 'user' },
+  reactivateUser: { access: 'workspace:admin', of: 'user' },
+  resetUserPassword: { access: 'workspace:admin', of: 'user' },
+  getInvitation: { access: 'open', of: 'link' },
+  useInvitation: { access: 'open', of: 'link', json: {} },
   createApiKey: { access: 'personal or keys:manage' },
   listApiKeys: { access: 'personal or keys:manage' },
   getApiKey: { access: 'personal or keys:manage', of: 'key' },
@@ -201,7 +213,10 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const event = String((body['data'] as JsonObject[])[0]?.['id']);
   const account = await make('/v1/service_accounts', { name: 'one', role: 'viewer' });
   const made_key = await make('/v1/api_keys', { name: 'one', environment, service_account_id: account });
-  return { shipment, event, endpoint, delivery, account, key: made_key };
+  const invitation = { email: `${randomUUID()}@example.com`, role: 'viewer' };
+  const invited = (await api.call('POST', '/v1/users', { key, json: invitation })).body;
+  const link = String(invited['invitation_url']).replace(/^.*#/, '');
+  return { shipment, event, endpoint, delivery, account, key: made_key, user: String(invited['id']), link };
 }
 
 /** Whose the thing is that is asked for. */
@@ -232,6 +247,9 @@ const isOwn = ({ whose }: Cell): boolean => whose === 'own';
 const isOfWorkspace = ({ whose }: Cell): boolean => whose !== 'another workspace’s';
 const SHOWN: Partial<Readonly<Record<keyof Things, (cell: Cell) => boolean>>> = {
   account: isOfWorkspace,
+  user: isOfWorkspace,
+  // Whoever holds it.
+  link: () => true,
   // Not to users who manage their own alone, nor what is live to a key for tests.
   key: (cell) =>
     isOfWorkspace(cell) && isAllowed(cell.caller, 'keys:manage') && (isOwn(cell) || reachesBoth(cell.caller)),
@@ -258,7 +276,7 @@ const OTHER: Readonly<Record<Environment, Environment>> = { live: 'test', test: 
 /** Asks for it; what is answered. Nothing is changed by anybody. */
 async function answered(route: Route, { of, json }: Sample, headers: Record<string, string>, from: Environment) {
   const { method, isConditional } = route;
-  const path = of === undefined ? route.path : route.path.replace('{id}', things[from][of]);
+  const path = of === undefined ? route.path : route.path.replace(/{(id|token)}/, things[from][of]);
   // Refused behind the permission and before anything is done.
   const isRefused = of === undefined && method !== 'GET';
   const answer = await api.inject({

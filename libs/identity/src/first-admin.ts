@@ -5,7 +5,7 @@ import type { Clock, Collection, Document, DocumentStore } from '@tracking/ports
 import type { AuditLog } from './audit-log.ts';
 import type { Changed, IdentityCommand } from './identity-command.ts';
 import { linkOf, missing, unknownLink } from './links.ts';
-import type { LinkCommand, LinkDetails, LinkUse, OneTimeLink } from './links.ts';
+import type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './links.ts';
 import { checkedName } from './names.ts';
 import { checkPassword } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
@@ -109,6 +109,12 @@ export class FirstAdmin {
   async details(link_hash: string, at: Timestamp): Promise<LinkDetails> {
     const { expires_at } = await this.#usable(link_hash, at);
     return { purpose: 'first_admin', workspace_id: this.options.workspace_id, email: null, role: 'admin', expires_at };
+  }
+
+  /** Whom the link makes somebody; undefined for one that is none. */
+  async holder(link_hash: string): Promise<LinkHolder | undefined> {
+    const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
+    return found && { user_id: this.#userId, workspace_id: found.id, purpose: 'first_admin' };
   }
 
   /** @throws DomainError `not_found`, `validation_failed`, `user_exists`; Busy */

@@ -1,11 +1,11 @@
 export type { ApiKeys, NewKeyRequest, RotatedKey } from './api-keys.ts';
 export type { AuditFilter, AuditLog, AuditedCommand, OpenAuditEntry } from './audit-log.ts';
-export { emailFault } from './emails.ts';
+export { MAX_EMAIL_LENGTH, emailFault } from './emails.ts';
 export type { FirstAdmin } from './first-admin.ts';
 export type { Changed, IdentityCommand } from './identity-command.ts';
 export { Identity, type IdentityOptions } from './identity.ts';
 export { EVERY_KEY, keyReachOf, type KeyReach } from './key-reach.ts';
-export type { LinkCommand, LinkDetails, LinkUse, OneTimeLink } from './links.ts';
+export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './links.ts';
 export type { PageOf, PageRequest } from './newest-first.ts';
 export type { OneTimeLinks } from './one-time-links.ts';
 export type { PasswordsOptions } from './passwords.ts';

@@ -26,6 +26,13 @@ export interface LinkDetails {
   readonly expires_at: Timestamp;
 }
 
+/** Whom a link makes somebody. */
+export interface LinkHolder {
+  readonly user_id: string;
+  readonly workspace_id: string;
+  readonly purpose: LinkPurpose;
+}
+
 /** What whoever uses a link sets. */
 export interface LinkUse {
   /** Asked for, unless the user has one already. */
@@ -55,9 +62,14 @@ export function linkOf(secret: Uint8Array, purpose: LinkPurpose, command: LinkCo
   return { purpose, token: tokenOf(derivedBytes(secret, 'one-time link', command.id)), expires_at };
 }
 
+/** Whether it could be a token of ours at all. */
+export function isLinkToken(text: string): boolean {
+  return TOKEN_FORM.test(text);
+}
+
 /** What is stored instead of a token. @throws DomainError `not_found` for what cannot be one */
 export function linkHashOf(token: string): string {
-  if (!TOKEN_FORM.test(token)) throw unknownLink();
+  if (!isLinkToken(token)) throw unknownLink();
   return hashOf(token);
 }
 

@@ -2,8 +2,8 @@ import type { Actor, User } from '@tracking/contracts';
 import type { Clock } from '@tracking/ports';
 import type { FirstAdmin } from './first-admin.ts';
 import type { Changed } from './identity-command.ts';
-import { linkHashOf, missing, unknownLink } from './links.ts';
-import type { LinkCommand, LinkDetails, LinkUse } from './links.ts';
+import { isLinkToken, linkHashOf, missing, unknownLink } from './links.ts';
+import type { LinkCommand, LinkDetails, LinkHolder, LinkUse } from './links.ts';
 import { checkedName } from './names.ts';
 import { checkPassword } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
@@ -52,6 +52,16 @@ export class OneTimeLinks {
       return { ...set, status: 'active', sessions_epoch, link: { ...link, used_by: command.id } };
     });
     return publicly(changed);
+  }
+
+  /** Who uses a link, and for what; undefined for one that never was. It may be used or replaced. */
+  async holder(token: string): Promise<LinkHolder | undefined> {
+    if (!isLinkToken(token)) return undefined;
+    const link_hash = linkHashOf(token);
+    const user = await this.#userWith(link_hash);
+    if (!user) return this.firstAdmin.holder(link_hash);
+    const { id: user_id, workspace_id, link } = user;
+    return { user_id, workspace_id, purpose: link?.purpose ?? 'invitation' };
   }
 
   async #userWith(link_hash: string): Promise<UserDocument | undefined> {

@@ -54,6 +54,13 @@ export class Workspaces {
     return (await findAll(this.documents, {}, ['created_at', 'id'])).map(workspace);
   }
 
+  /** @throws DomainError `not_found` */
+  async get(id: string): Promise<Workspace> {
+    const found = await this.documents.get(id);
+    if (!found) throw new DomainError('not_found', 'No such workspace.');
+    return workspace(found);
+  }
+
   /** By its name, whatever the case. */
   async find(name: string): Promise<Workspace | undefined> {
     const [found] = await this.documents.find({ filter: { name_key: nameKey(name.trim()) }, limit: 1 });

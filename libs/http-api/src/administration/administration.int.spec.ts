@@ -21,6 +21,8 @@ const metrics: Metrics = {
   histogram: () => ({ observe: () => undefined }),
 };
 
+const appUrl = 'https://app.example';
+
 describe('administration API', () => {
   let dataDir: string;
   let socketPath: string;
@@ -42,6 +44,7 @@ describe('administration API', () => {
     readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock });
     await readModels.ready;
     app = await createAdministrationApi({
+      appUrl,
       identity,
       readModels: {
         list: () => readModels.list(),
@@ -309,7 +312,7 @@ describe('administration API', () => {
 
   describe('its socket', () => {
     async function served(folder: string): Promise<{ path: string; close: () => Promise<void> }> {
-      const other = await createAdministrationApi({ identity, readModels, logger });
+      const other = await createAdministrationApi({ identity, appUrl, readModels, logger });
       try {
         const path = await listenOnSocket(other, folder);
         return { path, close: () => other.close() };
@@ -354,7 +357,7 @@ describe('administration API', () => {
 
   it('answers on another server only whoever knows the token, and leaves other paths alone', async () => {
     const token = 'a-token-of-thirty-two-characters';
-    const own = await createAdministrationApi({ identity, readModels, logger });
+    const own = await createAdministrationApi({ identity, appUrl, readModels, logger });
     const handler = await guarded(own, token);
     const server = createServer((incoming, response) => {
       if (!handler(incoming, response)) response.writeHead(404).end();

@@ -13,7 +13,7 @@ import { AuditTrail } from '../audit/audit-trail.ts';
 import { auditedByOperator } from './audited-by-operator.ts';
 import { Takes } from './takes.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
-import { EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, READ_MODELS, WEBHOOKS } from './dependencies.ts';
+import { APP_URL, EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, READ_MODELS, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { EventTransferController } from './event-transfer.controller.ts';
 import { KeysController } from './keys.controller.ts';
@@ -21,6 +21,7 @@ import { OperatedDeliveries } from './operated-deliveries.ts';
 import { ParkedController } from './parked.controller.ts';
 import { PublishedEventsController } from './published-events.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
+import { OperatedUsersController } from './users.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
 
 @Controller('administration')
@@ -68,6 +69,7 @@ export async function createAdministrationApi(
       StatusController,
       WorkspacesController,
       KeysController,
+      OperatedUsersController,
       ReadModelsController,
       ParkedController,
       ...(dependencies.events ? [EventTransferController] : []),
@@ -78,6 +80,7 @@ export async function createAdministrationApi(
       { provide: IDENTITY, useValue: dependencies.identity },
       { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, logger) },
       { provide: AUDITED_BY, useValue: auditedByOperator(dependencies.identity) },
+      { provide: APP_URL, useValue: dependencies.appUrl },
       { provide: READ_MODELS, useValue: dependencies.readModels },
       { provide: EVENT_TRANSFER, useValue: dependencies.events },
       { provide: PUBLISHED_EVENTS, useValue: dependencies.publishedEvents },

@@ -6,7 +6,9 @@ import type { WebhookOperations } from '@tracking/webhooks';
 import type { EventsService } from '../events/events-service.ts';
 
 export interface AdministrationDependencies {
-  readonly identity: Pick<Identity, 'workspaces' | 'users' | 'serviceAccounts' | 'keys' | 'auditLog'>;
+  readonly identity: Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'auditLog'>;
+  /** Where the web application is, without a trailing slash; one-time links begin with it. */
+  readonly appUrl: string;
   readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'parked' | 'retryParked'>;
   /** Without it there are no routes of events. */
   readonly events?: EventTransfer;
@@ -21,6 +23,7 @@ export interface AdministrationDependencies {
 
 /** Under which single {@link AdministrationDependencies} are injected. */
 export const IDENTITY = Symbol('identity');
+export const APP_URL = Symbol('address of the web application');
 export const READ_MODELS = Symbol('read models');
 export const EVENT_TRANSFER = Symbol('event transfer');
 export const PUBLISHED_EVENTS = Symbol('published events');

@@ -25,6 +25,8 @@ export interface AuditedBy {
   readonly workspace_id: string;
   readonly actor: Actor;
   readonly address: string | null;
+  /** Where it depends on the request what its handler does. */
+  readonly type?: AuditType;
 }
 
 /**

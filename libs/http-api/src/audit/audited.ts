@@ -2,9 +2,9 @@ import { Inject, Injectable, SetMetadata, UseInterceptors, applyDecorators } fro
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { AuditType } from '@tracking/contracts';
+import type { Identity } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
 import { type Observable, defer, lastValueFrom } from 'rxjs';
-import { principalOf } from '../server/request.ts';
 import { AuditTrail } from './audit-trail.ts';
 import type { AuditedBy } from './audit-trail.ts';
 
@@ -16,11 +16,19 @@ export const AUDITED_BY = Symbol('audited by');
 /** Who makes a request; undefined where it names no workspace, so that nothing of it can be changed. */
 export type AuditedByRequest = (request: FastifyRequest) => Promise<AuditedBy | undefined>;
 
-/** Who makes a request of the public API. */
-export const auditedByPrincipal: AuditedByRequest = async (request) => {
-  const { workspace_id, actor } = principalOf(request);
-  return { workspace_id, actor, address: request.ip };
-};
+/** Who makes a request of the public API: who has credentials, or who holds the one-time link that the path names. */
+export function auditedByClient({ links }: Pick<Identity, 'links'>): AuditedByRequest {
+  return async (request) => {
+    const { principal, ip: address } = request;
+    if (principal) return { workspace_id: principal.workspace_id, actor: principal.actor, address };
+    const { token } = request.params as { readonly token?: string };
+    const holder = token === undefined ? undefined : await links.holder(token);
+    if (!holder) return undefined;
+    const { workspace_id, user_id, purpose } = holder;
+    const type = purpose === 'password_reset' ? 'user.password_changed' : 'user.joined';
+    return { workspace_id, actor: { type: 'user', id: user_id }, address, type };
+  };
+}
 
 @Injectable()
 class AuditInterceptor implements NestInterceptor {
@@ -38,7 +46,7 @@ class AuditInterceptor implements NestInterceptor {
       const by = await this.auditedBy(request);
       if (!by) return handle();
       const { id = null } = request.params as { readonly id?: string };
-      return this.trail.during(request, { type, by, target: id }, handle);
+      return this.trail.during(request, { type: by.type ?? type, by, target: id }, handle);
     });
   }
 }

@@ -46,7 +46,8 @@ const MOST_NAMED = 5;
 
 export function unauthenticated(
   code: 'missing_api_key' | 'invalid_api_key' | 'invalid_session',
-  message: string): RequestError {
+  message: string,
+): RequestError {
   return new RequestError(code, message, [], { 'WWW-Authenticate': 'Bearer' });
 }
 

@@ -49,13 +49,16 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     body: takes,
     ...(conditional && { conditional }),
   };
-  if (access === 'open') return applyDecorators(RouteConfig(config), ApiOperation({ operationId, ...described }));
+  const ofBody = body ? describeBody(body, takes) : [];
+  if (access === 'open') {
+    return applyDecorators(RouteConfig(config), ApiOperation({ operationId, ...described }), ...ofBody);
+  }
   const forbidden = describeRefusal(access);
   return applyDecorators(
     RouteConfig(config),
     ApiOperation({ operationId, ...described }),
     ApiBearerAuth(),
-    ...(body ? describeBody(body, takes) : []),
+    ...ofBody,
     ...(conditional ? CONDITIONS[conditional] : []),
     refusal(400, query ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
     refusal(401, 'No API key, or not a valid one.'),

@@ -46,6 +46,16 @@ export const OPERATIONS = {
   getApiKey: 'personal or keys:manage',
   rotateApiKey: 'personal or keys:manage',
   revokeApiKey: 'personal or keys:manage',
+  inviteUser: 'workspace:admin',
+  listUsers: 'workspace:admin',
+  getUser: 'workspace:admin',
+  changeUser: 'workspace:admin',
+  deactivateUser: 'workspace:admin',
+  reactivateUser: 'workspace:admin',
+  resetUserPassword: 'workspace:admin',
+  /** Whoever holds the link. */
+  getInvitation: 'open',
+  useInvitation: 'open',
   live: 'open',
   ready: 'open',
 } as const satisfies Readonly<Record<string, Access>>;

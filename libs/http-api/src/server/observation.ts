@@ -36,7 +36,7 @@ export class Observation {
       {
         ...requestFields(request),
         ...labels,
-        path: request.url.split('?', 1)[0]?.slice(0, MAX_PATH),
+        path: loggedPath(request),
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         client: request.ip,
         ...principalFields(request.principal),
@@ -45,4 +45,15 @@ export class Observation {
       'request',
     );
   }
+}
+
+/** Paths that hold a secret, as far as one is named; also of requests that no route takes. */
+const SECRET = /(\/invitations\/).*/is;
+
+/** Strangers send what they like, and a one-time link is not for the log. */
+function loggedPath({ url, params, routeOptions }: FastifyRequest): string {
+  // Whatever was encoded in it.
+  if (typeof params === 'object' && params !== null && 'token' in params) return routeOptions.url ?? '';
+  const [path = ''] = url.split('?', 1);
+  return path.slice(0, MAX_PATH).replace(SECRET, '$1…');
 }

@@ -1,0 +1,15 @@
+import { MAX_EMAIL_LENGTH, emailFault } from '@tracking/identity';
+import { fault } from '../validation/checks.ts';
+import type { FieldCheck } from '../validation/checks.ts';
+import { field } from '../validation/fields.ts';
+import type { FieldOptions } from '../validation/fields.ts';
+
+const email: FieldCheck = (value, param) => {
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
+  const wrong = emailFault(value.trim());
+  return wrong ? fault(param, wrong.code, wrong.message) : [];
+};
+
+/** An address of a person, as class-validator knows them. */
+export const Email = (options: FieldOptions): PropertyDecorator =>
+  field(email, options, { type: String, format: 'email', maxLength: MAX_EMAIL_LENGTH, nullable: !options.required });

@@ -1,0 +1,19 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { Text } from '../validation/fields.ts';
+import { Email } from './email.ts';
+
+@ApiSchema({ name: 'LinkUse' })
+export class LinkUseDto {
+  @Text({
+    description: 'What they are called; asked for, unless it is a password reset.',
+    example: 'Jo Doe',
+    kept: true,
+  })
+  name?: string;
+
+  @Text({ description: '10 to 200 characters, neither the e-mail nor one of the most common ones.', required: true })
+  password!: string;
+
+  @Email({ description: 'By which they sign in; for the first admin, ignored for others.', example: 'jo@example.com' })
+  email?: string | null;
+}

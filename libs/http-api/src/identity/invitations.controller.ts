@@ -1,0 +1,63 @@
+import { Controller, Get, HttpCode, Inject, Param, Post, Req } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { User } from '@tracking/contracts';
+import type { FastifyRequest } from 'fastify';
+import { Audited } from '../audit/audited.ts';
+import { tellAudit } from '../audit/audit-trail.ts';
+import { IDENTITY } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
+import { Operation, refusal } from '../operations/operation.ts';
+import { json } from '../server/json-body.ts';
+import type { CommandIdentity } from '../server/command-identity.ts';
+import { Identified, SentBody } from '../server/request-decorators.ts';
+import { BodyPipe } from '../validation/read-body.ts';
+import type { ReadBody } from '../validation/read-body.ts';
+import type { WithWarnings } from './identity-writes.ts';
+import { LinkUseDto } from './invitation.dto.ts';
+import { InvitationResource } from './invitation.resource.ts';
+import { UserWrittenResource } from './user.resource.ts';
+
+const NotGood = () => refusal(404, 'The link was used or replaced, is older than 7 days, or never was.');
+const USE = new BodyPipe(LinkUseDto, UserWrittenResource);
+/** Enough for every name and password. */
+const BODY_LIMIT = 16_384;
+
+/** One-time links: invitations, the first admin's, forgotten passwords. Who holds one needs nothing else. */
+@ApiTags('One-time links')
+@Controller('v1/invitations')
+export class InvitationsController {
+  constructor(@Inject(IDENTITY) private readonly identity: HttpApiDependencies['identity']) {}
+
+  @Get(':token')
+  @Operation('getInvitation', { summary: 'What a one-time link is for' })
+  @ApiResponse({ status: 200, description: 'What it is for.', type: InvitationResource })
+  @NotGood()
+  async get(@Param('token') token: string): Promise<InvitationResource> {
+    const { workspace_id, ...link } = await this.identity.links.find(token);
+    const { id, name } = await this.identity.workspaces.get(workspace_id);
+    return { ...link, workspace: { id, name } };
+  }
+
+  @Post(':token')
+  @HttpCode(200)
+  @Audited('user.joined')
+  @Operation('useInvitation', {
+    summary: 'Set the password, and accept where it is an invitation; sign in then',
+    description: 'It is good once. What is refused leaves it good.',
+    body: LinkUseDto,
+    takes: json(BODY_LIMIT),
+  })
+  @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
+  @NotGood()
+  @refusal(409, 'Of the first admin: there is a user with this e-mail already.')
+  async use(
+    @Param('token') token: string,
+    @SentBody(USE) { value: { name, password, email }, warnings }: ReadBody<LinkUseDto>,
+    @Identified() identified: CommandIdentity,
+    @Req() request: FastifyRequest,
+  ): Promise<WithWarnings<User>> {
+    const used = await this.identity.links.use(identified, token, { name, password, email: email ?? undefined });
+    tellAudit(request, used);
+    return { ...used.after, warnings };
+  }
+}
