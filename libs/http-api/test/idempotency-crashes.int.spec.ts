@@ -168,6 +168,14 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   },
 };
 
+/** The present version, where the operation may insist on one: a repeat is not refused by what it did itself. */
+async function ifMatch(path: string): Promise<Record<string, string>> {
+  const resource = /^(\/v1\/\w+\/\w+)\/(?!test$)\w+$/.exec(path)?.[1];
+  if (resource === undefined) return {};
+  const { headers } = await api.call('GET', resource, { key });
+  return { 'if-match': headers.get('etag') ?? 'none' };
+}
+
 const told = ({ status, headers, text }: Answer) => ({
   status,
   text,
@@ -197,7 +205,7 @@ describe.each([
     const { path, json, other, effect, expected } = await prepare();
     const [dying, second, third] = gateways;
     if (!dying || !second || !third) throw new Error('three gateways');
-    const headers = { 'idempotency-key': randomUUID() };
+    const headers = { 'idempotency-key': randomUUID(), ...(await ifMatch(path)) };
     const send = (call: Api['call']) => call('POST', path, { key, json, headers });
 
     mortal.revive(step, before);
