@@ -31,6 +31,9 @@ export async function newestFirst<T extends Dated>(
   return { items, next: found.length > limit ? placeOf(items.at(-1)) : null };
 }
 
+/** Looked through at once where only some of them are wanted. */
+const PAGE = 200;
+
 /** The same, as `wanted` answers them, of those that it lets pass, which no filter could tell: of collections that people fill by hand. */
 export async function newestFirstOf<T extends Dated, R extends Dated>(
   collection: Collection<T>,
@@ -41,7 +44,7 @@ export async function newestFirstOf<T extends Dated, R extends Dated>(
   const items: R[] = [];
   let place = after;
   for (;;) {
-    const page = await newestFirst(collection, filter, { limit: limit + 1, ...(place && { after: place }) });
+    const page = await newestFirst(collection, filter, { limit: PAGE, ...(place && { after: place }) });
     items.push(...(await wanted(page.items)));
     if (items.length > limit) return { items: items.slice(0, limit), next: placeOf(items[limit - 1]) };
     if (page.next === null) return { items, next: null };
