@@ -59,6 +59,8 @@ interface Sample {
   readonly of?: keyof Things;
   /** A body that is looked at before whose the thing is. */
   readonly json?: object;
+  /** Its answer does not end. */
+  readonly endless?: true;
 }
 
 const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
@@ -74,6 +76,7 @@ const OPERATIONS: Readonly<Partial<Record<OperationId, Sample>>> = {
   listMilestoneCodes: { access: 'shipments:read' },
   listEvents: { access: 'shipments:read' },
   getEvent: { access: 'shipments:read', of: 'event' },
+  streamEvents: { access: 'shipments:read', endless: true },
   createWebhookEndpoint: { access: 'webhooks:manage' },
   listWebhookEndpoints: { access: 'webhooks:manage' },
   getWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint' },
@@ -274,11 +277,11 @@ function expectedOf({ access, of }: Sample, { caller, whose }: Cell): string {
 const OTHER: Readonly<Record<Environment, Environment>> = { live: 'test', test: 'live' };
 
 /** Asks for it; what is answered. Nothing is changed by anybody. */
-async function answered(route: Route, { of, json }: Sample, headers: Record<string, string>, from: Environment) {
+async function answered(route: Route, { of, json, endless }: Sample, headers: Record<string, string>, from: Environment) {
   const { method, isConditional } = route;
   const path = of === undefined ? route.path : route.path.replace(/{(id|token)}/, things[from][of]);
   // Refused behind the permission and before anything is done.
-  const isRefused = of === undefined && method !== 'GET';
+  const isRefused = of === undefined && (method !== 'GET' || endless === true);
   const answer = await api.inject({
     method,
     url: isRefused ? `${path}?nothing=1` : path,
