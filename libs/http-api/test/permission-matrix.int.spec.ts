@@ -277,7 +277,12 @@ function expectedOf({ access, of }: Sample, { caller, whose }: Cell): string {
 const OTHER: Readonly<Record<Environment, Environment>> = { live: 'test', test: 'live' };
 
 /** Asks for it; what is answered. Nothing is changed by anybody. */
-async function answered(route: Route, { of, json, endless }: Sample, headers: Record<string, string>, from: Environment) {
+async function answered(
+  route: Route,
+  { of, json, endless }: Sample,
+  headers: Record<string, string>,
+  from: Environment,
+) {
   const { method, isConditional } = route;
   const path = of === undefined ? route.path : route.path.replace(/{(id|token)}/, things[from][of]);
   // Refused behind the permission and before anything is done.
