@@ -5,6 +5,7 @@ import { benchDistributed } from './distributed.ts';
 import { benchEdge, benchIdempotency } from './edge.ts';
 import { machine } from './machine.ts';
 import { benchSharing } from './sharing.ts';
+import { benchStreams } from './streams.ts';
 import { WEBHOOK_PARTS, benchWebhooks } from './webhooks.ts';
 
 interface Suite {
@@ -24,6 +25,7 @@ const suites: Readonly<Record<string, Suite>> = {
   },
   adapters: { parts: [], run: (seconds = 5) => benchAdapters(seconds) },
   distributed: { parts: [], run: (seconds = 20) => benchDistributed(seconds) },
+  streams: { parts: [], run: (seconds = 20) => benchStreams(seconds) },
   webhooks: { parts: WEBHOOK_PARTS, run: benchWebhooks },
 };
 

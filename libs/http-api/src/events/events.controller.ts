@@ -27,7 +27,8 @@ export class EventsController {
   @Get()
   @Operation('listEvents', {
     summary: 'List what happened, the oldest first',
-    description: 'The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days.',
+    description:
+      'The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days, unless the operator sets another time.',
     query: ListEventsDto,
   })
   @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })

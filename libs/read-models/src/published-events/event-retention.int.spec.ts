@@ -1,0 +1,107 @@
+import type { EventReference } from '@tracking/shipments-domain';
+import { eventually, staysTrue } from '@tracking/testing';
+import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
+import { World, caughtUp, rebuilt } from '../../test/world.ts';
+import type { ReadModels, ReadModelsOptions } from '../read-models.ts';
+import { PublishedEvents } from './published-events.ts';
+
+const DAY_MS = 86_400_000;
+const NEVER_MS = 2 ** 31 - 1;
+
+describe('the retention of published events', () => {
+  let world: World;
+  let models: ReadModels;
+  let offsetMs: number;
+  beforeEach(async () => {
+    world = await World.open();
+    offsetMs = 0;
+  });
+  afterEach(() => world.close());
+
+  /** Sweeps at its start only, unless told. */
+  async function start(options: Partial<ReadModelsOptions> = {}): Promise<void> {
+    const clock = () => new Date(Date.now() + offsetMs);
+    const retention = { eventRetentionMs: 30 * DAY_MS, sweepEveryMs: NEVER_MS, graceMs: 100 };
+    models = await world.start({ clock, ...retention, ...options });
+    await models.ready;
+  }
+
+  /** Of all scopes, as they are stored. */
+  const stored = async () => (await models.digest('published_events')).rows;
+  const ids = async (filter = {}, scope = ACME) =>
+    (await models.queries.published_events.list(scope, { filter, limit: 100 })).items.map(({ id }) => id);
+
+  it('answers none that is over it, whether or not it is still there', async () => {
+    await start();
+    await world.writer.create(1);
+    await world.writer.change(1, { house_bill: 'HB' });
+    await caughtUp(models);
+    const all = await ids();
+    const [first = '', last = ''] = all;
+    offsetMs = 29 * DAY_MS;
+    expect(await ids()).toEqual(all);
+    offsetMs = 31 * DAY_MS;
+    for (const filter of [{}, { shipment_id: `shp_${token(1)}` }, { since: '2020-01-01T00:00:00.000Z' }]) {
+      expect(await ids(filter)).toEqual([]);
+    }
+    const { published_events: events } = models.queries;
+    expect([await events.get(ACME, last), await ids({ after: first })]).toEqual([undefined, []]);
+    const bodies = async (references: readonly EventReference[]) =>
+      references.map(({ id }) => ({ id, type: 'shipment.created' as const, created_at: '', ...ACME, data: {} }));
+    const encode = ({ id }: { readonly id: string }) => Buffer.from(id);
+    const feed = new PublishedEvents(models, bodies).feed({ encode, onFailure: () => undefined });
+    expect(await feed.follow(ACME, {}, { id: first })).toBeUndefined();
+    const followed = await feed.follow(ACME, {}, 'beginning');
+    const now = await feed.follow(ACME, {});
+    expect(now?.begin).toBe('beginning');
+    const told = followed?.next();
+    followed?.leave();
+    expect(await told).toEqual([]);
+    feed.close();
+    expect(await stored()).toBe(2);
+  });
+
+  it('is the end of them, in every workspace and environment; younger ones stay', async () => {
+    await start({ sweepEveryMs: 5 });
+    await world.writer.create(1);
+    await world.writer.create(2, {}, ACME_TEST);
+    await world.writer.create(3, {}, OTHER);
+    for (let times = 0; times < 450; times += 50) {
+      const change = { type: 'shipment.changed.v1', data: { changes: {} } };
+      await world.writer.append(3, ...Array.from({ length: 50 }, () => change));
+    }
+    await caughtUp(models);
+    offsetMs = 29 * DAY_MS;
+    await staysTrue(async () => expect(await stored()).toBe(453), 50);
+    offsetMs = 31 * DAY_MS;
+    await eventually(async () => expect(await stored()).toBe(0));
+    offsetMs = 0;
+    await world.writer.create(4);
+    await caughtUp(models);
+    expect(await ids()).toHaveLength(1);
+  });
+
+  it('holds for a rebuild, which makes none that is over it', async () => {
+    await start();
+    await world.writer.create(1);
+    await caughtUp(models);
+    offsetMs = 31 * DAY_MS;
+    expect(await stored()).toBe(1);
+    await rebuilt(models, 'published_events');
+    expect(await stored()).toBe(0);
+    offsetMs = 0;
+    await rebuilt(models, 'published_events');
+    expect(await stored()).toBe(1);
+  });
+
+  it('is swept by those who project, and answered by the others', async () => {
+    await start();
+    await world.writer.create(1);
+    await caughtUp(models);
+    const projecting = models;
+    await start({ project: false, sweepEveryMs: 1 });
+    offsetMs = 31 * DAY_MS;
+    expect(await ids()).toEqual([]);
+    await staysTrue(async () => expect((await projecting.digest('published_events')).rows).toBe(1), 50);
+  });
+});
