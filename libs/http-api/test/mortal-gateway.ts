@@ -4,11 +4,14 @@ import type { HttpApiDependencies } from '../src/index.ts';
 
 /** What changes something outside of it. */
 const WRITES = ['insert', 'replace', 'delete', 'upsert', 'writeMany', 'claim'];
-const COMMANDS: Readonly<Record<'shipments' | 'endpoints' | 'deliveries', readonly string[]>> = {
+const COMMANDS = {
   shipments: ['upsertShipment', 'recordMilestone', 'cancelShipment', 'reopenShipment'],
   endpoints: ['create', 'verify', 'enable', 'disable', 'test'],
   deliveries: ['retry', 'discard'],
-};
+  serviceAccounts: ['create', 'deactivate', 'reactivate'],
+  keys: ['create', 'rotate', 'revoke'],
+  auditLog: ['begin', 'complete', 'withdraw'],
+} as const;
 
 /**
  * A gateway that can die, as by kill -9: from one instant on no call that it makes has an effect or an answer, so that
@@ -38,13 +41,22 @@ export class MortalGateway {
   }
 
   /** The features behind it. */
-  features({ shipments, webhooks }: Pick<HttpApiDependencies, 'shipments' | 'webhooks'>) {
+  features({ shipments, webhooks, identity }: HttpApiDependencies): Partial<HttpApiDependencies> {
+    const { serviceAccounts, keys, auditLog } = identity;
+    const mortal = {
+      serviceAccounts: this.wrap(serviceAccounts, COMMANDS.serviceAccounts),
+      keys: this.wrap(keys, COMMANDS.keys),
+      auditLog: this.wrap(auditLog, COMMANDS.auditLog),
+    };
     return {
       shipments: this.wrap(shipments, COMMANDS.shipments),
       webhooks: {
         endpoints: this.wrap(webhooks.endpoints, COMMANDS.endpoints),
         deliveries: this.wrap(webhooks.deliveries, COMMANDS.deliveries),
       },
+      identity: new Proxy(identity, {
+        get: (of, name) => Reflect.get(mortal, name) ?? (Reflect.get(of, name) as unknown),
+      }),
     };
   }
 

@@ -72,7 +72,9 @@ async function end(
     await claims.release(claim).catch(() => undefined);
     return payload;
   }
-  if (!isKept(statusCode)) {
+  // Strangers could fill the store with refusals.
+  const isStranger = reply.request.principal === null;
+  if (!isKept(statusCode) || (isStranger && statusCode >= 300)) {
     await claims.forget(claim);
     return payload;
   }
