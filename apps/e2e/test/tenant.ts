@@ -34,8 +34,17 @@ export async function newKey(
 
 /** A client that never throws on a status, and asks the next of these addresses each time. */
 export function client(urls: readonly string[], key: string, timeout = 30_000): AxiosInstance {
+  return clientWith(urls, { authorization: `Bearer ${key}` }, timeout);
+}
+
+/** The same, with these headers on each request. */
+export function clientWith(
+  urls: readonly string[],
+  headers: Readonly<Record<string, string>>,
+  timeout = 30_000,
+): AxiosInstance {
   const api = axios.create({
-    headers: { authorization: `Bearer ${key}` },
+    headers: { ...headers },
     validateStatus: () => true,
     timeout,
     proxy: false,

@@ -1,9 +1,12 @@
 import { patient } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
 import { demoJourney } from './demo.ts';
+import { eventStreamJourney } from './event-stream.ts';
 import { operationJourneys } from './operation.ts';
 import { preconditionJourneys } from './preconditions.ts';
 import { quickStartJourney } from './quick-start.ts';
+import { safeRetriesJourney } from './safe-retries.ts';
+import { settingsJourney } from './settings.ts';
 import { shipmentJourneys } from './shipments.ts';
 import { transferJourney } from './transfer.ts';
 import { webhookJourneys } from './webhooks.ts';
@@ -29,7 +32,10 @@ export function journeys(start: () => Promise<Subject>): void {
   demoJourney(subject);
   shipmentJourneys(subject);
   preconditionJourneys(subject);
+  safeRetriesJourney(subject);
+  settingsJourney(subject);
   webhookJourneys(subject);
+  eventStreamJourney(subject);
   operationJourneys(subject);
   transferJourney(subject);
 }
