@@ -146,6 +146,8 @@ export async function startApi(options: StartOptions = {}) {
     counts,
     dependencies,
     storage: { eventStore, documentStore },
+    /** Where all of it is kept. */
+    dataDir,
     /** Claims as another process of this API keeps them. */
     claims: async (differing: Partial<IdempotencyOptions> = {}) => {
       const claims = await IdempotencyClaims.open({ ...claiming, ...differing });

@@ -47,13 +47,13 @@ export class Observation {
   }
 }
 
-/** Paths that hold a secret, as far as one is named; also of requests that no route takes. */
-const SECRET = /(\/invitations\/).*/is;
+/** What follows is a secret: of a one-time link, or a key that somebody took for an id. Also where no route takes it. */
+const SECRETS = [/(\/invitations\/).*/is, /((?:sk_live|sk_test|whsec)_)[^/]+/gi];
 
-/** Strangers send what they like, and a one-time link is not for the log. */
+/** Strangers send what they like, and secrets are not for the log. */
 function loggedPath({ url, params, routeOptions }: FastifyRequest): string {
   // Whatever was encoded in it.
   if (typeof params === 'object' && params !== null && 'token' in params) return routeOptions.url ?? '';
   const [path = ''] = url.split('?', 1);
-  return path.slice(0, MAX_PATH).replace(SECRET, '$1…');
+  return SECRETS.reduce((left, secret) => left.replace(secret, '$1…'), path.slice(0, MAX_PATH));
 }

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { Identity } from '@tracking/identity';
+import { Unavailable } from '@tracking/ports';
+import type { Collection, Document, DocumentStore } from '@tracking/ports';
+import { eventOperations } from '@tracking/shipments';
+import { receivers } from '@tracking/testing';
+import { startClientReceiver } from './client-endpoint.ts';
+import type { ClientReceiver } from './client-endpoint.ts';
+import { KeptSecrets, bytesIn } from './kept-secrets.ts';
+import { startApi } from './start-api.ts';
+import type { Api } from './start-api.ts';
+
+const under = (name: string) => ({ 'idempotency-key': name });
+
+let api: Api;
+let receiver: ClientReceiver;
+let kept: KeptSecrets;
+let admin: string;
+let exported: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  receiver = await startClientReceiver(receivers.answers(500, 'no'));
+  kept = new KeptSecrets(api.call);
+  admin = kept.keep('the key of an admin', await api.key('admin'));
+  await keysAreUsed();
+  await credentialsStandWhereTheyDoNotBelong();
+  await webhooksAreUsed();
+  await shipmentsAreWritten();
+  await storesFail();
+  const { eventStore } = api.storage;
+  const page = await eventOperations(eventStore, 'https://app.example').exportEvents({ after: null, limit: 500 });
+  exported = JSON.stringify(page);
+});
+afterAll(async () => {
+  await api.stop();
+  await receiver.close();
+});
+
+async function keysAreUsed(): Promise<void> {
+  const account = await kept.send('POST', '/v1/service_accounts', { key: admin, json: { name: 'TMS', role: 'feed' } });
+  const service_account_id = account.body['id'];
+  const json = { name: 'TMS', environment: 'live', service_account_id };
+  const headers = under(randomUUID());
+  const made = await kept.send('POST', '/v1/api_keys', { key: admin, json, headers }, 'a key that was made');
+  const again = await kept.send('POST', '/v1/api_keys', { key: admin, json, headers }, 'a key that was made');
+  expect([made.status, again.headers.get('idempotency-replayed'), again.text]).toEqual([201, 'true', made.text]);
+  const key = String(made.body['key']);
+  await kept.send('POST', '/v1/api_keys', { key: admin, json: { ...json, name: 'other' }, headers });
+  await kept.send('GET', '/v1/milestone_codes', { key });
+  await kept.send('GET', '/v1/webhook_endpoints', { key });
+  const path = `/v1/api_keys/${String(made.body['id'])}`;
+  const rotated = await kept.send(
+    'POST',
+    `${path}/rotate`,
+    { key: admin, json: { grace_seconds: 0 } },
+    'a rotated key',
+  );
+  expect(rotated.status).toBeLessThan(300);
+  await kept.send('POST', `/v1/api_keys/${String(rotated.body['id'])}/revoke`, { key: admin, json: {} });
+  for (const ended of [key, String(rotated.body['key'])]) {
+    expect((await kept.send('GET', '/v1/milestone_codes', { key: ended })).status).toBe(401);
+  }
+  await kept.send('GET', '/v1/api_keys', { key: admin });
+  await kept.send('GET', path, { key: admin });
+}
+
+/** By clients that are wrong: nothing of what they send is told back, nor noted. */
+async function credentialsStandWhereTheyDoNotBelong(): Promise<void> {
+  const unknown = kept.keep('a key that nobody has', `sk_live_${'q'.repeat(43)}`);
+  const password = kept.keep('a password', 'correct horse "battery" staple');
+  const cookie = kept.keep('a cookie', `ses_${randomUUID()}`);
+  await kept.send('GET', '/v1/shipments', { key: unknown });
+  for (const authorization of [unknown, `Bearer ${unknown} x`, `Token ${unknown}`, `Basic ${password}`]) {
+    await kept.send('GET', '/v1/shipments', { headers: { authorization } });
+  }
+  await kept.send('GET', '/v1/shipments', { headers: { cookie: `session=${cookie}; __Host-session=${cookie}` } });
+  await kept.send('GET', `/v1/shipments?status=${unknown}&key=${unknown}&cursor=${unknown}`, { key: admin });
+  await kept.send('GET', `/v1/api_keys/${unknown}`, { key: admin });
+  await kept.send('GET', '/v1/shipments', { key: admin, headers: { 'consistency-token': unknown } });
+  await kept.send('PATCH', '/v1/settings', { key: admin, json: {}, headers: { 'if-match': unknown } });
+  const wrong = { name: 5, environment: password, service_account_id: unknown, expires_at: password };
+  await kept.send('POST', '/v1/api_keys', { key: admin, json: wrong, headers: under(unknown) });
+  await kept.send('POST', '/v1/shipments', { key: admin, json: { mode: password, etd: unknown, legs: [unknown] } });
+  await kept.send('POST', '/v1/shipments', { key: admin, raw: `{"password": "${unknown}" ${password}` });
+  await kept.send('PATCH', '/v1/settings', {
+    key: admin,
+    json: {
+      exceptions: { eta_slip: { severity: password, after_hours: unknown } },
+      required_documents: { ocean: [unknown] },
+    },
+  });
+}
+
+async function webhooksAreUsed(): Promise<void> {
+  const sent = kept.keep('a header of an endpoint', 'Bearer of-the-partner-4711');
+  const fields = { url: receiver.url, event_types: ['*'], headers: { authorization: sent } };
+  const call = { key: admin, json: fields, headers: under(randomUUID()) };
+  const made = await kept.send('POST', '/v1/webhook_endpoints', call, 'a signing secret');
+  expect((await kept.send('POST', '/v1/webhook_endpoints', call, 'a signing secret')).text).toBe(made.text);
+  const path = `/v1/webhook_endpoints/${String(made.body['id'])}`;
+  await kept.send('POST', `${path}/verify`, { key: admin });
+  await kept.send('POST', `${path}/enable`, { key: admin });
+  const tested = await kept.send('POST', `${path}/test`, { key: admin, json: { type: 'milestone.recorded' } });
+  expect(tested.status).toBe(202);
+  const next = kept.keep('another header of it', 'Bearer of-the-partner-4712');
+  await kept.send('PATCH', path, { key: admin, json: { headers: { authorization: next, 'x-team': 'ocean' } } });
+  await kept.send('PATCH', path, { key: admin, json: { headers: { authorization: `${next}\n` }, url: next } });
+  await kept.send('GET', path, { key: admin });
+  await kept.send('GET', '/v1/webhook_endpoints', { key: admin });
+  await kept.send('GET', `/v1/webhook_deliveries/${String(tested.body['id'])}`, { key: admin });
+}
+
+async function shipmentsAreWritten(): Promise<void> {
+  const made = await kept.send('POST', '/v1/shipments', {
+    key: admin,
+    json: { external_id: 'S-1', password: 'not a field of it' },
+    headers: under(randomUUID()),
+  });
+  expect(made.status).toBe(201);
+}
+
+/** What fails quotes all that it was given, as drivers do. */
+async function storesFail(): Promise<void> {
+  for (const failure of [
+    (given: string) => new Error(`cannot write ${given}`),
+    (given: string) => new Unavailable('document store', `cannot write ${given}`),
+  ]) {
+    let isFailing = false;
+    const documentStore = failing(api.storage.documentStore, (given) => (isFailing ? failure(given) : undefined));
+    const { clock, logger } = api.dependencies;
+    const identity = await Identity.open({ documentStore, clock, logger, secret: new Uint8Array(32) });
+    const idempotency = await api.claims({ documentStore });
+    const call = await api.gateway({ identity, authenticateKey: (key) => identity.authenticateKey(key) });
+    const retried = await api.gateway({ idempotency });
+    isFailing = true;
+    const json = { name: 'TMS', role: 'feed' };
+    const password = kept.keep('a password in a field that is none', 'correct horse under a fault');
+    const answers = [
+      await call('POST', '/v1/service_accounts', { key: admin, json: { ...json, password } }),
+      await call('POST', '/v1/api_keys', { key: admin, json: { name: 'x', environment: 'live', password } }),
+      await retried('POST', '/v1/service_accounts', { key: admin, json, headers: under(randomUUID()) }),
+    ];
+    expect(answers.map(({ status }) => status >= 400)).toEqual(answers.map(() => true));
+    for (const { text } of answers) expect(kept.in(text)).toEqual([]);
+    await identity.close();
+  }
+}
+
+/** The same store, whose writes fail where there is a failure. */
+function failing(store: DocumentStore, failure: (given: string) => Error | undefined): DocumentStore {
+  const writes = new Set(['insert', 'replace', 'upsert', 'claim', 'writeMany', 'delete']);
+  return {
+    collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) => {
+      const collection: Collection<T> = await store.collection<T>(spec);
+      return new Proxy(collection, {
+        get(target, name) {
+          const member: unknown = Reflect.get(target, name);
+          if (typeof member !== 'function') return member;
+          if (!writes.has(String(name))) return member.bind(target) as unknown;
+          return (...given: unknown[]): unknown => {
+            const error = failure(JSON.stringify(given));
+            return error ? Promise.reject(error) : Reflect.apply(member, target, given);
+          };
+        },
+      });
+    },
+    collectionNames: (prefix) => store.collectionNames(prefix),
+    dropCollection: (name) => store.dropCollection(name),
+    close: () => store.close(),
+  };
+}
+
+it('no answer tells a secret but the one that makes it, no error any', () => {
+  expect(kept.errors).toBeGreaterThan(15);
+  expect(kept.inAnswers()).toEqual([]);
+});
+
+it('no line of the log holds one', () => {
+  const texts = api.lines.map((line) => JSON.stringify(line));
+  expect(texts.length).toBeGreaterThan(40);
+  expect(texts.flatMap((text) => kept.in(text).map((name) => `${name} in ${text}`))).toEqual([]);
+});
+
+it('no metric is named or labelled by one', () => {
+  expect(api.counts.size).toBeGreaterThan(10);
+  expect(kept.in([...api.counts.keys()].join('\n'))).toEqual([]);
+});
+
+it('the audit log holds none', async () => {
+  const { body, text } = await api.call('GET', '/v1/audit_log?limit=200', { key: admin });
+  const types = new Set((body['data'] as { type: string }[]).map(({ type }) => type));
+  expect([...types]).toEqual(expect.arrayContaining(['api_key.created', 'webhook_endpoint.changed']));
+  expect(kept.in(text)).toEqual([]);
+});
+
+it('no event holds one, stored, exported or delivered', async () => {
+  expect(exported).toContain('S-1');
+  expect(kept.in(exported)).toEqual([]);
+  expect(receiver.deliveries().length).toBeGreaterThan(0);
+  const bodies = receiver.requests.map(({ body }) => body.toString()).join('\n');
+  expect(kept.in(bodies)).toEqual([]);
+});
+
+it('no file holds one in the clear', async () => {
+  const bytes = await bytesIn(api.dataDir);
+  expect(bytes).toContain('S-1');
+  expect(kept.in(bytes)).toEqual([]);
+});
