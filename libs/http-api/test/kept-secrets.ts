@@ -1,6 +1,5 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonObject } from '@tracking/contracts';
 import type { Answer, Api, ApiCall } from './start-api.ts';
 
 interface Told {
@@ -15,8 +14,6 @@ export class KeptSecrets {
   private readonly secrets = new Map<string, string>();
   private readonly told: Told[] = [];
 
-  constructor(private readonly call: Api['call']) {}
-
   /** Of it nothing may be told any more. @param name what is reported in its place */
   keep(name: string, secret: string): string {
     if (secret.length < 8) throw new Error(`${name} is too short to be found`);
@@ -24,17 +21,20 @@ export class KeptSecrets {
     return secret;
   }
 
-  /** Makes a call of which an answer must tell no secret, or only the one of this name, where it succeeds. */
-  async send(method: string, path: string, call: ApiCall = {}, shown?: string): Promise<Answer> {
-    const answer = await this.call(method, path, call);
-    if (shown !== undefined && answer.status < 300) this.keep(shown, secretIn(answer));
-    const content = `${answer.text}\n${JSON.stringify([...answer.headers])}`;
-    const isAllowed = (secret: string) => shown !== undefined && this.secrets.get(shown) === secret;
-    const others = [...this.secrets.values()]
-      .filter(isAllowed)
-      .reduce((text, own) => text.replaceAll(own, ''), content);
-    this.told.push({ where: `${method} ${path}: ${answer.status}`, content: others, isError: answer.status >= 400 });
-    return answer;
+  /**
+   * Makes calls of a server whose answers must tell no secret, or only the one named `shown`, which one that succeeds
+   * brings.
+   */
+  sender(call: Api['call']) {
+    return async (method: string, path: string, sent: ApiCall = {}, shown?: string): Promise<Answer> => {
+      const answer = await call(method, path, sent);
+      if (shown !== undefined && answer.status < 300) this.keep(shown, secretIn(answer));
+      const own = shown === undefined ? undefined : this.secrets.get(shown);
+      const whole = `${answer.text}\n${JSON.stringify([...answer.headers])}`;
+      const content = own === undefined ? whole : whole.replaceAll(own, '');
+      this.told.push({ where: `${method} ${path}: ${answer.status}`, content, isError: answer.status >= 400 });
+      return answer;
+    };
   }
 
   /** What was answered with an error. */
@@ -56,10 +56,10 @@ export class KeptSecrets {
   }
 }
 
-/** The one that an answer shows. */
+/** The one that an answer shows: a key, a signing secret, or the token of a link. */
 function secretIn({ body }: Answer): string {
-  const { key, secret } = body as JsonObject & { readonly key?: string; readonly secret?: string };
-  const found = key ?? secret;
+  const { key, secret, invitation_url, reset_url } = body as Readonly<Record<string, string | undefined>>;
+  const found = key ?? secret ?? (invitation_url ?? reset_url)?.split('#')[1];
   if (found === undefined) throw new Error(`shows no secret: ${JSON.stringify(body)}`);
   return found;
 }
