@@ -215,11 +215,11 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const { body } = await api.call('GET', `/v1/events?shipment_id=${shipment}`, { key });
   const event = String((body['data'] as JsonObject[])[0]?.['id']);
   const account = await make('/v1/service_accounts', { name: 'one', role: 'viewer' });
-  const made_key = await make('/v1/api_keys', { name: 'one', environment, service_account_id: account });
+  const keyId = await make('/v1/api_keys', { name: 'one', environment, service_account_id: account });
   const invitation = { email: `${randomUUID()}@example.com`, role: 'viewer' };
   const invited = (await api.call('POST', '/v1/users', { key, json: invitation })).body;
   const link = String(invited['invitation_url']).replace(/^.*#/, '');
-  return { shipment, event, endpoint, delivery, account, key: made_key, user: String(invited['id']), link };
+  return { shipment, event, endpoint, delivery, account, key: keyId, user: String(invited['id']), link };
 }
 
 /** Whose the thing is that is asked for. */

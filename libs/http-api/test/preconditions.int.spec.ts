@@ -249,9 +249,9 @@ describe('If-None-Match of a read', () => {
 
 describe('the description of the API', () => {
   /** Writes under an id that change nothing that has an ETag. */
-  const WITHOUT_CONDITION = new Set(['testWebhookEndpoint']);
+  const WITHOUT_CONDITION = new Set(['testWebhookEndpoint', 'useInvitation', 'endSession']);
   /** Reads under an id of what has no version. */
-  const WITHOUT_ETAG = new Set<string>();
+  const WITHOUT_ETAG = new Set(['getInvitation']);
 
   interface Described {
     readonly operationId: string;
