@@ -67,9 +67,21 @@ const newKey = (service_account_id: string) =>
   post('/v1/api_keys', { name: randomUUID(), environment: 'live', service_account_id });
 const keysOf = async (owner: string) =>
   (await dataOf('/v1/api_keys?limit=200')).filter((one) => (one['owner'] as JsonObject)['id'] === owner);
+/** Where a one-time link is asked for that was shown as this address. */
+const linkOf = (address: unknown) => `/v1/invitations/${String(address).split('#')[1]}`;
+const isGood = async (address: unknown) => (await api.call('GET', linkOf(address))).status === 200;
+const invited = async () => {
+  const { id, invitation_url } = await post('/v1/users', { email: `${randomUUID()}@example.com`, role: 'operator' });
+  return { id: String(id), link: linkOf(invitation_url) };
+};
+const joined = async () => {
+  const user = await invited();
+  await post(user.link, { name: 'Ann', password: 'correct horse battery' });
+  return user;
+};
 const pick = (from: JsonObject, ...names: readonly string[]) => names.map((name) => from[name]);
 /** Their change stands between the two writes of its entry in the audit log. */
-const AUDITED = /^(create|enable|disable)WebhookEndpoint$|ServiceAccount$|ApiKey$/;
+const AUDITED = /^(create|enable|disable)WebhookEndpoint$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
 
 const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   upsertShipment: async () => {
@@ -236,6 +248,45 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       expected: true,
     };
   },
+  inviteUser: async () => {
+    const json = { email: `${randomUUID()}@example.com`, role: 'operator' };
+    return {
+      path: '/v1/users',
+      json,
+      other: { ...json, role: 'viewer' },
+      effect: async ({ body }) => [
+        (await dataOf('/v1/users?limit=200')).filter(({ email }) => email === json.email).length,
+        await isGood(body['invitation_url']),
+      ],
+      expected: [1, true],
+    };
+  },
+  useInvitation: async () => {
+    const { id, link } = await invited();
+    return {
+      path: link,
+      json: { name: 'Ann', password: 'correct horse battery' },
+      effect: async () => [
+        ...pick(await get(`/v1/users/${id}`), 'status', 'name'),
+        (await api.call('GET', link)).status,
+      ],
+      expected: ['active', 'Ann', 404],
+    };
+  },
+  deactivateUser: async () => {
+    const path = `/v1/users/${(await joined()).id}`;
+    return { path: `${path}/deactivate`, effect: async () => (await get(path))['status'], expected: 'deactivated' };
+  },
+  reactivateUser: async () => {
+    const path = `/v1/users/${(await joined()).id}`;
+    await post(`${path}/deactivate`);
+    return { path: `${path}/reactivate`, effect: async () => (await get(path))['status'], expected: 'active' };
+  },
+  resetUserPassword: async () => ({
+    path: `/v1/users/${(await joined()).id}/reset_password`,
+    effect: ({ body }) => isGood(body['reset_url']),
+    expected: true,
+  }),
 };
 
 /** The present version, where the operation may insist on one: a repeat is not refused by what it did itself. */

@@ -149,7 +149,21 @@ describe('a POST under an Idempotency-Key', () => {
     }
     expect((await under(name, SHIPMENTS, fields(), { key: await api.key('viewer') })).status).toBe(403);
     expect((await under(name, '/v1/nowhere', fields())).status).toBe(404);
+    const use = { name: 'Ann', password: 'correct horse battery' };
+    expect((await under(name, '/v1/invitations/none', use, { key: undefined })).status).toBe(404);
     expect(await claims.count({ expires_at: { gte: '' } })).toBe(before);
+  });
+
+  it('is answered again to whoever sends the same without credentials, to nobody else', async () => {
+    const invited = await api.call('POST', '/v1/users', { key, json: { email: 'ann@example.com', role: 'viewer' } });
+    const link = `/v1/invitations/${String(invited.body['invitation_url']).split('#')[1]}`;
+    const name = randomUUID();
+    const send = (password: string) => under(name, link, { name: 'Ann', password }, { key: undefined });
+    const first = await send('correct horse battery');
+    const again = await send('correct horse battery');
+    expect([first.status, told(again), replayed(again)]).toEqual([200, told(first), 'true']);
+    const other = await send('battery horse correct');
+    expect([codeOf(other), replayed(other)]).toEqual([[404, 'not_found'], null]);
   });
 
   it('is told when the first one is under way', async () => {

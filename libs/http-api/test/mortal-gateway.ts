@@ -10,6 +10,8 @@ const COMMANDS = {
   deliveries: ['retry', 'discard'],
   serviceAccounts: ['create', 'deactivate', 'reactivate'],
   keys: ['create', 'rotate', 'revoke'],
+  users: ['invite', 'deactivate', 'reactivate', 'resetPassword'],
+  links: ['use'],
   auditLog: ['begin', 'complete', 'withdraw'],
 } as const;
 
@@ -42,10 +44,12 @@ export class MortalGateway {
 
   /** The features behind it. */
   features({ shipments, webhooks, identity }: HttpApiDependencies): Partial<HttpApiDependencies> {
-    const { serviceAccounts, keys, auditLog } = identity;
+    const { serviceAccounts, keys, users, links, auditLog } = identity;
     const mortal = {
       serviceAccounts: this.wrap(serviceAccounts, COMMANDS.serviceAccounts),
       keys: this.wrap(keys, COMMANDS.keys),
+      users: this.wrap(users, COMMANDS.users),
+      links: this.wrap(links, COMMANDS.links),
       auditLog: this.wrap(auditLog, COMMANDS.auditLog),
     };
     return {

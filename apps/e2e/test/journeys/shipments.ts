@@ -30,6 +30,24 @@ export function shipmentJourneys(subject: () => Subject): void {
       expect(events[1]?.data).toMatchObject({ changes: { house_bill: { from: 'HB-1', to: 'HB-2' } } });
     });
 
+    test('a POST under an Idempotency-Key is carried out once, whichever gateway it is sent to', async () => {
+      const { gateways, api } = tenant;
+      const headers = { 'Idempotency-Key': 'order 4711' };
+      const send = (turn: number, fields: object = { house_bill: 'HB-1' }) =>
+        other(gateways, turn).post<Shipment>('/v1/shipments', fields, { headers });
+      const first = await send(0);
+      expect([first.status, first.headers['idempotency-replayed']]).toEqual([201, undefined]);
+      for (const turn of [1, 2]) {
+        const again = await send(turn);
+        expect([again.status, again.data, again.headers['idempotency-replayed']]).toEqual([201, first.data, 'true']);
+        expect(again.headers['etag']).toBe(first.headers['etag']);
+      }
+      const reused = await send(1, { house_bill: 'HB-2' });
+      expect([reused.status, reused.data]).toMatchObject([409, { error: { code: 'idempotency_key_reused' } }]);
+      const found = await all<Shipment>(api, '/v1/shipments', {}, after(first));
+      expect(found.map(({ id }) => id)).toEqual([first.data.id]);
+    });
+
     test('a list is paged through, each page by another gateway', async () => {
       const { api } = tenant;
       const references = Array.from({ length: 25 }, (_, n) => `PAGE-${n}`);
