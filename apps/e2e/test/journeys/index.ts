@@ -9,6 +9,7 @@ import { safeRetriesJourney } from './safe-retries.ts';
 import { settingsJourney } from './settings.ts';
 import { shipmentJourneys } from './shipments.ts';
 import { transferJourney } from './transfer.ts';
+import { userJourneys } from './users.ts';
 import { webhookJourneys } from './webhooks.ts';
 
 /** Settings that the journeys count on. */
@@ -34,6 +35,7 @@ export function journeys(start: () => Promise<Subject>): void {
   preconditionJourneys(subject);
   safeRetriesJourney(subject);
   settingsJourney(subject);
+  userJourneys(subject);
   webhookJourneys(subject);
   eventStreamJourney(subject);
   operationJourneys(subject);
