@@ -1,6 +1,6 @@
 import { GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
 import { IdempotencyClaims, createAdministrationApi, createHttpApi, currentRequest, guarded } from '@tracking/http-api';
-import { Identity } from '@tracking/identity';
+import { Identity, identitySweeper } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { blaming, derivedKey, sealingKey } from '@tracking/runtime';
@@ -50,6 +50,9 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const secret = derivedKey(config.secretsKey, 'identity');
   const identity = await service.untilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   shutdown.add('identity', () => identity.close());
+  const sweeper = identitySweeper({ identity, leases, clock, logger, metrics });
+  sweeper.start();
+  shutdown.add('identity sweeper', () => sweeper.stop());
   const workspaceSettings = await service.untilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
   await service.untilAvailable(() => seeToFirstAdmin(identity, config, logger));
   const readModels = await ReadModels.start({

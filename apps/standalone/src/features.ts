@@ -1,5 +1,5 @@
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { Identity } from '@tracking/identity';
+import { Identity, identitySweeper } from '@tracking/identity';
 import type { Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { derivedKey, type Shutdown } from '@tracking/runtime';
@@ -28,6 +28,10 @@ export async function startFeatures(
   const secret = derivedKey(secrets.secretsKey, 'identity');
   const identity = await Identity.open({ documentStore, clock, logger, secret });
   shutdown.add('identity', () => identity.close());
+  const { leases } = storage;
+  const sweeper = identitySweeper({ identity, leases, clock, logger, metrics });
+  if (!isPassive) sweeper.start();
+  shutdown.add('identity sweeper', () => sweeper.stop());
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const shipments = shipmentsService({ eventStore, places, logger, metrics });
   const following = { ...storage, clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };

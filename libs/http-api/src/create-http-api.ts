@@ -1,7 +1,10 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { CrossSiteRequests } from './authentication/cross-site-requests.ts';
 import { KeyAuthenticator } from './authentication/key-authenticator.ts';
+import { SessionAuthenticator } from './authentication/session-authenticator.ts';
+import { SessionCookie } from './authentication/session-cookie.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
@@ -41,7 +44,16 @@ export async function createHttpApi(
   routes.watch(fastify);
   announceDeprecations(fastify, deprecations);
 
-  const authenticators = [new KeyAuthenticator(dependencies.authenticateKey)];
+  const cookie = new SessionCookie(baseUrl);
+  const authenticators = [
+    new KeyAuthenticator(dependencies.authenticateKey),
+    new SessionAuthenticator((...session) => dependencies.identity.authenticateSession(...session), cookie),
+  ];
+  const crossSiteRequests = new CrossSiteRequests(cookie, [baseUrl, settings.appUrl]);
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    crossSiteRequests.refuse(request);
+    done();
+  });
   const admission = new Admission(authenticators, dependencies.quota, settings.rateLimitPerMinute);
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
   fastify.addHook('onRequest', (request, _reply, done) => {

@@ -27,7 +27,7 @@ export const SETTINGS = Symbol('settings');
 export interface HttpApiDependencies {
   readonly shipments: ShipmentsService;
   readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>;
-  readonly identity: Pick<Identity, 'serviceAccounts' | 'keys' | 'auditLog' | 'users' | 'links' | 'workspaces'>;
+  readonly identity: Identity;
   /** Whose key it is; undefined whatever is wrong with it. @throws Unavailable */
   readonly authenticateKey: Identity['authenticateKey'];
   /** The end of the event store's log. @throws Unavailable */

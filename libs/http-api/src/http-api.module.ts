@@ -2,6 +2,10 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { AUDITED_BY, auditedByClient } from './audit/audited.ts';
 import { AuditLogController } from './audit/audit-log.controller.ts';
+import { SessionCookie } from './authentication/session-cookie.ts';
+import { SessionController } from './identity/session.controller.ts';
+import { SessionsController } from './identity/sessions.controller.ts';
+import { SignInThrottle } from './identity/sign-in-throttle.ts';
 import { AuditTrail } from './audit/audit-trail.ts';
 import * as tokens from './dependencies.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
@@ -65,6 +69,8 @@ export class HttpApiModule {
         ApiKeysController,
         UsersController,
         InvitationsController,
+        SessionController,
+        SessionsController,
         AuditLogController,
         SettingsController,
         HealthController,
@@ -73,6 +79,8 @@ export class HttpApiModule {
         { provide: tokens.IDENTITY, useValue: dependencies.identity },
         { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, dependencies.logger) },
         { provide: AUDITED_BY, useValue: auditedByClient(dependencies.identity) },
+        { provide: SessionCookie, useValue: new SessionCookie(settings.baseUrl) },
+        { provide: SignInThrottle, useValue: new SignInThrottle(dependencies.quota) },
         { provide: tokens.SHIPMENTS, useValue: dependencies.shipments },
         { provide: tokens.READ_MODELS, useValue: readModels },
         { provide: tokens.WEBHOOKS, useValue: dependencies.webhooks },

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { ERROR_CODES, PERMISSIONS } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
+import { EVERY_KEY } from '@tracking/identity';
 import { Busy, Unavailable } from '@tracking/ports';
 import { startApi } from './start-api.ts';
 import { currentRequest } from '../src/index.ts';
@@ -66,17 +68,40 @@ const ROUTES = [
   ['POST', '/v1/api_keys/key_a/revoke', 'keys:manage'],
 ] as const;
 
+/** A key of a user: there is nothing that it may not ask for. */
+async function keyOfAdmin(): Promise<string> {
+  const actor = { type: 'system', id: 'test' } as const;
+  const workspace_id = await api.workspace();
+  const command = () => ({ id: randomUUID(), at: new Date().toISOString(), actor, workspace_id });
+  const person = { email: `${randomUUID()}@example.com`, role: 'admin', password: 'correct horse battery' } as const;
+  const { after: user } = await api.identity.users.create(command(), person);
+  const owner = { type: 'user', id: user.id } as const;
+  const request = { name: 'edge', environment: 'live', owner } as const;
+  return (await api.identity.keys.create(command(), EVERY_KEY, request)).after.key;
+}
+
 interface OpenApiOperation {
   readonly security?: unknown;
   readonly responses: JsonObject;
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
 }
 
-/** Those of health and of one-time links. */
-const OPEN_ROUTES = 4;
+/** Of whoever has credentials, or of users: they ask for no permission. */
+const PERSONAL_ROUTES = [
+  ['GET', '/v1/session'],
+  ['DELETE', '/v1/session'],
+  ['POST', '/v1/session/password'],
+  ['GET', '/v1/sessions'],
+  ['DELETE', '/v1/sessions/ses_a'],
+] as const;
+
+const GUARDED_ROUTES = [...ROUTES, ...PERSONAL_ROUTES].map(([method, path]) => [method, path] as const);
+
+/** Those of health and of one-time links, and the sign-in. */
+const OPEN_ROUTES = 5;
 
 describe('authentication', () => {
-  it.each(ROUTES)('%s %s is not answered without a key', async (method, path) => {
+  it.each(GUARDED_ROUTES)('%s %s is not answered without a key', async (method, path) => {
     const answer = await api.call(method, path);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
@@ -164,6 +189,7 @@ describe('permissions', () => {
 describe('query parameters', () => {
   it.each([
     ...ROUTES.map(([method, path]) => [method, path] as const),
+    ['GET', '/v1/session'],
     ['GET', '/health/live'],
     ['GET', '/health/ready'],
   ] as const)('%s %s refuses those that it does not have', async (method, path) => {
@@ -587,15 +613,18 @@ describe('documentation', () => {
         }
       }
     }
+    const owned = await keyOfAdmin();
     for (const [path, { get }] of Object.entries(paths)) {
       if (!get) continue;
-      const answer = await api.call('GET', `${path}?nonsense=1`, { key: await api.key('admin') });
+      const answer = await api.call('GET', `${path}?nonsense=1`, { key: owned });
       const told = / it has (.*)\.$/.exec(String((answer.body['error'] as JsonObject)['message']))?.[1];
       const query = (get.parameters ?? []).filter((parameter) => parameter.in === 'query').map(({ name }) => name);
       expect([path, told]).toEqual([path, query.join(', ') || 'none']);
     }
     expect(Object.keys(paths['/health/ready']?.['get']?.responses ?? {})).toEqual(['200', '503']);
-    expect(Object.values(paths).flatMap(Object.keys)).toHaveLength(ROUTES.length + OPEN_ROUTES);
+    expect(Object.values(paths).flatMap(Object.keys)).toHaveLength(
+      ROUTES.length + PERSONAL_ROUTES.length + OPEN_ROUTES,
+    );
     const text = JSON.stringify(body);
     expect(text).not.toContain('"nullable"');
     const names = new Set(Object.keys((body['components'] as { schemas: JsonObject }).schemas));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ENVIRONMENTS, ROLES } from '@tracking/contracts';
 import type { Environment, JsonObject, Permission, Role, User } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
-import type { IdentityCommand, Principal } from '@tracking/identity';
+import type { BegunSession, IdentityCommand, Principal } from '@tracking/identity';
 import type { Access } from '../src/operations/access.ts';
 import type { OperationId } from '../src/operations/operations.ts';
 import { startClientReceiver } from './client-endpoint.ts';
@@ -49,6 +49,8 @@ interface Things {
   /** Of a service account that is no admin. */
   readonly key: string;
   readonly user: string;
+  /** Of a user who asks for nothing. */
+  readonly session: string;
   /** Token of a one-time link. */
   readonly link: string;
 }
@@ -113,11 +115,17 @@ const OPERATIONS: Readonly<Partial<Record<OperationId, Sample>>> = {
   getApiKey: { access: 'personal or keys:manage', of: 'key' },
   rotateApiKey: { access: 'personal or keys:manage', of: 'key', json: {} },
   revokeApiKey: { access: 'personal or keys:manage', of: 'key' },
+  signIn: { access: 'open' },
+  getSession: { access: 'authenticated' },
+  signOut: { access: 'personal' },
+  listSessions: { access: 'personal' },
+  endSession: { access: 'personal', of: 'session' },
+  changePassword: { access: 'personal' },
   live: { access: 'open' },
   ready: { access: 'open' },
 };
 
-type Kind = Exclude<Principal['type'], 'session'>;
+type Kind = Principal['type'];
 /** Somebody with credentials, in a workspace of their own. */
 interface Person {
   readonly role: Role;
@@ -128,6 +136,10 @@ interface Person {
 const CREDENTIALS: Readonly<Record<Kind, (person: Person) => Promise<Record<string, string>>>> = {
   service_account_key: async ({ role, environment, workspace }) => bearer(await api.key(role, environment, workspace)),
   user_key: async (person) => bearer(await keyOf(await userOf(person), person)),
+  session: async (person) => {
+    const { token } = await signIn(person);
+    return { cookie: `__Host-session=${token}`, environment: person.environment };
+  },
 };
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
@@ -136,10 +148,18 @@ async function commandIn(workspace: string): Promise<IdentityCommand> {
   return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await api.workspace(workspace) };
 }
 
+const PASSWORD = 'correct horse battery';
+
 async function userOf({ role, workspace }: Person): Promise<User> {
-  const [email, password] = [`${randomUUID()}@example.com`, 'correct horse battery'];
+  const [email, password] = [`${randomUUID()}@example.com`, PASSWORD];
   const { after } = await api.identity.users.create(await commandIn(workspace), { email, role, password });
   return after;
+}
+
+async function signIn(person: Person): Promise<BegunSession> {
+  const { email } = await userOf(person);
+  const from = { address: '203.0.113.7', user_agent: 'test' };
+  return api.identity.signIn(await commandIn(person.workspace), { email, password: PASSWORD, ...from });
 }
 
 async function keyOf({ id }: User, { environment, workspace }: Person): Promise<string> {
@@ -219,7 +239,9 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const invitation = { email: `${randomUUID()}@example.com`, role: 'viewer' };
   const invited = (await api.call('POST', '/v1/users', { key, json: invitation })).body;
   const link = String(invited['invitation_url']).replace(/^.*#/, '');
-  return { shipment, event, endpoint, delivery, account, key: keyId, user: String(invited['id']), link };
+  const session = (await signIn({ role: 'viewer', environment, workspace: 'mine' })).session.id;
+  const user = String(invited['id']);
+  return { shipment, event, endpoint, delivery, account, key: keyId, user, session, link };
 }
 
 /** Whose the thing is that is asked for. */
@@ -253,11 +275,12 @@ const SHOWN: Partial<Readonly<Record<keyof Things, (cell: Cell) => boolean>>> = 
   user: isOfWorkspace,
   // Whoever holds it.
   link: () => true,
+  session: () => false,
   // Not to users who manage their own alone, nor what is live to a key for tests.
   key: (cell) =>
     isOfWorkspace(cell) && isAllowed(cell.caller, 'keys:manage') && (isOwn(cell) || reachesBoth(cell.caller)),
 };
-const reachesBoth = ({ environment }: Caller): boolean => environment === 'live';
+const reachesBoth = ({ kind, environment }: Caller): boolean => kind === 'session' || environment === 'live';
 
 function isAllowed({ role, environment }: Person, permission: string): boolean {
   return (MAY[role][environment] as readonly string[]).includes(permission);
@@ -290,7 +313,11 @@ async function answered(
   const answer = await api.inject({
     method,
     url: isRefused ? `${path}?nothing=1` : path,
-    headers: { ...headers, ...(isConditional && of !== undefined && { 'if-match': '"999999999"' }) },
+    headers: {
+      'x-requested-with': 'test',
+      ...headers,
+      ...(isConditional && of !== undefined && { 'if-match': '"999999999"' }),
+    },
     ...(json !== undefined && { payload: json }),
   });
   const { statusCode: status } = answer;

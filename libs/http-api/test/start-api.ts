@@ -61,14 +61,15 @@ export async function startApi(options: StartOptions = {}) {
   const clock = () => new Date();
   const engine = await openTestEngine(dataDir, { logger, metrics });
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const identity = await Identity.open({
+  const identityOptions = {
     documentStore,
     clock,
     logger,
     secret: randomBytes(32),
     // The least that argon2 takes.
     passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
-  });
+  };
+  const identity = await Identity.open(identityOptions);
   const places = await loadPlaces();
   const project = options.project ?? true;
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });
@@ -141,6 +142,8 @@ export async function startApi(options: StartOptions = {}) {
     /** A call without a connection: for very many. */
     inject: (request: InjectOptions) => app.inject(request),
     identity,
+    /** To open another one over the same store. */
+    identityOptions,
     key,
     lines,
     counts,

@@ -1,18 +1,25 @@
 import { randomBytes as strongRandomBytes } from 'node:crypto';
+import type { CredentialsHolder, Environment } from '@tracking/contracts';
 import type { Clock, DocumentStore, Logger } from '@tracking/ports';
 import { ApiKeys } from './api-keys.ts';
 import type { ApiKeyDocument } from './api-key-document.ts';
 import { AuditLog } from './audit-log.ts';
+import { credentialsHolder } from './credentials-holder.ts';
 import { FirstAdmin } from './first-admin.ts';
 import { KeyAuthentication } from './key-authentication.ts';
 import { KeyOwners } from './key-owners.ts';
 import { OneTimeLinks } from './one-time-links.ts';
 import { Passwords } from './passwords.ts';
 import type { PasswordsOptions } from './passwords.ts';
-import type { Principal } from './principal.ts';
+import type { Principal, SessionPrincipal } from './principal.ts';
 import { idFor } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 import { ServiceAccounts } from './service-accounts.ts';
+import { SessionAuthentication } from './sessions-authentication.ts';
+import { Sessions } from './sessions.ts';
+import type { BegunSession, SessionDocument } from './sessions.ts';
+import { SignIn } from './sign-in.ts';
+import type { SignInCommand, SignInRequest } from './sign-in.ts';
 import { UserPasswords } from './user-passwords.ts';
 import { UserStore } from './user-store.ts';
 import { Users } from './users.ts';
@@ -32,7 +39,12 @@ export interface IdentityOptions {
 }
 
 type IdentityParts = Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'userPasswords'> &
-  Pick<Identity, 'links' | 'firstAdmin' | 'auditLog'> & { readonly keyAuthentication: KeyAuthentication };
+  Pick<Identity, 'links' | 'firstAdmin' | 'sessions' | 'auditLog'> & {
+    readonly userStore: UserStore;
+    readonly keyAuthentication: KeyAuthentication;
+    readonly sessionAuthentication: SessionAuthentication;
+    readonly signIn: SignIn;
+  };
 
 /**
  * Workspaces, their users, service accounts, and API keys of both. Primary records in the document store: backed up, never
@@ -46,10 +58,12 @@ export class Identity {
   readonly userPasswords: UserPasswords;
   readonly links: OneTimeLinks;
   readonly firstAdmin: FirstAdmin;
+  readonly sessions: Sessions;
   readonly auditLog: AuditLog;
-  readonly #keyAuthentication: KeyAuthentication;
+  readonly #parts: IdentityParts;
 
   private constructor(parts: IdentityParts) {
+    this.#parts = parts;
     this.workspaces = parts.workspaces;
     this.serviceAccounts = parts.serviceAccounts;
     this.keys = parts.keys;
@@ -57,15 +71,18 @@ export class Identity {
     this.userPasswords = parts.userPasswords;
     this.links = parts.links;
     this.firstAdmin = parts.firstAdmin;
+    this.sessions = parts.sessions;
     this.auditLog = parts.auditLog;
-    this.#keyAuthentication = parts.keyAuthentication;
   }
 
   /** Makes the workspace `default` at the first start. */
   static async open(options: IdentityOptions): Promise<Identity> {
     const { documentStore, clock, logger, secret } = options;
     const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
-    const forgetOwner = (ownerId: string) => keyAuthentication.forgetOwner(ownerId);
+    const forgetOwner = (ownerId: string) => {
+      keyAuthentication.forgetOwner(ownerId);
+      sessionAuthentication.forgetOwner(ownerId);
+    };
     const passwords = new Passwords(options.passwords);
     const workspaces = await Workspaces.open(documentStore, clock, randomBytes);
     const serviceAccounts = await ServiceAccounts.open(documentStore, forgetOwner);
@@ -87,16 +104,31 @@ export class Identity {
     const onChanged = (key: ApiKeyDocument) => keyAuthentication.forget(key);
     const keys = await ApiKeys.open(documentStore, { owners, secret, onChanged });
     const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
+    const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forget(session);
+    const sessions = await Sessions.open(documentStore, { users: userStore.documents, clock, secret, onEnded });
+    const sessionAuthentication = new SessionAuthentication({
+      sessions,
+      users: userStore.documents,
+      clock,
+      logger,
+      elapsed,
+    });
+    const users = new Users(userStore, passwords, secret);
+    const userPasswords = new UserPasswords(userStore, passwords);
     return new Identity({
       workspaces,
       serviceAccounts,
       keys,
-      users: new Users(userStore, passwords, secret),
-      userPasswords: new UserPasswords(userStore, passwords),
+      users,
+      userPasswords,
       links: new OneTimeLinks(userStore, firstAdmin, passwords, clock),
       firstAdmin,
+      sessions,
       auditLog,
+      userStore,
       keyAuthentication,
+      sessionAuthentication,
+      signIn: new SignIn({ workspaces, users, userPasswords, passwords, sessions }),
     });
   }
 
@@ -106,11 +138,32 @@ export class Identity {
    * @throws Unavailable when the document store does not answer
    */
   authenticateKey(key: string): Promise<Principal | undefined> {
-    return this.#keyAuthentication.authenticate(key);
+    return this.#parts.keyAuthentication.authenticate(key);
+  }
+
+  /**
+   * Whose session it is; undefined for one that has ended, or is none.
+   * @param environment where the request works
+   * @throws Unavailable when the document store does not answer
+   */
+  authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
+    return this.#parts.sessionAuthentication.authenticate(token, environment);
+  }
+
+  /** Begins a session: see {@link SignIn}. @throws DomainError `invalid_credentials`; Busy, Unavailable */
+  signIn(command: SignInCommand, request: SignInRequest): Promise<BegunSession> {
+    return this.#parts.signIn.signIn(command, request);
+  }
+
+  /** Who makes a request, as they ask it themselves; undefined where the key or session has just ended. */
+  credentialsHolder(principal: Principal): Promise<CredentialsHolder | undefined> {
+    const { workspaces, serviceAccounts: accounts, keys, sessions, userStore } = this.#parts;
+    const parts = { workspaces, accounts, sessions, keys: keys.documents, users: userStore.documents };
+    return credentialsHolder(parts, principal);
   }
 
   /** Lets writes under way finish; before the document store is closed. */
-  close(): Promise<void> {
-    return this.#keyAuthentication.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#parts.keyAuthentication.close(), this.#parts.sessionAuthentication.close()]);
   }
 }

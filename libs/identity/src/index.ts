@@ -9,9 +9,12 @@ export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from 
 export type { PageOf, PageRequest } from './newest-first.ts';
 export type { OneTimeLinks } from './one-time-links.ts';
 export type { PasswordsOptions } from './passwords.ts';
+export { identitySweeper, type IdentitySweeperParts } from './identity-sweeper.ts';
 export { permissionsOf } from './permissions.ts';
 export type { Principal } from './principal.ts';
 export type { ServiceAccounts } from './service-accounts.ts';
+export type { BegunSession, Sessions } from './sessions.ts';
+export type { SignInCommand, SignInRequest } from './sign-in.ts';
 export type { PasswordChange, UserPasswords } from './user-passwords.ts';
 export type { ChangedWithLink, NewUser, UserChanges, Users } from './users.ts';
 export { DEFAULT_WORKSPACE, type Workspaces } from './workspaces.ts';

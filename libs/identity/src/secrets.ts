@@ -8,6 +8,7 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Characters of 256 bits in base 62: letters and digits alone, so that a double click selects a whole key. */
 const KEY_LENGTH = 43;
+const TOKEN_FORM = /^[0-9A-Za-z]{43}$/;
 const KEY_FORM = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
 
 /**
@@ -32,6 +33,11 @@ export function keyOf(environment: Environment, bytes: Uint8Array): string {
 /** Whether it could be a key of ours at all: anything else needs no look-up. */
 export function hasKeyForm(text: string): boolean {
   return KEY_FORM.test(text);
+}
+
+/** Whether it could be a token that {@link tokenOf} made. */
+export function hasTokenForm(text: string): boolean {
+  return TOKEN_FORM.test(text);
 }
 
 /**

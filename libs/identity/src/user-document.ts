@@ -13,6 +13,11 @@ export interface UserDocument extends User, VersionedDocument {
    * stores the one that it was begun in, and is worth nothing in another.
    */
   readonly sessions_epoch: number;
+  /**
+   * The session that changed the password, with the epoch that this made: it lives on. Of former passwords where the
+   * epoch is another one.
+   */
+  readonly kept_session?: { readonly id: string; readonly epoch: number } | null;
   /** The one link that is good for this user, or was the last. */
   readonly link: StoredLink | null;
   /** SHA-256 of its token, in hex. */

@@ -11,6 +11,8 @@ import type { UserStore } from './user-store.ts';
 export interface PasswordChange {
   readonly current_password: string;
   readonly new_password: string;
+  /** The session that asks for it, if one does. */
+  readonly session_id?: string | undefined;
 }
 
 /** What users do about their own passwords. */
@@ -27,7 +29,7 @@ export class UserPasswords {
   async change(
     command: IdentityCommand,
     user_id: string,
-    { current_password, new_password }: PasswordChange,
+    { current_password, new_password, session_id }: PasswordChange,
   ): Promise<Changed<User> & { readonly sessions_epoch: number }> {
     const user = await this.store.documents.get(user_id);
     if (user?.workspace_id !== command.workspace_id) throw noSuch('user');
@@ -37,7 +39,10 @@ export class UserPasswords {
     const changed = await this.store.change(command, user_id, (present) => {
       // Set by another one meanwhile: what was checked is not the current one any more.
       if (present.status !== 'active' || present.password_hash !== user.password_hash) throw wrongPassword();
-      return { password_hash, sessions_epoch: present.sessions_epoch + 1, link: null, link_hash: null };
+      const epoch = present.sessions_epoch + 1;
+      // In the one write: whatever comes of this process, the session that asked lives on.
+      const kept_session = session_id === undefined ? null : { id: session_id, epoch };
+      return { password_hash, sessions_epoch: epoch, kept_session, link: null, link_hash: null };
     });
     return { ...publicly(changed), sessions_epoch: changed.after.sessions_epoch };
   }

@@ -33,6 +33,8 @@ export interface OperationOptions {
   readonly takes?: RouteBody;
   /** Which conditions a request may have; none, unless told. */
   readonly conditional?: Conditional;
+  /** Whether it begins a session, and so must come from our own pages. */
+  readonly beginsSession?: true;
 }
 
 /**
@@ -40,7 +42,7 @@ export interface OperationOptions {
  * and described with the answers that they bring.
  */
 export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
-  const { query, body, takes = json(), conditional, ...described } = options;
+  const { query, body, takes = json(), conditional, beginsSession, ...described } = options;
   const access: Access = OPERATIONS[operationId];
   const config = {
     operation: operationId,
@@ -48,6 +50,7 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     parameters: query ?? NoParameters,
     body: takes,
     ...(conditional && { conditional }),
+    ...(beginsSession && { beginsSession }),
   };
   const ofBody = body ? describeBody(body, takes) : [];
   if (access === 'open') {

@@ -31,6 +31,13 @@ export const OPERATIONS = {
   getWebhookDelivery: 'webhooks:manage',
   retryWebhookDelivery: 'webhooks:manage',
   discardWebhookDelivery: 'webhooks:manage',
+  signIn: 'open',
+  /** Who am I. */
+  getSession: 'authenticated',
+  signOut: 'personal',
+  listSessions: 'personal',
+  endSession: 'personal',
+  changePassword: 'personal',
   listAuditLog: 'workspace:admin',
   getSettings: 'workspace:admin',
   changeSettings: 'workspace:admin',

@@ -1,0 +1,146 @@
+import { Controller, Delete, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import { DomainError } from '@tracking/contracts';
+import type { CredentialsHolder, Timestamp, Warning } from '@tracking/contracts';
+import type { Principal } from '@tracking/identity';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Audited } from '../audit/audited.ts';
+import { tellAudit } from '../audit/audit-trail.ts';
+import { environmentOf } from '../authentication/session-authenticator.ts';
+import { SessionCookie } from '../authentication/session-cookie.ts';
+import { IDENTITY } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
+import { invalidRequest, notFound, unauthenticated } from '../errors/request-error.ts';
+import { Operation, refusal } from '../operations/operation.ts';
+import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
+import { commandIdentityOf } from '../server/command-identity.ts';
+import { SentBody } from '../server/request-decorators.ts';
+import { principalOf } from '../server/request.ts';
+import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
+import type { ReadBody } from '../validation/read-body.ts';
+import { PasswordChangeDto, SignInDto } from './session.dto.ts';
+import {
+  CredentialsHolderResource,
+  PasswordChangedResource,
+  SessionEndedResource,
+  SignedInResource,
+} from './session.resource.ts';
+import { SignInThrottle } from './sign-in-throttle.ts';
+
+interface Ended {
+  readonly id: string;
+  readonly deleted: true;
+  readonly warnings: readonly Warning[];
+}
+
+@ApiTags('Session')
+@Controller('v1/session')
+export class SessionController {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: HttpApiDependencies['identity'],
+    @Inject(SignInThrottle) private readonly throttle: SignInThrottle,
+    @Inject(SessionCookie) private readonly cookie: SessionCookie,
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Operation('signIn', {
+    summary: 'Sign in: begin a session, kept in a cookie',
+    description: 'Needs the header `X-Requested-With`, with any value.',
+    body: SignInDto,
+    beginsSession: true,
+  })
+  @ApiResponse({ status: 200, description: 'Signed in; `Set-Cookie` has the session.', type: SignedInResource })
+  @refusal(401, 'There is no active user with this e-mail and password.')
+  @refusal(403, 'It comes from another site, or lacks `X-Requested-With`.')
+  @refusal(429, 'Too many tries with this e-mail, or from this address; see Retry-After.')
+  async signIn(
+    @SentBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CredentialsHolder & { readonly warnings: readonly Warning[] }> {
+    const { request } = reply;
+    const environment = environmentOf(request);
+    const { email, password, workspace } = value;
+    await this.throttle.signIn(email, request.ip);
+    const from = { address: request.ip, user_agent: request.headers['user-agent'] };
+    const { session, token } = await this.identity.signIn(commandIdentityOf(request), {
+      email,
+      password,
+      workspace: workspace ?? undefined,
+      ...from,
+    });
+    const principal = await this.identity.authenticateSession(token, environment);
+    // Deactivated just now.
+    if (!principal)
+      throw new DomainError('invalid_credentials', 'There is no active user with this e-mail and password.');
+    request.principal = principal;
+    const holder = await this.holder(principal);
+    reply.header('Set-Cookie', this.cookie.give(token, new Date(session.expires_at)));
+    await this.readYourWrites.wrote(reply, undefined);
+    return { ...holder, warnings };
+  }
+
+  @Get()
+  @Operation('getSession', { summary: 'Who am I: whose session or key the request carries, and what it allows' })
+  @ApiResponse({ status: 200, description: 'The holder.', type: CredentialsHolderResource })
+  async get(@Req() request: FastifyRequest): Promise<CredentialsHolder> {
+    return this.holder(principalOf(request));
+  }
+
+  @Delete()
+  @Operation('signOut', { summary: 'Sign out: end the session' })
+  @ApiResponse({ status: 200, description: 'Ended; the cookie is taken away.', type: SessionEndedResource })
+  @refusal(404, 'The request carries a key, and no session.')
+  async signOut(
+    @SentBody(NO_BODY) warnings: readonly Warning[],
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Ended> {
+    const { type, actor, credential_id: id } = principalOf(reply.request);
+    if (type !== 'session') throw notFound('session: the request carries a key');
+    await this.readYourWrites.wrote(reply, undefined);
+    await this.identity.sessions.end(actor.id, id);
+    reply.header('Set-Cookie', this.cookie.take());
+    return { id, deleted: true, warnings };
+  }
+
+  @Post('password')
+  @HttpCode(200)
+  @Operation('changePassword', {
+    summary: "Change one's password: ends every other session",
+    body: PasswordChangeDto,
+  })
+  @ApiResponse({ status: 200, description: 'Changed.', type: PasswordChangedResource })
+  @Audited('user.password_changed')
+  async changePassword(
+    @SentBody(new BodyPipe(PasswordChangeDto, PasswordChangedResource))
+    { value, warnings }: ReadBody<PasswordChangeDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ readonly changed_at: Timestamp; readonly warnings: readonly Warning[] }> {
+    const { request } = reply;
+    const { actor, workspace_id, type, credential_id } = principalOf(request);
+    const { id, at } = commandIdentityOf(request);
+    await this.throttle.changePassword(actor.id);
+    const { current_password, new_password } = value;
+    const session_id = type === 'session' ? credential_id : undefined;
+    const change = { current_password, new_password, session_id };
+    const command = { id, at, actor, workspace_id };
+    const { sessions_epoch } = await this.identity.userPasswords.change(command, actor.id, change).catch(asFault);
+    if (session_id !== undefined) await this.identity.sessions.keep(session_id, sessions_epoch);
+    tellAudit(request, { before: null, after: {} }, actor.id);
+    await this.readYourWrites.wrote(reply, undefined);
+    return { changed_at: at, warnings };
+  }
+
+  private async holder(principal: Principal): Promise<CredentialsHolder> {
+    const holder = await this.identity.credentialsHolder(principal);
+    if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
+    return holder;
+  }
+}
+
+/** Who asks is known: a wrong current password is a fault of the body, and no reason to sign in again. */
+function asFault(error: unknown): never {
+  if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
+  throw invalidRequest([{ param: 'current_password', code: 'invalid_value', message: 'Is not your password.' }]);
+}

@@ -1,0 +1,28 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { Text } from '../validation/fields.ts';
+
+@ApiSchema({ name: 'SignIn' })
+export class SignInDto {
+  @Text({ description: 'E-mail of the user, in any case.', example: 'jo@example.com', required: true })
+  email!: string;
+
+  @Text({ description: 'Their password.', required: true })
+  password!: string;
+
+  @Text({
+    description: 'Name or id of the workspace, for who is in several. Without it: the oldest whose password it is.',
+  })
+  workspace?: string | null;
+}
+
+@ApiSchema({ name: 'PasswordChange' })
+export class PasswordChangeDto {
+  @Text({ description: 'The password until now.', required: true })
+  current_password!: string;
+
+  @Text({
+    description: '10 to 200 characters; neither the e-mail nor one of the most common passwords.',
+    required: true,
+  })
+  new_password!: string;
+}

@@ -1,0 +1,318 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject, Role } from '@tracking/contracts';
+import { Identity } from '@tracking/identity';
+import { eventually } from '@tracking/testing';
+import { startApi } from './start-api.ts';
+import type { Answer, Api, ApiCall } from './start-api.ts';
+
+const PASSWORD = 'violet harbour crane';
+const OWN = { 'x-requested-with': 'fetch' };
+const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+let api: Api;
+let users = 0;
+let addresses = 0;
+/** Everything that was answered. */
+const answers: string[] = [];
+
+beforeAll(async () => {
+  api = await startApi({ settings: { trustedProxies: ['127.0.0.1'] } });
+});
+afterAll(() => api.stop());
+
+/** A stranger each: tries are bounded by address. */
+const newAddress = () => {
+  addresses += 1;
+  return { 'x-forwarded-for': `10.0.${Math.floor(addresses / 250)}.${addresses % 250}` };
+};
+async function newUser(role: Role = 'viewer', workspace = 'default') {
+  users += 1;
+  const email = `user-${users}@example.com`;
+  const found = (await api.identity.workspaces.find(workspace)) ?? (await api.identity.workspaces.create(workspace));
+  const actor = { type: 'system', id: 'test' } as const;
+  const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: found.id };
+  const { after } = await api.identity.users.create(command, { email, role, password: PASSWORD });
+  return { ...after, email, command: () => ({ ...command, id: randomUUID() }) };
+}
+async function call(method: string, path: string, options: ApiCall = {}): Promise<Answer> {
+  const answer = await api.call(method, path, options);
+  answers.push(answer.text);
+  return answer;
+}
+const signIn = (email: string, fields: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  call('POST', '/v1/session', {
+    json: { email, password: PASSWORD, ...fields },
+    headers: { ...OWN, ...newAddress(), 'user-agent': FIREFOX, ...headers },
+  });
+/** The header of a browser that got this answer. */
+const cookieOf = ({ headers }: Answer) => ({ cookie: String(headers.get('set-cookie')).split(';', 1)[0] ?? '' });
+async function signedIn(role: Role = 'viewer') {
+  const user = await newUser(role);
+  const answer = await signIn(user.email);
+  expect(answer.status).toBe(200);
+  return { user, cookie: cookieOf(answer), own: { ...OWN, ...cookieOf(answer) } };
+}
+const codeOf = ({ body }: Answer) => (body['error'] as JsonObject | undefined)?.['code'];
+
+describe('signing in', () => {
+  it('answers who one is, and a cookie for this host alone that no script reads', async () => {
+    const user = await newUser('operator');
+    const { status, headers, body } = await signIn(user.email.toUpperCase());
+    expect([status, body]).toEqual([
+      200,
+      {
+        user: { id: user.id, name: null, email: user.email },
+        service_account: null,
+        workspace: { id: await api.workspace(), name: 'default' },
+        role: 'operator',
+        permissions: expect.arrayContaining(['shipments:write']),
+        environment: 'live',
+        expires_at: expect.any(String),
+        warnings: [],
+      },
+    ]);
+    const expires = new Date(String(body['expires_at'])).toUTCString();
+    expect(headers.get('set-cookie')).toMatch(
+      /^__Host-session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Expires=/,
+    );
+    expect(headers.get('set-cookie')?.split('; Expires=')[1]).toBe(expires);
+    expect(headers.get('consistency-token')).not.toBeNull();
+  });
+
+  it('answers the same to a wrong password, and to an e-mail that nobody has', async () => {
+    const user = await newUser();
+    const wrong = [
+      await signIn(user.email, { password: 'not the password' }),
+      await signIn('nobody@example.com'),
+      await signIn(user.email, { workspace: 'nowhere' }),
+    ];
+    const told = wrong.map(({ status, body, headers }) => {
+      const { request_id: _, ...error } = body['error'] as JsonObject;
+      return JSON.stringify([status, error, headers.get('set-cookie')]);
+    });
+    expect(new Set(told).size).toBe(1);
+    expect([wrong[0]?.status, codeOf(wrong[0] as Answer)]).toEqual([401, 'invalid_credentials']);
+  });
+
+  it('is refused to pages elsewhere, before anything is looked at', async () => {
+    const { email } = await newUser();
+    const foreign = await signIn(email, {}, { 'sec-fetch-site': 'cross-site' });
+    const bare = await call('POST', '/v1/session', { json: { email, password: PASSWORD } });
+    expect([foreign, bare].map((answer) => [answer.status, codeOf(answer)])).toEqual([
+      [403, 'csrf'],
+      [403, 'csrf'],
+    ]);
+  });
+
+  it('is bounded by account, whether or not there is one, and ends no session', async () => {
+    const { user, cookie } = await signedIn();
+    for (const email of [user.email, 'nobody-at-all@example.com']) {
+      const tries: Answer[] = [];
+      for (let each = 0; each < 12; each += 1) tries.push(await signIn(email, { password: 'wrong wrong wrong' }));
+      const refused = tries.filter(({ status }) => status === 429);
+      expect(tries.filter(({ status }) => status === 401).length + refused.length).toBe(12);
+      expect(refused.length).toBeGreaterThanOrEqual(2);
+      expect(codeOf(refused[0] as Answer)).toBe('rate_limited');
+      expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    // Also the right one, however it is written.
+    expect((await signIn(` ${user.email.toUpperCase()}`)).status).toBe(429);
+    expect((await call('GET', '/v1/session', { headers: cookie })).status).toBe(200);
+  });
+
+  it('is bounded by address', async () => {
+    const address = { 'x-forwarded-for': '198.51.100.9' };
+    const tries: number[] = [];
+    for (let each = 0; each < 32; each += 1) tries.push((await signIn(`n-${each}@example.com`, {}, address)).status);
+    expect(tries.filter((status) => status === 401).length).toBeLessThanOrEqual(30);
+    expect(tries.at(-1)).toBe(429);
+  });
+
+  it('names what is missing, and never what was sent', async () => {
+    const answer = await call('POST', '/v1/session', { json: { email: 7, passwort: PASSWORD }, headers: OWN });
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed']);
+    expect(answer.text).not.toContain(PASSWORD);
+  });
+});
+
+describe('a session', () => {
+  it('makes requests in the environment that they name, live unless told', async () => {
+    const { cookie } = await signedIn('developer');
+    const who = async (headers: Readonly<Record<string, string>>) => call('GET', '/v1/session', { headers });
+    const [live, test] = [await who(cookie), await who({ ...cookie, environment: 'Test' })];
+    expect([live.body['environment'], test.body['environment']]).toEqual(['live', 'test']);
+    expect([live, test].map(({ body }) => (body['permissions'] as string[]).includes('shipments:write'))).toEqual([
+      false,
+      true,
+    ]);
+    const wrong = await who({ ...cookie, environment: 'prod' });
+    expect([wrong.status, (wrong.body['error'] as JsonObject)['param']]).toEqual([400, 'Environment']);
+    expect(live.headers.get('x-ratelimit-limit')).not.toBeNull();
+  });
+
+  it('writes from pages of ours alone, and reads whatever it may', async () => {
+    const { cookie, own } = await signedIn('operator');
+    const json = { external_id: randomUUID() };
+    expect(codeOf(await call('POST', '/v1/shipments', { headers: cookie, json }))).toBe('csrf');
+    const foreign = { ...own, origin: 'https://evil.example' };
+    expect(codeOf(await call('POST', '/v1/shipments', { headers: foreign, json }))).toBe('csrf');
+    expect((await call('POST', '/v1/shipments', { headers: own, json })).status).toBe(201);
+    expect((await call('GET', '/v1/shipments', { headers: cookie })).status).toBe(200);
+    expect((await call('GET', '/v1/audit_log', { headers: cookie })).status).toBe(403);
+  });
+
+  it('is not looked at where a key is sent', async () => {
+    const { own } = await signedIn('admin');
+    const headers = { ...own, environment: 'nonsense' };
+    const { body } = await call('GET', '/v1/session', { headers, key: await api.key('viewer', 'test') });
+    expect([body['user'], body['role'], body['environment'], body['expires_at']]).toEqual([
+      null,
+      'viewer',
+      'test',
+      null,
+    ]);
+    expect(body['service_account']).toEqual({ id: expect.stringMatching(/^sva_/), name: 'viewer' });
+    const wrong = await call('GET', '/v1/session', { headers: { ...own, authorization: 'Bearer nonsense' } });
+    expect([wrong.status, codeOf(wrong)]).toEqual([401, 'invalid_api_key']);
+  });
+
+  it('that is none answers 401, and so does one that was signed out', async () => {
+    const none = await call('GET', '/v1/session', { headers: { cookie: `__Host-session=${'a'.repeat(43)}` } });
+    expect([none.status, codeOf(none), none.headers.get('www-authenticate')]).toEqual([
+      401,
+      'invalid_session',
+      'Bearer',
+    ]);
+    const { own } = await signedIn();
+    const { status, body, headers } = await call('DELETE', '/v1/session', { headers: own });
+    expect([status, body]).toEqual([200, { id: expect.stringMatching(/^ses_/), deleted: true, warnings: [] }]);
+    expect(headers.get('set-cookie')).toMatch(/^__Host-session=; .*Expires=Thu, 01 Jan 1970/);
+    expect(codeOf(await call('GET', '/v1/session', { headers: own }))).toBe('invalid_session');
+    const key = await api.key('admin');
+    expect((await call('DELETE', '/v1/session', { key })).status).toBe(403);
+  });
+
+  it('lists and ends the sessions of its user', async () => {
+    const { user, own } = await signedIn();
+    const other = cookieOf(await signIn(user.email));
+    const { body } = await call('GET', '/v1/sessions', { headers: own });
+    const data = body['data'] as JsonObject[];
+    expect(data.map(({ device, current }) => [device, current])).toEqual([
+      ['Firefox on Windows', false],
+      ['Firefox on Windows', true],
+    ]);
+    expect(data[0]?.['address']).toMatch(/^10\.0\./);
+    const path = `/v1/sessions/${String(data[0]?.['id'])}`;
+    const stranger = await signedIn();
+    expect((await call('DELETE', path, { headers: stranger.own })).status).toBe(404);
+    expect((await call('GET', '/v1/session', { headers: other })).status).toBe(200);
+    expect((await call('DELETE', path, { headers: own })).body).toEqual({
+      id: data[0]?.['id'],
+      deleted: true,
+      warnings: [],
+    });
+    expect((await call('GET', '/v1/session', { headers: other })).status).toBe(401);
+    expect((await call('DELETE', path, { headers: own })).status).toBe(404);
+    const entries = (await call('GET', '/v1/audit_log?type=session.ended', { key: await api.key('admin') })).body[
+      'data'
+    ];
+    expect(entries).toEqual([
+      expect.objectContaining({
+        actor: { type: 'user', id: user.id, name: null },
+        target: { type: 'session', id: data[0]?.['id'] },
+        outcome: 'done',
+      }),
+    ]);
+  });
+
+  it('changes the password, which ends all others', async () => {
+    const { user, own } = await signedIn();
+    const other = cookieOf(await signIn(user.email));
+    const change = (fields: object) =>
+      call('POST', '/v1/session/password', {
+        headers: own,
+        json: { current_password: PASSWORD, new_password: 'another harbour crane', ...fields },
+      });
+    const wrong = await change({ current_password: 'wrong wrong wrong' });
+    expect([wrong.status, (wrong.body['error'] as JsonObject)['param']]).toEqual([400, 'current_password']);
+    const short = await change({ new_password: 'short' });
+    expect([short.status, (short.body['error'] as JsonObject)['param']]).toEqual([400, 'new_password']);
+    expect((await call('GET', '/v1/session', { headers: other })).status).toBe(200);
+
+    const { status, body } = await change({});
+    expect([status, body]).toEqual([200, { changed_at: expect.any(String), warnings: [] }]);
+    expect((await call('GET', '/v1/session', { headers: own })).status).toBe(200);
+    expect((await call('GET', '/v1/session', { headers: other })).status).toBe(401);
+    expect((await signIn(user.email)).status).toBe(401);
+    expect((await signIn(user.email, { password: 'another harbour crane' })).status).toBe(200);
+    const key = await api.key('admin');
+    const entries = (await call('GET', `/v1/audit_log?actor=${user.id}`, { key })).body['data'];
+    expect(entries).toEqual([
+      expect.objectContaining({ type: 'user.password_changed', target: { type: 'user', id: user.id }, changes: {} }),
+    ]);
+  });
+
+  it('is told in log lines by its id, never by its cookie; no password is in any', async () => {
+    const { user, cookie } = await signedIn();
+    await call('GET', '/v1/session', { headers: cookie });
+    const line = await eventually(() => {
+      const found = api.lines.find(({ fields }) => fields['route'] === '/v1/session' && fields['method'] === 'GET');
+      expect(found?.fields['session_id']).toMatch(/^ses_/);
+      return found;
+    });
+    expect(line?.fields['workspace_id']).toBe(user.workspace_id);
+    const [, token = ''] = String(cookie.cookie).split('=');
+    expect(token).toHaveLength(43);
+    const said = answers.join('\n') + JSON.stringify(api.lines);
+    for (const secret of [token, PASSWORD, 'wrong wrong wrong', 'another harbour crane'])
+      expect(said).not.toContain(secret);
+    const told = (await api.identity.auditLog.list(user.workspace_id, { filter: {}, limit: 200 })).items;
+    for (const secret of [token, PASSWORD, 'argon2id']) expect(JSON.stringify(told)).not.toContain(secret);
+  });
+});
+
+describe('a thousand wrong passwords', () => {
+  it('from as many addresses keep one core busy at most, and nobody out of a session', async () => {
+    let underWay = 0;
+    let most = 0;
+    let hashes = 0;
+    const { user, cookie } = await signedIn();
+    // The same store, with hashes that are counted.
+    const counted = await Identity.open({
+      ...api.identityOptions,
+      passwords: {
+        cost: { memory: 8, passes: 1, parallelism: 1 },
+        derive: async () => {
+          underWay += 1;
+          hashes += 1;
+          most = Math.max(most, underWay);
+          await new Promise(setImmediate);
+          underWay -= 1;
+          return new Uint8Array(32);
+        },
+      },
+    });
+    const flooded = await startApi({
+      settings: { trustedProxies: ['127.0.0.1'] },
+      override: () => ({ identity: counted }),
+    });
+    const emails = (n: number) => (n % 2 === 0 ? user.email : `guessed-${n}@example.com`);
+    const flood = Array.from({ length: 1_000 }, (_, n) =>
+      flooded.call('POST', '/v1/session', {
+        json: { email: emails(n), password: `guess number ${n}` },
+        headers: { ...OWN, ...newAddress() },
+      }),
+    );
+    const reads = await Promise.all(
+      Array.from({ length: 20 }, () => flooded.call('GET', '/v1/session', { headers: cookie })),
+    );
+    expect(reads.map(({ status }) => status)).toEqual(reads.map(() => 200));
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect([...new Set(statuses)].filter((status) => ![401, 429, 503].includes(status))).toEqual([]);
+    expect(statuses.filter((status) => status === 401).length).toBe(hashes);
+    expect(most).toBe(1);
+    expect((await flooded.call('GET', '/v1/session', { headers: cookie })).status).toBe(200);
+    await flooded.stop();
+    await counted.close();
+  });
+});

@@ -1,0 +1,293 @@
+import type { Role } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
+import { openReplicas, refusal } from '../test/replicas.ts';
+import { Identity } from './index.ts';
+import type { BegunSession } from './index.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const PASSWORD = 'violet harbour crane';
+const FROM = { address: '203.0.113.7', user_agent: 'curl/8.5' };
+
+let replicas: Awaited<ReturnType<typeof openReplicas>>;
+let identity: Identity;
+let signIns: number;
+
+beforeEach(async () => {
+  replicas = await openReplicas();
+  identity = await replicas.open();
+  signIns = 0;
+});
+afterEach(() => replicas.close());
+
+const at = () => new Date(replicas.time.now).toISOString();
+const command = () => ({ id: `sign-in ${(signIns += 1)}`, at: at() });
+const newUser = async (email = 'jo@example.com', role: Role = 'viewer', workspace = 'default', password = PASSWORD) =>
+  (await identity.users.create(await replicas.command({ workspace }), { email, role, password })).after;
+const signIn = (fields: object = {}, by = identity): Promise<BegunSession> =>
+  by.signIn(command(), { email: 'jo@example.com', password: PASSWORD, ...FROM, ...fields });
+const lets = async ({ token }: BegunSession, by = identity) =>
+  (await by.authenticateSession(token, 'live')) !== undefined;
+/** Until what was looked up before is looked up again. */
+const lookedUpAgain = () => void (replicas.time.now += 5_000);
+
+describe('signing in', () => {
+  it('begins a session of the user, who may do there what the role allows', async () => {
+    const user = await newUser('Jo@Example.com', 'developer');
+    const { session, token } = await signIn({ email: ' jo@EXAMPLE.com' });
+    expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
+    expect(session).toMatchObject({
+      id: expect.stringMatching(/^ses_[a-z2-7]{26}$/),
+      user_id: user.id,
+      device: 'curl/8.5',
+      address: '203.0.113.7',
+      expires_at: new Date(replicas.time.now + 30 * DAY_MS).toISOString(),
+    });
+    const principal = await identity.authenticateSession(token, 'live');
+    expect(principal).toMatchObject({
+      type: 'session',
+      credential_id: session.id,
+      workspace_id: user.workspace_id,
+      environment: 'live',
+      actor: { type: 'user', id: user.id },
+    });
+    expect(principal?.permissions.has('shipments:write')).toBe(false);
+    expect((await identity.authenticateSession(token, 'test'))?.permissions.has('shipments:write')).toBe(true);
+    expect(await replicas.content()).not.toContain(token);
+  });
+
+  it('is refused in the same words, after the same work, whatever is wrong', async () => {
+    await newUser();
+    await newUser('other@example.com', 'admin');
+    const gone = await newUser('gone@example.com');
+    await identity.users.deactivate(await replicas.command(), gone.id);
+    await identity.users.invite(await replicas.command(), { email: 'invited@example.com', role: 'viewer' });
+    const wrong = [
+      { password: 'not the password' },
+      { password: '' },
+      { password: 'x'.repeat(100_000) },
+      { email: 'nobody@example.com' },
+      { email: 'nobody' },
+      { email: 'gone@example.com' },
+      { email: 'invited@example.com' },
+      { workspace: 'nowhere' },
+      { workspace: 'nowhere', email: 'nobody@example.com' },
+    ];
+    for (const fields of wrong) {
+      replicas.work.hashes = 0;
+      const { code, message } = await refusal(signIn(fields));
+      expect([fields, code, message, replicas.work.hashes]).toEqual([
+        fields,
+        'invalid_credentials',
+        'There is no active user with this e-mail and password.',
+        1,
+      ]);
+    }
+  });
+
+  it('answers the same session when the command is repeated', async () => {
+    await newUser();
+    const repeated = command();
+    const request = { email: 'jo@example.com', password: PASSWORD, ...FROM };
+    const [first, second] = [await identity.signIn(repeated, request), await identity.signIn(repeated, request)];
+    expect(second).toEqual(first);
+    expect((await identity.sessions.list(first.session.user_id, { limit: 10 })).items).toHaveLength(1);
+    // The command is known to many; the token to who signed in.
+    const stranger = await Identity.open({
+      documentStore: replicas.documentStore,
+      secret: Buffer.alloc(32, 1),
+      clock: () => new Date(replicas.time.now),
+      logger: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+      passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
+    });
+    expect((await stranger.signIn(repeated, request)).token).not.toBe(first.token);
+    await stranger.close();
+  });
+
+  it('finds the workspace by the password, or by its name or id', async () => {
+    const here = await newUser('jo@example.com', 'viewer', 'default', 'password of default');
+    replicas.time.now += 1_000;
+    const there = await newUser('jo@example.com', 'admin', 'Acme', 'password of acme');
+    const signedIn = async (fields: object) => (await signIn(fields)).session.workspace_id;
+    expect(await signedIn({ password: 'password of default' })).toBe(here.workspace_id);
+    expect(await signedIn({ password: 'password of acme' })).toBe(there.workspace_id);
+    expect(await signedIn({ password: 'password of acme', workspace: 'ACME' })).toBe(there.workspace_id);
+    expect(await signedIn({ password: 'password of acme', workspace: there.workspace_id })).toBe(there.workspace_id);
+    const elsewhere = { password: 'password of acme', workspace: 'default' };
+    expect((await refusal(signIn(elsewhere))).code).toBe('invalid_credentials');
+  });
+});
+
+describe('a session', () => {
+  it('ends after 12 hours without use, to the moment', async () => {
+    await newUser();
+    const begun = await signIn();
+    replicas.time.now += 12 * HOUR_MS - 1;
+    expect(await lets(begun)).toBe(true);
+    await identity.close();
+    replicas.time.now += 12 * HOUR_MS - 1;
+    expect(await lets(begun)).toBe(true);
+    await identity.close();
+    replicas.time.now += 12 * HOUR_MS;
+    expect(await lets(begun)).toBe(false);
+  });
+
+  it('ends after 30 days, however much it is used', async () => {
+    await newUser();
+    const begun = await signIn();
+    const end = Date.parse(begun.session.expires_at);
+    while (replicas.time.now < end - 11 * HOUR_MS) {
+      replicas.time.now += 11 * HOUR_MS;
+      expect(await lets(begun)).toBe(true);
+      await identity.close();
+    }
+    replicas.time.now = end - 1;
+    expect(await lets(begun)).toBe(true);
+    replicas.time.now = end;
+    expect(await lets(begun)).toBe(false);
+  });
+
+  it('notes its use once a minute, and the use of its user', async () => {
+    const user = await newUser();
+    const begun = await signIn();
+    const seen = async () => {
+      await identity.close();
+      const [listed] = (await identity.sessions.list(user.id, { limit: 1 })).items;
+      return [listed?.last_seen_at, (await identity.users.get(user.workspace_id, user.id)).last_seen_at];
+    };
+    const begunAt = at();
+    await lets(begun);
+    expect(await seen()).toEqual([begunAt, begunAt]);
+    replicas.time.now += MINUTE_MS - 1;
+    await lets(begun);
+    expect(await seen()).toEqual([begunAt, begunAt]);
+    lookedUpAgain();
+    await lets(begun);
+    expect(await seen()).toEqual([at(), at()]);
+  });
+
+  it('has the role that its user has now, and ends when they are deactivated, on every replica', async () => {
+    const user = await newUser('jo@example.com', 'admin');
+    await newUser('other@example.com', 'admin');
+    const other = await replicas.open();
+    const begun = await signIn();
+    expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
+    await identity.users.change(await replicas.command(), user.id, { role: 'viewer' });
+    const mayAdminister = async (by: Identity) =>
+      (await by.authenticateSession(begun.token, 'live'))?.permissions.has('workspace:admin');
+    expect(await mayAdminister(identity)).toBe(false);
+    lookedUpAgain();
+    expect(await mayAdminister(other)).toBe(false);
+
+    await identity.users.deactivate(await replicas.command(), user.id);
+    expect(await lets(begun)).toBe(false);
+    lookedUpAgain();
+    expect(await lets(begun, other)).toBe(false);
+    await identity.users.reactivate(await replicas.command(), user.id);
+    lookedUpAgain();
+    expect([await lets(begun), await lets(begun, other)]).toEqual([false, false]);
+  });
+
+  it('is listed to its user, and ended by them alone', async () => {
+    const [jo, other] = [await newUser(), await newUser('other@example.com')];
+    const sessions: BegunSession[] = [];
+    for (let each = 0; each < 5; each += 1) {
+      replicas.time.now += 1_000;
+      sessions.push(await signIn());
+    }
+    const foreign = await signIn({ email: 'other@example.com' });
+    const ids = sessions.map(({ session }) => session.id).reverse();
+    const first = await identity.sessions.list(jo.id, { limit: 3 });
+    expect(first.items.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+    expect(first.items[0]).toEqual({
+      id: ids[0],
+      device: 'curl/8.5',
+      address: '203.0.113.7',
+      created_at: at(),
+      last_seen_at: at(),
+      expires_at: expect.any(String),
+    });
+    const rest = await identity.sessions.list(jo.id, { limit: 3, ...(first.next && { after: first.next }) });
+    expect([rest.items.map(({ id }) => id), rest.next]).toEqual([ids.slice(3), null]);
+
+    const [ended] = sessions as [BegunSession];
+    expect(await lets(ended)).toBe(true);
+    expect((await refusal(identity.sessions.end(other.id, ended.session.id))).code).toBe('not_found');
+    expect((await refusal(identity.sessions.end(jo.id, foreign.session.id))).code).toBe('not_found');
+    await identity.sessions.end(jo.id, ended.session.id);
+    expect(await lets(ended)).toBe(false);
+    expect((await refusal(identity.sessions.end(jo.id, ended.session.id))).code).toBe('not_found');
+    expect((await identity.sessions.list(jo.id, { limit: 10 })).items).toHaveLength(4);
+  });
+
+  it('is refused where its store does not answer, and not taken for none', async () => {
+    await newUser();
+    const begun = await signIn();
+    const { documentStore } = replicas;
+    const down = await replicas.open({
+      documentStore: new Proxy(documentStore, {
+        get: (target, name) =>
+          name === 'collection'
+            ? async (spec: Parameters<typeof documentStore.collection>[0]) => {
+                const collection = await target.collection(spec);
+                const find = () => Promise.reject(new Unavailable('document store', 'gone'));
+                return spec.name === 'sessions' ? Object.assign(Object.create(collection), { find }) : collection;
+              }
+            : Reflect.get(target, name),
+      }),
+    });
+    await expect(lets(begun, down)).rejects.toBeInstanceOf(Unavailable);
+  });
+});
+
+describe('another password', () => {
+  const change = { current_password: PASSWORD, new_password: 'another harbour crane' };
+
+  it('ends every session but the one that asked, at once', async () => {
+    const user = await newUser();
+    const [kept, ended] = [await signIn(), await signIn()];
+    const other = await replicas.open();
+    for (const begun of [kept, ended]) expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
+    const { sessions_epoch } = await identity.userPasswords.change(await replicas.command(), user.id, {
+      ...change,
+      session_id: kept.session.id,
+    });
+    await identity.sessions.keep(kept.session.id, sessions_epoch);
+    expect([await lets(kept), await lets(ended)]).toEqual([true, false]);
+    lookedUpAgain();
+    expect([await lets(kept, other), await lets(ended, other)]).toEqual([true, false]);
+    expect((await identity.sessions.list(user.id, { limit: 10 })).items.map(({ id }) => id)).toEqual([kept.session.id]);
+    expect((await refusal(signIn())).code).toBe('invalid_credentials');
+    expect(await lets(await signIn({ password: change.new_password }))).toBe(true);
+  });
+
+  it('keeps that session also where the process ends in between, and only until the next', async () => {
+    const user = await newUser();
+    const kept = await signIn();
+    await identity.userPasswords.change(await replicas.command(), user.id, { ...change, session_id: kept.session.id });
+    const after = await replicas.open();
+    expect(await lets(kept, after)).toBe(true);
+    await after.close();
+    expect((await after.sessions.list(user.id, { limit: 10 })).items).toHaveLength(1);
+
+    const again = { current_password: change.new_password, new_password: 'a third harbour crane' };
+    await identity.userPasswords.change(await replicas.command(), user.id, again);
+    lookedUpAgain();
+    expect([await lets(kept), await lets(kept, after)]).toEqual([false, false]);
+  });
+});
+
+describe('the sweeper', () => {
+  it('deletes what ended, and nothing else', async () => {
+    const user = await newUser();
+    const old = await signIn();
+    replicas.time.now += 12 * HOUR_MS;
+    const begun = await signIn();
+    replicas.time.now += 1;
+    await identity.sessions.sweep(new Date(replicas.time.now), new AbortController().signal);
+    const stored = await identity.sessions.documents.getMany([old.session.id, begun.session.id]);
+    expect(stored.map(({ id }) => id)).toEqual([begun.session.id]);
+    expect((await identity.sessions.list(user.id, { limit: 10 })).items).toHaveLength(1);
+  });
+});
