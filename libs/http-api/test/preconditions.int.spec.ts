@@ -119,6 +119,27 @@ describe('If-Match of a shipment', () => {
   });
 });
 
+describe('If-Match with an Idempotency-Key', () => {
+  it('is looked at the first time alone: what was done, or refused, is answered again', async () => {
+    const shipment = await created();
+    const before = etag(shipment);
+    const [once, late] = [randomUUID(), randomUUID()];
+    const post = (name: string, json: object) =>
+      call('POST', `${pathOf(shipment)}/milestones`, { 'if-match': before, 'idempotency-key': name }, json);
+    const done = await post(once, milestone('Shanghai'));
+    const refused = await post(late, milestone('Ningbo'));
+    expect([done.status, refused.status, etag(refused)]).toEqual([201, 412, etag(done)]);
+    await call('POST', `${pathOf(shipment)}/cancel`);
+    for (const [name, location, first] of [
+      [once, 'Shanghai', done],
+      [late, 'Ningbo', refused],
+    ] as const) {
+      const again = await post(name, milestone(location));
+      expect([again.status, again.text, etag(again)]).toEqual([first.status, first.text, etag(first)]);
+    }
+  });
+});
+
 describe('an upsert', () => {
   const upsert = (headers: Record<string, string>, external_id: string): Promise<Answer> =>
     call('POST', '/v1/shipments', headers, { external_id });
