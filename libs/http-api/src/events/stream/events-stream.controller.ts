@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope } from '@tracking/contracts';
 import type { FollowedEvents } from '@tracking/read-models';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -36,8 +36,11 @@ export class EventsStreamController {
     query: StreamEventsDto,
   })
   @ApiHeader({ name: LAST_EVENT_ID, description: 'The last `id` that was read. Goes before `after`.', required: false })
-  @ApiProduces('text/event-stream')
-  @ApiResponse({ status: 200, description: 'The events, until one side ends it.', schema: { type: 'string' } })
+  @ApiResponse({
+    status: 200,
+    description: 'The events, until one side ends it.',
+    content: { 'text/event-stream': { schema: { type: 'string' } } },
+  })
   @refusal(429, 'More requests within a minute, or more streams at once, than the key or session has.')
   async stream(
     @Query() query: StreamEventsDto,
