@@ -193,6 +193,8 @@ describe('users', () => {
       const change = { current_password: PASSWORD, new_password: OTHER };
       const changed = await identity.userPasswords.change(changing, user.id, change);
       expect(changed.sessions_epoch).toBe((before?.sessions_epoch ?? 0) + 1);
+      // the former one is forgotten
+      expect(JSON.stringify(await stored('jo@example.com'))).not.toContain(before?.password_hash);
       // its repeat, which brings the password of before
       expect(await identity.userPasswords.change(changing, user.id, change)).toEqual(changed);
       expect((await refusal(identity.userPasswords.change(await command(), user.id, change))).code).toBe(
