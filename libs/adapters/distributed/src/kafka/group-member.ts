@@ -115,7 +115,7 @@ export class GroupMember {
     }
   }
 
-  private async takePart({ kafka }: KafkaClient): Promise<void> {
+  private async takePart({ kafka, destroyed }: KafkaClient): Promise<void> {
     const { clusterGroup, leaving } = this.membership;
     const { sessionTimeoutMs } = this.limits;
     // A consumer before that was destroyed may still change its own.
@@ -131,7 +131,7 @@ export class GroupMember {
       allowAutoTopicCreation: false,
       partitionAssigners: [
         (config) => {
-          joinAs(identity, config.cluster);
+          joinAs(identity, config.cluster, destroyed);
           return PartitionAssigners.roundRobin(config);
         },
       ],

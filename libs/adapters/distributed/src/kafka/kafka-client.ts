@@ -51,7 +51,7 @@ export interface KafkaClientOptions {
 export class KafkaClient {
   readonly kafka: Kafka;
   private readonly sockets = new Set<Socket>();
-  private isDestroyed = false;
+  readonly #destroyed = new AbortController();
 
   private readonly lost: LostResponses;
 
@@ -72,25 +72,30 @@ export class KafkaClient {
     this.kafka = new Kafka(config);
   }
 
+  /** Aborts when it is destroyed. */
+  get destroyed(): AbortSignal {
+    return this.#destroyed.signal;
+  }
+
   /** Cuts every connection and makes no other: what is under way fails or never settles, and keeps no process alive. */
   destroy(): void {
-    this.isDestroyed = true;
+    this.#destroyed.abort();
     for (const socket of this.sockets) socket.destroy(new Error(DESTROYED));
   }
 
   /** Endless retries of kafkajs cannot be stopped, but each asks for the brokers first: there it waits for ever. */
   private brokersUnlessDestroyed(brokers: string[]): Promise<string[]> {
-    return this.isDestroyed ? new Promise(() => undefined) : Promise.resolve(brokers);
+    return this.destroyed.aborted ? new Promise(() => undefined) : Promise.resolve(brokers);
   }
 
   private openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
-    if (this.isDestroyed) throw new Error(DESTROYED);
+    if (this.destroyed.aborted) throw new Error(DESTROYED);
     const name = isIP(host) ? {} : { servername: host };
     const to = { host, port };
     const socket = ssl ? connectTls({ ...to, ...name, ...ssl }, onConnect) : connectPlain(to, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     this.sockets.add(socket);
-    socket.on(RESPONSES_LOST, (count: number) => this.isDestroyed || this.lost.add(count));
+    socket.on(RESPONSES_LOST, (count: number) => this.destroyed.aborted || this.lost.add(count));
     socket.once('close', () => this.sockets.delete(socket));
     return socket;
   }

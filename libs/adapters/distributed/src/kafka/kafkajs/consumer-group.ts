@@ -20,17 +20,24 @@ export interface MemberIdentity {
   leaves: boolean;
 }
 
+interface Joining {
+  readonly identity: MemberIdentity;
+  /** Aborts when nobody wants it to join any more. */
+  readonly ended: AbortSignal;
+}
+
 /** By the kafkajs cluster object of the consumer. */
-const identities = new WeakMap<object, MemberIdentity>();
+const joinings = new WeakMap<object, Joining>();
 
 /**
  * Has a consumer join its group under the member id of the one it replaces, which the group has not missed yet. With an id
  * of its own it would wait until the session of the old one has lapsed, and the whole group with it.
  * @param identity kept up to date from here on
  * @param cluster of the consumer
+ * @param ended ends joining, whose pauses would go on for seconds after its client was destroyed
  */
-export function joinAs(identity: MemberIdentity, cluster: object): void {
-  identities.set(cluster, identity);
+export function joinAs(identity: MemberIdentity, cluster: object, ended: AbortSignal): void {
+  joinings.set(cluster, { identity, ended });
 }
 
 /**
@@ -46,7 +53,7 @@ export function patchConsumerGroups(): void {
   };
   const { joinAndSync, leave } = prototype;
   prototype.joinAndSync = async function () {
-    const identity = identities.get(this.cluster);
+    const { identity, ended } = joinings.get(this.cluster) ?? {};
     // Where the group does not know the id any more, kafkajs asks for another.
     this.memberId ??= identity?.id ?? null;
     let attempts = 0;
@@ -58,11 +65,12 @@ export function patchConsumerGroups(): void {
         if (identity !== undefined) identity.id = this.memberId ?? '';
       }
     };
-    await retry(join, { ...PAUSES, isTransient: () => attempts < ATTEMPTS }).catch((error: unknown) => {
+    const until = { ...PAUSES, ...(ended && { signal: ended }), isTransient: () => attempts < ATTEMPTS };
+    await retry(join, until).catch((error: unknown) => {
       throw error instanceof Error ? Object.assign(error, { retriable: false }) : error;
     });
   };
   prototype.leave = async function () {
-    if (identities.get(this.cluster)?.leaves !== false) await leave.call(this);
+    if (joinings.get(this.cluster)?.identity.leaves !== false) await leave.call(this);
   };
 }
