@@ -12,7 +12,7 @@ import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { Metrics } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
-import { shipmentsService, eventBodies } from '@tracking/shipments';
+import { shipmentsService, eventMaker } from '@tracking/shipments';
 import { type LogLine, recordingLogger } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
@@ -89,7 +89,7 @@ export async function startApi(options: StartOptions = {}) {
     metrics,
     settings: { appUrl: 'https://app.example', pollMs: 10, drainMs: 1_000 },
   });
-  const events = new PublishedEvents(readModels, eventBodies({ eventStore, appUrl: 'https://app.example' }));
+  const events = new PublishedEvents(readModels, eventMaker({ eventStore, appUrl: 'https://app.example' }));
   const claiming = { documentStore, leases, clock, logger, metrics, secret: randomBytes(32), takeOverAfterMs: 0 };
   const idempotency = await IdempotencyClaims.open(claiming);
   /** What is opened for single tests: the last is closed first. */

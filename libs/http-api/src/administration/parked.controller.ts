@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { DomainError } from '@tracking/contracts';
 import type { ParkedRetry, ParkedShipment } from '@tracking/contracts';
-import type { Listed, ParkedMessage } from '@tracking/webhooks';
+import type { PageOf, ParkedMessage } from '@tracking/webhooks';
 import { notFound } from '../errors/request-error.ts';
 import { Takes } from './takes.ts';
 import { READ_MODELS, WEBHOOKS } from './dependencies.ts';
@@ -48,7 +48,7 @@ export class ParkedController {
     const found: ParkedMessage[] = [];
     let after: readonly string[] | null = null;
     do {
-      const page: Listed<ParkedMessage> = await webhooks.parked.list({ limit: AT_ONCE, ...(after && { after }) });
+      const page: PageOf<ParkedMessage> = await webhooks.parked.list({ limit: AT_ONCE, ...(after && { after }) });
       found.push(...page.items);
       after = page.next;
     } while (after !== null);

@@ -1,7 +1,7 @@
 import { API_VERSIONS } from '@tracking/contracts';
 import type { ApiVersion, EventEnvelope, PublishedEvent, Scope } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
-import type { EventBodies, EventReference } from '@tracking/shipments-domain';
+import type { MakeEvents, EventReference } from '@tracking/shipments-domain';
 import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import { EventFeed, type EventFeedOptions } from './event-feed.ts';
@@ -13,19 +13,19 @@ const NEWEST: ApiVersion = API_VERSIONS[API_VERSIONS.length - 1] ?? API_VERSIONS
 export class PublishedEvents {
   constructor(
     private readonly readModels: Pick<ReadModels, 'queries' | 'progress' | 'allReached'>,
-    private readonly bodies: EventBodies,
+    private readonly makeEvents: MakeEvents,
   ) {}
 
   /** Oldest first; in the newest version of the payload. @throws Unavailable, Busy */
   async list(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
     const { items, next } = await this.readModels.queries.published_events.list(scope, query);
-    return { items: (await this.bodies(items)).map(envelope), next };
+    return { items: (await this.makeEvents(items)).map(envelope), next };
   }
 
   /** @throws Unavailable */
   async get(scope: Scope, id: string): Promise<EventEnvelope | undefined> {
     const found = await this.readModels.queries.published_events.get(scope, id);
-    const [body] = found ? await this.bodies([found]) : [];
+    const [body] = found ? await this.makeEvents([found]) : [];
     return body && envelope(body);
   }
 
@@ -41,7 +41,7 @@ export class PublishedEvents {
       newest: (scope: Scope, upTo: Position) => rows.newest(scope, upTo),
       stretch: rows.stretch.bind(rows),
       stretchOfAll: rows.stretchOfAll.bind(rows),
-      envelopes: async (references: readonly EventReference[]) => (await this.bodies(references)).map(envelope),
+      envelopes: async (references: readonly EventReference[]) => (await this.makeEvents(references)).map(envelope),
     };
     return new EventFeed(log, options);
   }

@@ -1,7 +1,7 @@
 export type { Written } from './answers.ts';
 export { type EventTransfer, eventTransfer } from './event-transfer.ts';
 export { type EventOperations, type ShipmentOperations, eventOperations } from './operations.ts';
-export { type EventBodiesOptions, eventBodies } from './publisher/event-bodies.ts';
+export { type EventMakerOptions, eventMaker } from './publisher/event-maker.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsReached } from './publisher/read-models-first.ts';
 export type { CacheLimits } from './shipment-cache.ts';

@@ -2,7 +2,7 @@ import type { PublishedEvent } from '@tracking/contracts';
 import type { EventStore, Position } from '@tracking/ports';
 import type { EventReference } from '@tracking/shipments-domain';
 import { type EventTransfer, eventTransfer } from './event-transfer.ts';
-import { eventBodies } from './publisher/event-bodies.ts';
+import { eventMaker } from './publisher/event-maker.ts';
 import type { ShipmentsService } from './shipments-service.ts';
 
 /**
@@ -24,10 +24,10 @@ export interface EventOperations extends EventTransfer {
 
 /** @param appUrl where the web application is, without a slash at the end; the same as the publisher's */
 export function eventOperations(eventStore: EventStore, appUrl: string): EventOperations {
-  const bodies = eventBodies({ eventStore, appUrl });
+  const makeEvents = eventMaker({ eventStore, appUrl });
   return {
     ...eventTransfer(eventStore),
     head: () => eventStore.head(),
-    makeEvents: ({ references }) => bodies(references),
+    makeEvents: ({ references }) => makeEvents(references),
   };
 }

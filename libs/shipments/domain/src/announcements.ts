@@ -11,7 +11,7 @@ export interface EventReference {
 }
 
 /** Makes public events again; leaves out what cannot be made. @throws Unavailable */
-export type EventBodies = (references: readonly EventReference[]) => Promise<readonly PublishedEvent[]>;
+export type MakeEvents = (references: readonly EventReference[]) => Promise<readonly PublishedEvent[]>;
 
 /** A shipment as it was right after an event, and whose it is. */
 export interface Snapshot {

@@ -1,5 +1,5 @@
 export {
-  type EventBodies,
+  type MakeEvents,
   type EventReference,
   type Snapshot,
   announcementOf,

@@ -52,7 +52,7 @@ export interface PageRequest {
   /** `next` of the page before. */
   readonly after?: readonly string[];
 }
-export interface Listed<T> {
+export interface PageOf<T> {
   readonly items: readonly T[];
   /** Where the next page begins; null after the last. */
   readonly next: readonly string[] | null;

@@ -7,7 +7,7 @@ import type {
   EndpointCommand,
   ListDeliveries,
   ListEndpoints,
-  Listed,
+  PageOf,
   NewWebhookEndpoint,
   ParkedMessage,
   Scope,
@@ -25,7 +25,7 @@ export interface WebhookEndpoints {
   /** Sends nothing. @throws validation_failed, limit_exceeded */
   create(command: CreateEndpoint): Promise<NewWebhookEndpoint>;
   /** Oldest first. */
-  list(request: ListEndpoints): Promise<Listed<WebhookEndpoint>>;
+  list(request: ListEndpoints): Promise<PageOf<WebhookEndpoint>>;
   get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
   /** A changed URL has to be verified again. @throws validation_failed */
   change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
@@ -43,7 +43,7 @@ export interface WebhookEndpoints {
 
 /** Preconditions as of {@link WebhookEndpoints}. */
 export interface WebhookDeliveries {
-  list(request: ListDeliveries): Promise<Listed<WebhookDelivery>>;
+  list(request: ListDeliveries): Promise<PageOf<WebhookDelivery>>;
   get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail>;
   /** One attempt as soon as possible; the schedule stays as it is. @throws endpoint_not_enabled */
   retry(command: DeliveryCommand): Promise<WebhookDelivery>;
@@ -56,7 +56,7 @@ export interface WebhookDeliveries {
 
 /** Records of the topic that could not be taken for events. */
 export interface ParkedMessages {
-  list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<Listed<ParkedMessage>>;
+  list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<PageOf<ParkedMessage>>;
   /** Takes it up again, as if it had just come. Answers whether it could be taken for an event now. */
   retry(request: { readonly id: string }): Promise<{ readonly recorded: boolean }>;
 }

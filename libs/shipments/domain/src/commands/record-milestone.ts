@@ -61,7 +61,7 @@ export const recordMilestone: CommandHandler<RecordMilestone, RecordResult, Omit
 
 function decide(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
   const before = state.record;
-  const checked = checkMilestone(command.milestone, context.places, command.at, portsOf(before));
+  const checked = checkMilestone(command.milestone, context.places, command.at, portsKnownOf(before));
   const input = checked.milestone;
   refuseIfAny([...checked.errors, ...unknownContainer(input, before)]);
 
@@ -160,7 +160,7 @@ function changesOf(
   return { ...changes, milestone: { from: previous, to: milestone } };
 }
 
-function portsOf({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
+function portsKnownOf({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
   return [origin_port, destination_port, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
 }
 

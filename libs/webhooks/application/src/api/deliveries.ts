@@ -9,7 +9,7 @@ import type {
   DeadLetterCommand,
   DeliveryCommand,
   ListDeliveries,
-  Listed,
+  PageOf,
   Scope,
   WebhookDelivery,
   WebhookDeliveryDetail,
@@ -34,7 +34,7 @@ export interface DeliveriesParts {
 export class Deliveries implements WebhookDeliveries {
   constructor(private readonly parts: DeliveriesParts) {}
 
-  list(request: ListDeliveries): Promise<Listed<WebhookDelivery>> {
+  list(request: ListDeliveries): Promise<PageOf<WebhookDelivery>> {
     return this.parts.queries.list(request);
   }
 

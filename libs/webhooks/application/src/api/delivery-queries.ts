@@ -4,7 +4,7 @@ import { noSuchDelivery } from '../refusals.ts';
 import type {
   DeliveryFilter,
   ListDeliveries,
-  Listed,
+  PageOf,
   PageRequest,
   Scope,
   WebhookAttempt,
@@ -50,7 +50,7 @@ export class DeliveryQueries {
     };
   }
 
-  async list({ scopes, filter, limit, after }: ListDeliveries): Promise<Listed<WebhookDelivery>> {
+  async list({ scopes, filter, limit, after }: ListDeliveries): Promise<PageOf<WebhookDelivery>> {
     const found = await this.find(scopes, filter, { limit: limit + 1, ...(after === undefined ? {} : { after }) });
     const items = found.slice(0, limit);
     const last = items.at(-1);

@@ -33,7 +33,7 @@ import type {
   CreateEndpoint,
   EndpointCommand,
   ListEndpoints,
-  Listed,
+  PageOf,
   NewWebhookEndpoint,
   Scope,
   TestEndpoint,
@@ -83,7 +83,7 @@ export class Endpoints implements WebhookEndpoints {
     return { ...toEndpoint(stored), secret: openedSecrets(box, stored)[0] ?? '' };
   }
 
-  async list(request: ListEndpoints): Promise<Listed<WebhookEndpoint>> {
+  async list(request: ListEndpoints): Promise<PageOf<WebhookEndpoint>> {
     const { items, next } = await this.parts.store.list(request, request);
     return { items: items.map(toEndpoint), next };
   }

@@ -1,7 +1,7 @@
 import type { ReceivedMessage } from '@tracking/ports';
 import type { Parking } from '../recording/parking.ts';
 import { parseEvent } from '../recording/published-event.ts';
-import type { Listed, PageRequest, ParkedMessage } from '../requests.ts';
+import type { PageOf, PageRequest, ParkedMessage } from '../requests.ts';
 import type { ParkedMessages } from '../webhooks-api.ts';
 
 /** The use cases of parked messages. */
@@ -12,7 +12,7 @@ export class ParkedMessageCases implements ParkedMessages {
     private readonly record: (messages: readonly ReceivedMessage[]) => Promise<void>,
   ) {}
 
-  list(request: PageRequest): Promise<Listed<ParkedMessage>> {
+  list(request: PageRequest): Promise<PageOf<ParkedMessage>> {
     return this.parking.list(request);
   }
 

@@ -2,7 +2,7 @@ import { type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, DuplicateKey, Unavailable } from '@tracking/ports';
 import { noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
 import { isRepeated } from '../repeated-command.ts';
-import type { EndpointCommand, Listed, PageRequest, Scope } from '../requests.ts';
+import type { EndpointCommand, PageOf, PageRequest, Scope } from '../requests.ts';
 import type { EndpointDocument } from './endpoint-document.ts';
 
 /** In each environment of a workspace: docs/reference/delivery.md#endpoints. */
@@ -31,7 +31,7 @@ export class EndpointStore {
     return this.documents.find({ filter: ofScope(scope), limit: MAX_ENDPOINTS });
   }
 
-  async list(scope: Scope, { limit, after }: PageRequest): Promise<Listed<EndpointDocument>> {
+  async list(scope: Scope, { limit, after }: PageRequest): Promise<PageOf<EndpointDocument>> {
     const found = await this.documents.find({
       filter: ofScope(scope),
       sort: { fields: ['created_at', 'id'] },

@@ -13,7 +13,7 @@ import {
   type ReceivedMessage,
 } from '@tracking/ports';
 import { noSuchParkedMessage } from '../refusals.ts';
-import type { Listed, PageRequest, ParkedMessage } from '../requests.ts';
+import type { PageOf, PageRequest, ParkedMessage } from '../requests.ts';
 import { PARKED_TOPIC } from '../topics.ts';
 import { traceFields } from '../tracing.ts';
 import { originIn } from './published-event.ts';
@@ -85,7 +85,7 @@ export class Parking {
     await this.parts.documents.delete(id);
   }
 
-  async list({ limit, after }: PageRequest): Promise<Listed<ParkedMessage>> {
+  async list({ limit, after }: PageRequest): Promise<PageOf<ParkedMessage>> {
     const found = await this.parts.documents.find({
       filter: {},
       sort: { fields: ['parked_at', 'id'] },

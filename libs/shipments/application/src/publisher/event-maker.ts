@@ -1,13 +1,13 @@
 import type { PublishedEvent } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import { Unavailable } from '@tracking/ports';
-import { type EventBodies, publicEvent } from '@tracking/shipments-domain';
+import { type MakeEvents, publicEvent } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import { type FoldOn, type Folded, foldOn, weightOf } from './history.ts';
 
 const STREAMS_AT_ONCE = 4;
 
-export interface EventBodiesOptions {
+export interface EventMakerOptions {
   readonly eventStore: EventStore;
   /** Where the web application is, without a slash at the end; the same as the publisher's. */
   readonly appUrl: string;
@@ -20,7 +20,7 @@ export interface EventBodiesOptions {
  * cannot be made are left out, since nobody was told of them either: the publisher has parked their streams.
  * The functions throw Unavailable.
  */
-export function eventBodies({ eventStore, appUrl, cachedShipments = 1_000 }: EventBodiesOptions): EventBodies {
+export function eventMaker({ eventStore, appUrl, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
   const cache = new LRUCache<string, Folded>({ maxSize: cachedShipments, sizeCalculation: weightOf });
 
   const makeFrom = async (stream: string, wanted: ReadonlySet<number>, made: Map<string, PublishedEvent>) => {

@@ -1,17 +1,17 @@
-import { type EventBodies, type EventReference, publicEventId } from '@tracking/shipments-domain';
+import { type MakeEvents, type EventReference, publicEventId } from '@tracking/shipments-domain';
 import { APP_URL, PublishingStage } from '../../test/publishing-stage.ts';
-import { eventBodies } from './event-bodies.ts';
+import { eventMaker } from './event-maker.ts';
 
 describe('public events made again', () => {
   let stage: PublishingStage;
-  let bodies: EventBodies;
+  let makeEvents: MakeEvents;
   beforeAll(async () => {
     stage = await PublishingStage.open(1);
     const shipments = await Promise.all(Array.from({ length: 5 }, () => stage.create()));
     for (let n = 0; n < 6; n += 1) await Promise.all(shipments.map((id) => stage.record(id, { code: 'gated_in' })));
   });
   beforeEach(() => {
-    bodies = eventBodies({ eventStore: stage.eventStore, appUrl: APP_URL });
+    makeEvents = eventMaker({ eventStore: stage.eventStore, appUrl: APP_URL });
   });
   afterAll(() => stage.close());
 
@@ -23,16 +23,16 @@ describe('public events made again', () => {
   it('are the bytes that were published', async () => {
     stage.start();
     const published = (await stage.published()).map(({ value }) => value);
-    expect(text(await bodies(await references()))).toEqual(published);
+    expect(text(await makeEvents(await references()))).toEqual(published);
   });
 
   it('come in the order asked for, also page by page, back and forth, and hardly cached', async () => {
     const all = await references();
     const expected = text(await stage.announced());
-    const backwards = text(await bodies([...all].reverse()));
+    const backwards = text(await makeEvents([...all].reverse()));
     expect(backwards).toEqual([...expected].reverse());
     for (const cachedShipments of [1_000, 1]) {
-      const paged = eventBodies({ eventStore: stage.eventStore, appUrl: APP_URL, cachedShipments });
+      const paged = eventMaker({ eventStore: stage.eventStore, appUrl: APP_URL, cachedShipments });
       const pages: string[] = [];
       for (let at = 0; at < all.length; at += 7) pages.push(...text(await paged(all.slice(at, at + 7))));
       expect(pages).toEqual(expected);
@@ -44,10 +44,10 @@ describe('public events made again', () => {
     if (first === undefined) throw new Error('nothing is stored');
     const nowhere = { ...first, id: 'evt_nowhere', stream: 'shipment-nowhere' };
     for (const wrong of [nowhere, { ...first, id: 'evt_unknown' }, { ...first, revision: 1_000 }]) {
-      expect(await bodies([wrong])).toEqual([]);
+      expect(await makeEvents([wrong])).toEqual([]);
     }
-    expect(text(await bodies([nowhere, first]))).toEqual(text((await stage.announced()).slice(0, 1)));
-    expect(await bodies([])).toEqual([]);
+    expect(text(await makeEvents([nowhere, first]))).toEqual(text((await stage.announced()).slice(0, 1)));
+    expect(await makeEvents([])).toEqual([]);
   });
 
   it('leave out a stream that cannot be folded', async () => {
@@ -55,7 +55,7 @@ describe('public events made again', () => {
     const event = { id: '5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11', type: 'shipment.changed.v1', data: {}, metadata: {} };
     await stage.eventStore.append(stream, 'no_stream', [event]);
     const [first] = await references();
-    const made = await bodies([{ id: publicEventId(event.id), stream, revision: 0 }, ...(first ? [first] : [])]);
+    const made = await makeEvents([{ id: publicEventId(event.id), stream, revision: 0 }, ...(first ? [first] : [])]);
     expect(made.map(({ id }) => id)).toEqual([first?.id]);
   });
 });
