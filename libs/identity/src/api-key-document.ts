@@ -1,4 +1,4 @@
-import type { ApiKey, Role } from '@tracking/contracts';
+import type { ApiKey, Role, Timestamp } from '@tracking/contracts';
 import { versionOf } from './identity-command.ts';
 import type { VersionedDocument } from './identity-command.ts';
 
@@ -22,7 +22,7 @@ export function apiKey(document: ApiKeyDocument, role: Role): ApiKey {
   };
 }
 
-/** Whether it can be used at that time, as far as the key itself tells. */
-export function isUsable({ revoked_at, expires_at }: Pick<ApiKey, 'revoked_at' | 'expires_at'>, at: string): boolean {
-  return revoked_at === null && (expires_at === null || at < expires_at);
+/** Whether a key that ends then has ended at that time. */
+export function hasEnded(expires_at: Timestamp | null, at: Timestamp): boolean {
+  return expires_at !== null && expires_at <= at;
 }

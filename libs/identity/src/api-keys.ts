@@ -1,7 +1,7 @@
 import { DomainError } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyOwner, NewApiKey, Role, Timestamp } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
-import { apiKey, isUsable } from './api-key-document.ts';
+import { apiKey, hasEnded } from './api-key-document.ts';
 import type { ApiKeyDocument } from './api-key-document.ts';
 import { findAll } from './find-all.ts';
 import { change, make, noSuch, requireVersion } from './identity-command.ts';
@@ -68,7 +68,7 @@ export class ApiKeys {
   ): Promise<{ readonly before: null; readonly after: NewApiKey }> {
     const { environment, owner, expires_at = null } = request;
     const name = checkedName(request.name);
-    if (expires_at !== null && expires_at <= command.at) throw alreadyOver();
+    if (hasEnded(expires_at, command.at)) throw alreadyOver();
     const { role } = await this.options.owners.active(command.workspace_id, owner);
     requireReach(reach, owner, role, environment);
     return { before: null, after: await this.make(command, { name, environment, owner, expires_at }, role) };
@@ -204,7 +204,7 @@ export class ApiKeys {
 function requireActive(key: ApiKey, at: Timestamp): void {
   if (key.rotated_to !== null) throw notActive(`was rotated already, to ${key.rotated_to}`);
   if (key.revoked_at !== null) throw notActive('is revoked');
-  if (!isUsable(key, at)) throw notActive('has expired');
+  if (hasEnded(key.expires_at, at)) throw notActive('has expired');
 }
 
 function notActive(how: string): DomainError {

@@ -1,5 +1,6 @@
 import type { Role } from '@tracking/contracts';
 import type { Collection, Logger } from '@tracking/ports';
+import { apiKey, hasEnded } from './api-key-document.ts';
 import type { ApiKeyDocument } from './api-key-document.ts';
 import { CredentialCache } from './credential-cache.ts';
 import type { CredentialCacheOptions, KnownCredential } from './credential-cache.ts';
@@ -58,8 +59,8 @@ export class KeyAuthentication {
     if (!key || key.revoked_at !== null) return undefined;
     const owner = await this.options.owners.get(key.owner);
     if (owner?.status !== 'active') return undefined;
-    const ends_at = key.expires_at ?? null;
-    if (ends_at === null || this.options.clock().toISOString() < ends_at) this.#noteUse(key);
+    const { expires_at: ends_at } = apiKey(key, owner.role);
+    if (!hasEnded(ends_at, this.options.clock().toISOString())) this.#noteUse(key);
     return { principal: principalOf(key, owner.role), owner_id: key.owner.id, ends_at };
   }
 

@@ -1,7 +1,7 @@
+import { DomainError } from '@tracking/contracts';
 import type { KeyOwner, Role } from '@tracking/contracts';
 import { noSuch } from './identity-command.ts';
 import type { ServiceAccounts } from './service-accounts.ts';
-import { DomainError } from '@tracking/contracts';
 
 /** A user or service account, as far as keys know it. */
 export interface Owner {
