@@ -8,11 +8,12 @@ import type { KeyReach, Identity } from './index.ts';
 describe('API keys', () => {
   let stage: Stage;
   let identity: Identity;
-  beforeEach(async () => {
+  beforeAll(async () => {
     stage = await Stage.open();
     identity = await stage.replica();
   });
-  afterEach(() => stage.close());
+  afterAll(() => stage.close());
+  beforeEach(() => stage.enterWorkspace(identity));
 
   const all = async () => (await identity.keys.list(stage.workspace_id, EVERY_KEY, { limit: 200 })).items;
   const at = (ms: number) => new Date(stage.now + ms).toISOString();
@@ -31,7 +32,7 @@ describe('API keys', () => {
 
     it('are not made for users of another workspace', async () => {
       const { id } = await stage.user(identity);
-      const { id: workspace_id } = await identity.workspaces.create('other');
+      const { id: workspace_id } = await identity.workspaces.create(`other of ${stage.workspace_id}`);
       const request = { name: 'x', environment: 'live', owner: { type: 'user', id } } as const;
       const creating = identity.keys.create(stage.command({ workspace_id }), EVERY_KEY, request);
       expect((await refusal(creating)).code).toBe('not_found');

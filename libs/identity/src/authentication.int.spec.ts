@@ -45,11 +45,11 @@ const CHANGES: readonly Change[] = [
 describe('authentication', () => {
   let stage: Stage;
   let here: Identity;
-  beforeEach(async () => {
+  beforeAll(async () => {
     stage = await Stage.open();
     here = await stage.replica();
   });
-  afterEach(() => stage.close());
+  afterAll(() => stage.close());
 
   /** A replica of which every read does this before it is answered. */
   const there = (onRead: () => Promise<void>): Promise<Identity> => {

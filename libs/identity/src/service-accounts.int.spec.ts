@@ -6,11 +6,12 @@ import { permissionsOf } from './index.ts';
 describe('service accounts', () => {
   let stage: Stage;
   let identity: Identity;
-  beforeEach(async () => {
+  beforeAll(async () => {
     stage = await Stage.open();
     identity = await stage.replica();
   });
-  afterEach(() => stage.close());
+  afterAll(() => stage.close());
+  beforeEach(() => stage.enterWorkspace(identity));
 
   it('are made once, however often the command is repeated', async () => {
     const command = stage.command();
@@ -80,7 +81,7 @@ describe('service accounts', () => {
 
   it('of another workspace are not found', async () => {
     const { id } = await stage.account(identity);
-    const { id: workspace_id } = await identity.workspaces.create('other');
+    const { id: workspace_id } = await identity.workspaces.create(`other of ${stage.workspace_id}`);
     const foreign = stage.command({ workspace_id });
     for (const attempt of [
       identity.serviceAccounts.get(workspace_id, id),

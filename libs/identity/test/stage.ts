@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Actor, ApiKey, KeyOwner, NewApiKey, Role, ServiceAccount, User } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
-import { DEFAULT_WORKSPACE, EVERY_KEY, Identity } from '../src/index.ts';
+import { EVERY_KEY, Identity } from '../src/index.ts';
 import type { IdentityCommand, NewKeyRequest } from '../src/index.ts';
 import { CHEAP } from './replicas.ts';
 import { openStorage } from './storage.ts';
@@ -16,16 +16,20 @@ export class Stage {
   now = Date.parse('2026-03-01T12:00:00.000Z');
   private readonly replicas: Identity[] = [];
 
-  private constructor(
-    readonly storage: Storage,
-    readonly workspace_id: string,
-  ) {}
+  workspace_id = '';
+
+  private constructor(readonly storage: Storage) {}
 
   static async open(): Promise<Stage> {
     const storage = await openStorage();
-    const stage = new Stage(storage, '');
-    const workspace = await (await stage.replica()).workspaces.find(DEFAULT_WORKSPACE);
-    return Object.assign(stage, { workspace_id: workspace?.id ?? '' });
+    const stage = new Stage(storage);
+    await stage.enterWorkspace(await stage.replica());
+    return stage;
+  }
+
+  /** What comes after is in a workspace of its own. */
+  async enterWorkspace(identity: Identity): Promise<void> {
+    this.workspace_id = (await identity.workspaces.create(randomUUID())).id;
   }
 
   async close(): Promise<void> {
