@@ -23,6 +23,7 @@ export async function openReplica(api: Api) {
   });
   const app = await createHttpApi({
     ...api.dependencies,
+    identity,
     authenticateKey: (key) => identity.authenticateKey(key),
   });
   return {

@@ -67,7 +67,7 @@ interface Sample {
 
 const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
 /** docs/reference/identity.md#permissions, by operation. */
-const OPERATIONS: Readonly<Partial<Record<OperationId, Sample>>> = {
+const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   upsertShipment: { access: 'shipments:write' },
   listShipments: { access: 'shipments:read' },
   getShipment: { access: 'shipments:read', of: 'shipment' },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { KeyOwner } from '@tracking/contracts';
+import type { KeyOwner, User } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
@@ -29,52 +29,66 @@ async function command(): Promise<IdentityCommand> {
   return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await here.workspace() };
 }
 
-/** A key, and whose it is. */
-interface MadeKey {
+/** A key or a session, whose it is, and how it is sent. */
+interface Credential {
   readonly id: string;
   readonly owner: KeyOwner;
-  readonly authorization: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Of a service account of its own. */
-async function keyOfAccount(): Promise<MadeKey> {
+async function keyOfAccount(): Promise<Credential> {
   const { after } = await here.identity.serviceAccounts.create(await command(), { name: 'one', role: 'operator' });
   return keyOf({ type: 'service_account', id: after.id });
 }
 
+const PASSWORD = 'correct horse battery';
+
 /** Of a user of its own. */
-async function keyOfUser(): Promise<MadeKey> {
-  const user = { email: `${randomUUID()}@example.com`, role: 'operator', password: 'correct horse battery' } as const;
-  const { after } = await here.identity.users.create(await command(), user);
-  return keyOf({ type: 'user', id: after.id });
+async function newUser(): Promise<User> {
+  const user = { email: `${randomUUID()}@example.com`, role: 'operator', password: PASSWORD } as const;
+  return (await here.identity.users.create(await command(), user)).after;
 }
 
-async function keyOf(owner: KeyOwner): Promise<MadeKey> {
+const keyOfUser = async (): Promise<Credential> => keyOf({ type: 'user', id: (await newUser()).id });
+
+async function sessionOfUser(): Promise<Credential> {
+  const { id, email } = await newUser();
+  const from = { address: '127.0.0.1', user_agent: undefined };
+  const { session, token } = await here.identity.signIn(await command(), { email, password: PASSWORD, ...from });
+  const headers = { cookie: `__Host-session=${token}`, 'x-requested-with': 'test' };
+  return { id: session.id, owner: { type: 'user', id }, headers };
+}
+
+async function keyOf(owner: KeyOwner): Promise<Credential> {
   const request = { name: 'one', environment: 'live', owner } as const;
   const { after } = await here.identity.keys.create(await command(), EVERY_KEY, request);
-  return { id: after.id, owner, authorization: `Bearer ${after.key}` };
+  return { id: after.id, owner, headers: { authorization: `Bearer ${after.key}` } };
 }
 
-const write = (authorization: string) =>
+const write = ({ headers }: Credential) =>
   ({
     method: 'POST',
     url: '/v1/shipments',
-    headers: { authorization },
+    headers: { ...headers },
     payload: { external_id: randomUUID() },
   }) as const;
-const statusThere = async ({ authorization }: MadeKey): Promise<number> =>
-  (await there.inject(write(authorization))).statusCode;
-const statusHere = async ({ authorization }: MadeKey): Promise<number> =>
-  (await here.inject(write(authorization))).statusCode;
+const statusThere = async (credential: Credential): Promise<number> =>
+  (await there.inject(write(credential))).statusCode;
+const statusHere = async (credential: Credential): Promise<number> => (await here.inject(write(credential))).statusCode;
 
-type TakeAway = (key: MadeKey) => Promise<unknown>;
+type TakeAway = (key: Credential) => Promise<unknown>;
 const revoked: TakeAway = async ({ id }) => here.identity.keys.revoke(await command(), EVERY_KEY, id);
 const rotated: TakeAway = async ({ id, owner }) => {
   const reach = { ...EVERY_KEY, user_id: owner.type === 'user' ? owner.id : null };
   await here.identity.keys.rotate(await command(), reach, id, 0);
 };
 
-const TAKEN_AWAY: readonly (readonly [string, () => Promise<MadeKey>, TakeAway, number])[] = [
+const demoted: TakeAway = async ({ owner }) =>
+  here.identity.users.change(await command(), owner.id, { role: 'viewer' });
+const deactivated: TakeAway = async ({ owner }) => here.identity.users.deactivate(await command(), owner.id);
+
+const TAKEN_AWAY: readonly (readonly [string, () => Promise<Credential>, TakeAway, number])[] = [
   ['a service account’s key that is revoked', keyOfAccount, revoked, 401],
   ['a service account’s key that is rotated without grace', keyOfAccount, rotated, 401],
   [
@@ -91,18 +105,22 @@ const TAKEN_AWAY: readonly (readonly [string, () => Promise<MadeKey>, TakeAway, 
   ],
   ['a user’s key that is revoked', keyOfUser, revoked, 401],
   ['a user’s key that is rotated without grace', keyOfUser, rotated, 401],
+  ['a key whose user gets another role', keyOfUser, demoted, 403],
+  ['a key whose user is deactivated', keyOfUser, deactivated, 401],
+  ['a session that is ended', sessionOfUser, async ({ id, owner }) => here.identity.sessions.end(owner.id, id), 401],
   [
-    'a key whose user gets another role',
-    keyOfUser,
-    async ({ owner }) => here.identity.users.change(await command(), owner.id, { role: 'viewer' }),
-    403,
-  ],
-  [
-    'a key whose user is deactivated',
-    keyOfUser,
-    async ({ owner }) => here.identity.users.deactivate(await command(), owner.id),
+    'a session whose user sets another password elsewhere',
+    sessionOfUser,
+    async ({ owner }) =>
+      here.identity.userPasswords.change(await command(), owner.id, {
+        current_password: PASSWORD,
+        new_password: 'another horse battery',
+        session_id: 'ses_elsewhere',
+      }),
     401,
   ],
+  ['a session whose user gets another role', sessionOfUser, demoted, 403],
+  ['a session whose user is deactivated', sessionOfUser, deactivated, 401],
 ];
 
 describe.each(TAKEN_AWAY)('%s', (_, make, takeAway, refused) => {
@@ -151,7 +169,7 @@ describe.each(TAKEN_AWAY)('%s', (_, make, takeAway, refused) => {
     there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
     there.after(REFUSED_AFTER_MS);
     const head = await here.head();
-    const answer = await there.inject(write(key.authorization));
+    const answer = await there.inject(write(key));
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5']);
     expect(answer.json()).toMatchObject({ error: { code: 'unavailable' } });
     expect(await here.head()).toEqual(head);
@@ -164,7 +182,7 @@ describe('with the document store down', () => {
   it('nobody is let in whom nobody knows, and nobody is told that they are unknown', async () => {
     const key = await keyOfAccount();
     there.gate(() => Promise.reject(new Unavailable('document store', 'is away')));
-    const unknown = { ...key, authorization: `Bearer sk_live_${'a'.repeat(43)}` };
+    const unknown = { ...key, headers: { authorization: `Bearer sk_live_${'a'.repeat(43)}` } };
     expect([await statusThere(key), await statusThere(unknown)]).toEqual([503, 503]);
     there.open();
     expect(await statusThere(key)).toBe(201);
