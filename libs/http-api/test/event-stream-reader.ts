@@ -4,6 +4,8 @@ import { eventually } from '@tracking/testing';
 
 export interface StreamRequest {
   readonly key: string;
+  /** Of a browser, by which it says who it is, instead of the key. */
+  readonly cookie?: string;
   readonly query?: string;
   readonly lastEventId?: string;
 }
@@ -33,9 +35,9 @@ export class EventStreamReader {
   }
 
   /** Resolves when the answer has begun, whatever its status. */
-  static async open(url: string, { key, query = '', lastEventId }: StreamRequest): Promise<EventStreamReader> {
+  static async open(url: string, { key, cookie, query = '', lastEventId }: StreamRequest): Promise<EventStreamReader> {
     const headers = {
-      authorization: `Bearer ${key}`,
+      ...(cookie === undefined ? { authorization: `Bearer ${key}` } : { cookie }),
       ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
     };
     const outgoing = request(`${url}/v1/events/stream${query}`, { headers, agent: false });

@@ -187,6 +187,33 @@ describe('GET /v1/events/stream', () => {
     expect(api.counts.get('event_streams_ended_total{reason="refused"}')).toBe(2);
   });
 
+  it('ends when its session does, or its user may sign in no more', async () => {
+    await start({ admissionMs: 1 });
+    const actor = { type: 'system', id: 'test' } as const;
+    const command = async () => {
+      return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await api.workspace() };
+    };
+    const password = 'violet harbour crane';
+    const signIn = async (email: string) => {
+      const { after } = await api.identity.users.create(await command(), { email, role: 'viewer', password });
+      const headers = { 'x-requested-with': 'fetch' };
+      const answer = await api.call('POST', '/v1/session', { json: { email, password }, headers });
+      return { id: after.id, cookie: String(answer.headers.get('set-cookie')).split(';', 1)[0] ?? '' };
+    };
+    const [leaving, dismissed, staying] = [await signIn('a@x.org'), await signIn('b@x.org'), await signIn('c@x.org')];
+    const ending = [await open(leaving), await open(dismissed)];
+    const going = await open(staying);
+    await create('A');
+    await Promise.all([...ending, going].map((reader) => reader.told(1)));
+    const headers = { cookie: leaving.cookie, 'x-requested-with': 'fetch' };
+    expect((await api.call('DELETE', '/v1/session', { headers })).status).toBeLessThan(300);
+    await api.identity.users.deactivate(await command(), dismissed.id);
+    for (const reader of ending) await reader.untilEnded();
+    await create('B');
+    await going.told(2);
+    expect((await open(leaving)).response.statusCode).toBe(401);
+  });
+
   it('ends when for long nobody can tell whether the key is valid', async () => {
     let isAway = false;
     await start({ admissionMs: 1, admittedForMs: 1 }, ({ authenticateKey }) => ({
