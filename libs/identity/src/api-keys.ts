@@ -35,7 +35,7 @@ export interface RotatedKey {
   readonly made: NewApiKey;
 }
 
-const KIND = 'API key';
+const KIND = 'key';
 
 /** Makes, lists, rotates and revokes API keys, as far as whoever asks reaches them. */
 export class ApiKeys {
