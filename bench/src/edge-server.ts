@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createHttpApi, IdempotencyClaims, type HttpApiDependencies } from '@tracking/http-api';
 import { EVERY_KEY, Identity } from '@tracking/identity';
@@ -9,7 +10,8 @@ import { noMetrics, silentLogger } from '@tracking/testing';
 
 /**
  * The edge alone, over a list of nothing: what a request costs before anything is asked. `WITHOUT` names what is left out of
- * `authentication` and `limit`; the file `key` in the data folder tells the key to ask with.
+ * `authentication` and `limit`; the file `key` in the data folder tells the key to ask with. SIGUSR2 writes what the event
+ * loop was late by since the last one, in milliseconds, to the file `event-loop-delay`.
  */
 const { DATA_DIR = '', PORT, WITHOUT = '' } = process.env;
 const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
@@ -28,6 +30,8 @@ const owner = { type: 'service_account', id: account.after.id } as const;
 const created = await identity.keys.create(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
 const { key } = created.after;
 await writeFile(join(DATA_DIR, 'key'), key);
+const person = { email: 'bench@example.com', role: 'admin', password: 'violet harbour crane' } as const;
+await identity.users.create({ ...command, id: 'bench user' }, person);
 
 const anybody = await identity.authenticateKey(key);
 const parts = {
@@ -57,6 +61,16 @@ const nothing: object = new Proxy(() => nothing, {
   apply: () => nothing,
 });
 const dependencies = new Proxy(asked, { get: (of, name) => (Reflect.get(of, name) as unknown) ?? nothing });
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+process.on('SIGUSR2', () => {
+  // It counts the whole interval, of which one millisecond was asked for.
+  const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - 1);
+  const figures = { p50: late(delay.percentile(50)), p99: late(delay.percentile(99)), max: late(delay.max) };
+  delay.reset();
+  const file = join(DATA_DIR, 'event-loop-delay');
+  void writeFile(`${file}.draft`, JSON.stringify(figures)).then(() => rename(`${file}.draft`, file));
+});
 const app = await createHttpApi(dependencies as unknown as HttpApiDependencies);
 process.once('SIGTERM', () => void app.close().then(() => process.exit(0)));
 await app.listen(Number(PORT), '127.0.0.1');

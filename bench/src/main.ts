@@ -5,6 +5,7 @@ import { benchDistributed } from './distributed.ts';
 import { benchEdge, benchIdempotency } from './edge.ts';
 import { machine } from './machine.ts';
 import { benchSharing } from './sharing.ts';
+import { benchSignIn } from './sign-in.ts';
 import { benchStreams } from './streams.ts';
 import { WEBHOOK_PARTS, benchWebhooks } from './webhooks.ts';
 
@@ -17,6 +18,7 @@ const API_PARTS: Readonly<Record<string, (seconds: number) => Promise<void>>> = 
   sharing: benchSharing,
   idempotency: benchIdempotency,
   'edge-costs': benchEdge,
+  'sign-in': benchSignIn,
 };
 const suites: Readonly<Record<string, Suite>> = {
   api: {

@@ -7,7 +7,8 @@ import type { OperationId } from '../operations/operations.ts';
 
 const DESCRIPTION = `Track freight shipments: create them, record what happens to them, and read where they are.
 
-Every request carries \`Authorization: Bearer <API_KEY>\`. Lists are paged with \`limit\` and \`cursor\`. Errors have one form,
+Every request carries \`Authorization: Bearer <API_KEY>\`, or the cookie of a session; a session’s writes need
+\`X-Requested-With\`, and its requests may name the environment in \`Environment\`. Lists are paged with \`limit\` and \`cursor\`. Errors have one form,
 or are \`application/problem+json\` where \`Accept\` asks for it; their codes are explained at /docs/errors.
 
 Names of query parameters that an operation does not have are refused. Unknown fields of a body are ignored and named in

@@ -1,0 +1,84 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { drive, row, type Figures, type LoadRequest } from './load.ts';
+import { startEdge, type Server } from './server.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+/** Fewer than may wait for a hash. */
+const SIGNING_IN = 16;
+
+interface Delay {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** Sign-ins per second, and what else a process answers meanwhile: the throttle is out of the way, the work is not. */
+export async function benchSignIn(seconds: number): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
+  try {
+    const server = await startEdge(dataDir, 'limit');
+    const key = await readFile(join(dataDir, 'key'), 'utf8');
+    const read = { connections: 1, seconds, key };
+    const asked: LoadRequest = { method: 'GET', path: '/v1/webhook_endpoints' };
+    await drive(server, { ...read, seconds: 3 }, () => asked);
+    const quiet = await meanwhile(server, dataDir, () => drive(server, read, () => asked));
+    say(`${row('GET, one at a time, alone', quiet.figures)}${told(quiet.delay)}`);
+
+    const cases = { 'right password': 'bench@example.com', 'e-mail that nobody has': 'nobody@example.com' };
+    for (const [name, email] of Object.entries(cases)) {
+      const load = { connections: SIGNING_IN, seconds };
+      const reading = async () => {
+        const [signingIn, reads] = await Promise.all([
+          drive(server, load, () => signIn(email)),
+          drive(server, read, () => asked),
+        ]);
+        say(row(`sign-in, ${name}`, signingIn));
+        return reads;
+      };
+      const { figures, delay } = await meanwhile(server, dataDir, reading);
+      say(`${row('  GET, one at a time, meanwhile', figures)}${told(delay)}`);
+    }
+    await server.stop();
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** A refused one counts as failed, which is what it is. */
+function signIn(email: string): LoadRequest {
+  const body = JSON.stringify({ email, password: 'violet harbour crane' });
+  return { method: 'POST', path: '/v1/session', body, headers: { 'x-requested-with': 'bench' } };
+}
+
+/** What the server's event loop was late by while something ran. */
+async function meanwhile(
+  server: Server,
+  dataDir: string,
+  work: () => Promise<Figures>,
+): Promise<{ readonly figures: Figures; readonly delay: Delay }> {
+  await delayOf(server, dataDir);
+  const figures = await work();
+  return { figures, delay: await delayOf(server, dataDir) };
+}
+
+/** Since it was asked before. */
+async function delayOf({ pid }: Server, dataDir: string): Promise<Delay> {
+  const file = join(dataDir, 'event-loop-delay');
+  const before = await writtenAt(file);
+  process.kill(pid, 'SIGUSR2');
+  while ((await writtenAt(file)) === before) await new Promise((resolve) => setTimeout(resolve, 10));
+  return JSON.parse(await readFile(file, 'utf8')) as Delay;
+}
+
+async function writtenAt(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+}
+
+function told({ p50, p99, max }: Delay): string {
+  return `  event loop late by p50 ${p50.toFixed(1)} ms  p99 ${p99.toFixed(1)} ms  max ${max.toFixed(1)} ms`;
+}
