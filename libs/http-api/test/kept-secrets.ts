@@ -56,10 +56,11 @@ export class KeptSecrets {
   }
 }
 
-/** The one that an answer shows: a key, a signing secret, or the token of a link. */
-function secretIn({ body }: Answer): string {
+/** The one that an answer shows: a session, a key, a signing secret, or the token of a link. */
+export function secretIn({ body, headers }: Answer): string {
+  const session = /session=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1];
   const { key, secret, invitation_url, reset_url } = body as Readonly<Record<string, string | undefined>>;
-  const found = key ?? secret ?? (invitation_url ?? reset_url)?.split('#')[1];
+  const found = session ?? key ?? secret ?? (invitation_url ?? reset_url)?.split('#')[1];
   if (found === undefined) throw new Error(`shows no secret: ${JSON.stringify(body)}`);
   return found;
 }

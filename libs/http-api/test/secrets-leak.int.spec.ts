@@ -6,11 +6,12 @@ import { eventOperations } from '@tracking/shipments';
 import { receivers } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { KeptSecrets, bytesIn } from './kept-secrets.ts';
+import { KeptSecrets, bytesIn, secretIn } from './kept-secrets.ts';
 import { createAdministrationApi } from '../src/index.ts';
 import { caller, startApi } from './start-api.ts';
-import type { Answer, Api } from './start-api.ts';
+import type { Api } from './start-api.ts';
 
+const KIM = { email: 'kim@example.com', password: 'of the operator, 4713' };
 const under = (name: string) => ({ 'idempotency-key': name });
 
 let api: Api;
@@ -72,9 +73,11 @@ async function usersJoin(): Promise<void> {
   expect((await send('POST', '/v1/users', call, 'a link of an invitation')).text).toBe(invited.text);
   const id = String(invited.body['id']);
   const password = kept.keep('the password of a user', 'a "pass phrase" of nobody, 4711');
-  await joined(tokenIn(invited, 'invitation_url'), password);
+  await joined(secretIn(invited), password);
   const reset = await send('POST', `/v1/users/${id}/reset_password`, { key: admin }, 'a link of a reset');
-  await joined(tokenIn(reset, 'reset_url'), kept.keep('the next password', 'another "pass phrase", 4712'));
+  const next = kept.keep('the next password', 'another "pass phrase", 4712');
+  await joined(secretIn(reset), next);
+  await sessionsAreUsed(email, next);
   expect((await send('POST', '/v1/users', { ...call, headers: {} })).status).toBe(409);
   await send('PATCH', `/v1/users/${id}`, { key: admin, json: { role: 'viewer', name: 'Jo', password } });
   await send('GET', '/v1/users', { key: admin });
@@ -101,8 +104,35 @@ async function joined(token: string, password: string): Promise<void> {
   expect((await send('GET', path)).status).toBe(404);
 }
 
-function tokenIn({ body }: Answer, field: string): string {
-  return String(body[field]).split('#')[1] ?? '';
+async function sessionsAreUsed(email: string, password: string): Promise<void> {
+  const ours = { 'x-requested-with': 'a test' };
+  const wrong = kept.keep('a wrong password', 'a wrong "pass phrase", 4714');
+  for (const json of [
+    { email, password: wrong },
+    { email: 'nobody@example.com', password: wrong },
+    { email: wrong, password: 5, workspace: wrong },
+  ]) {
+    expect((await send('POST', '/v1/session', { json, headers: ours })).status).toBeGreaterThanOrEqual(400);
+  }
+  expect((await send('POST', '/v1/session', { json: { email, password } })).status).toBe(403);
+  const call = { json: { email, password }, headers: ours };
+  const signedIn = await send('POST', '/v1/session', call, 'the cookie of a session');
+  expect(signedIn.status).toBe(200);
+  const cookie = `__Host-session=${secretIn(signedIn)}`;
+  const headers = { cookie, ...ours };
+  for (const path of ['/v1/session', '/v1/sessions', '/v1/shipments', '/v1/users'])
+    await send('GET', path, { headers });
+  await send('POST', '/v1/shipments', { headers: { cookie }, json: {} });
+  const own = { json: { name: 'mine', environment: 'live' }, headers: { ...headers, ...under(randomUUID()) } };
+  expect((await send('POST', '/v1/api_keys', own, 'a key of a user')).status).toBe(201);
+  const new_password = kept.keep('a password that was changed', 'yet another "pass phrase", 4715');
+  const change = (current_password: string, next: string) =>
+    send('POST', '/v1/session/password', { headers, json: { current_password, new_password: next } });
+  expect((await change(wrong, new_password)).status).toBeGreaterThanOrEqual(400);
+  expect((await change(password, password.slice(0, 9))).status).toBe(400);
+  expect((await change(password, new_password)).status).toBe(200);
+  expect((await send('DELETE', '/v1/session', { headers })).status).toBe(200);
+  expect((await send('GET', '/v1/session', { headers })).status).toBe(401);
 }
 
 async function operatorsMakeUsers(): Promise<void> {
@@ -111,8 +141,9 @@ async function operatorsMakeUsers(): Promise<void> {
   await administration.listen(0, '127.0.0.1');
   const operate = kept.sender(caller(await administration.getUrl()));
   const users = '/administration/users';
-  const user = { workspace: 'default', email: 'kim@example.com', role: 'admin' };
-  const password = kept.keep('a password that an operator sets', 'of the operator, 4713');
+  const { email, password } = KIM;
+  kept.keep('a password that an operator sets', password);
+  const user = { workspace: 'default', email, role: 'admin' };
   expect((await operate('POST', users, { json: { ...user, password } })).status).toBe(201);
   await operate('POST', users, { json: { ...user, password } });
   await operate('POST', users, { json: { ...user, role: password, password: 'short' } });
@@ -198,9 +229,11 @@ async function storesFail(): Promise<void> {
     const answers = [
       await call('POST', '/v1/service_accounts', { key: admin, json: { ...json, password } }),
       await call('POST', '/v1/api_keys', { key: admin, json: { name: 'x', environment: 'live', password } }),
+      await call('POST', '/v1/users', { key: admin, json: { email: 'max@example.com', role: 'viewer' } }),
+      await call('POST', '/v1/session', { json: KIM, headers: { 'x-requested-with': 'a test' } }),
       await retried('POST', '/v1/service_accounts', { key: admin, json, headers: under(randomUUID()) }),
     ];
-    expect(answers.map(({ status }) => status >= 400)).toEqual(answers.map(() => true));
+    expect(answers.map(({ status }) => status >= 500)).toEqual(answers.map(() => true));
     for (const { text } of answers) expect(kept.in(text)).toEqual([]);
     await identity.close();
   }
