@@ -8,29 +8,48 @@ import { ROOT, type Subject } from '../subject.ts';
 /** The README's address of the API, in whose place the commands get the subject's. */
 const README_URL = 'http://127.0.0.1:3000';
 
+/** What the first block of a section of the README answers: a line of JSON for each request. */
+async function answersOf({ operator, urls }: Subject, section: string) {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const [, text = ''] = new RegExp(`^## ${section}$(.*?)^## `, 'ms').exec(readme) ?? [];
+  const [, block = ''] = [...text.matchAll(/^```bash\n(.*?)^```$/gms)].find(([, each]) => each?.includes('curl')) ?? [];
+  expect(block).toContain(README_URL);
+  const { stdout } = await promisify(execFile)(
+    'bash',
+    ['-euo', 'pipefail', '-c', block.replaceAll(README_URL, urls.at(-1) ?? '')],
+    { cwd: ROOT, env: operator },
+  );
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
 export function quickStartJourney(subject: () => Subject): void {
   test(
     "the README's quick start, word for word",
     async () => {
-      const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-      const [, section = ''] = /^## Quick start$(.*?)^## /ms.exec(readme) ?? [];
-      const [, user = ''] = [...section.matchAll(/^```bash\n(.*?)^```$/gms)].map(([, block = '']) => block);
-      expect(user).toContain(README_URL);
-      const { operator, urls } = subject();
-      const { stdout } = await promisify(execFile)(
-        'bash',
-        ['-euo', 'pipefail', '-c', user.replaceAll(README_URL, urls.at(-1) ?? '')],
-        { cwd: ROOT, env: operator },
-      );
-      const [created, listed, departed, shipment, milestones] = stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line));
+      const [created, listed, departed, shipment, milestones] = await answersOf(subject(), 'Quick start');
       expect(created).toMatchObject({ external_id: 'PO-1001', status: 'pending' });
       expect(listed).toMatchObject({ data: [{ id: created.id }], has_more: false });
       expect(departed).toMatchObject({ shipment_id: created.id, code: 'vessel_departed', location: 'CNSHA' });
       expect(shipment).toMatchObject({ id: created.id, status: 'in_transit', atd: '2026-11-02T02:30:00.000Z' });
       expect(milestones.data.map(({ id }: { id: string }) => id)).toEqual([departed.id]);
+    },
+    patient(60_000),
+  );
+
+  test(
+    "the README's way to sign in, word for word",
+    async () => {
+      const [joined, me, invited, key, log] = await answersOf(subject(), 'People and keys');
+      expect(joined).toMatchObject({ email: 'ann@example.com', name: 'Ann', role: 'admin', status: 'active' });
+      expect(me).toMatchObject({ user: { id: joined.id }, workspace: { name: 'default' }, role: 'admin' });
+      expect(invited).toMatchObject({ email: 'bob@example.com', status: 'invited' });
+      expect(invited.invitation_url).toContain('/invitation#');
+      expect(key).toMatchObject({ owner: { type: 'user', id: joined.id }, key: expect.stringMatching(/^sk_test_/) });
+      const told = log.data.map(({ type }: { type: string }) => type);
+      expect(told).toEqual(expect.arrayContaining(['api_key.created', 'user.invited', 'user.joined', 'user.created']));
     },
     patient(60_000),
   );

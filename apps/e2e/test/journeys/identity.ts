@@ -1,0 +1,221 @@
+import type { ApiKey, AuditEntry, NewApiKey, ServiceAccount, Session, Shipment, User } from '@tracking/contracts';
+import { eventually, patient } from '@tracking/testing';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { accept, anybody, emailOf, newAdmin, signIn, tokenOf, type Identified, type Person } from '../people.ts';
+import { cli, cliJson, type Subject } from '../subject.ts';
+import { all, client, newTenant } from '../tenant.ts';
+
+/** Within this time what somebody may do has changed everywhere. */
+const EVERYWHERE = { deadlineMs: 5_000 };
+const LIVE = { name: 'journey', environment: 'live' };
+
+interface InvitedUser extends User {
+  readonly invitation_url: string;
+}
+
+export function identityJourneys(subject: () => Subject): void {
+  describe('identity', () => {
+    let workspace: string;
+    let admin: Person;
+    /** Everything that was answered once and must be nowhere else. */
+    let secrets: string[];
+    beforeEach(async () => {
+      ({ workspace } = await newTenant(subject()));
+      admin = await newAdmin(subject(), workspace);
+      secrets = [admin.password, admin.cookie];
+    }, patient(60_000));
+
+    /** What a gateway answers whoever writes with a key: the status of each. */
+    const writesOf = async (key: string): Promise<readonly number[]> =>
+      Promise.all(
+        subject().urls.map(async (url) => {
+          const written = await client([url], key).post<Shipment>('/v1/shipments', { external_id: 'IDENTITY' });
+          return written.status;
+        }),
+      );
+    const sessionsOf = async ({ gateways }: Person): Promise<readonly number[]> =>
+      Promise.all(gateways.map(async (gateway) => (await gateway.get('/v1/session')).status));
+    const everywhere = (status: number) => subject().urls.map(() => status);
+    const invite = async (role: string): Promise<Person> => {
+      const email = emailOf(role);
+      const made = await answered<InvitedUser>(admin.api.post('/v1/users', { email, role }), 201);
+      expect(made).toMatchObject({ email, role, status: 'invited', name: null });
+      const person = await accept(subject(), made.invitation_url, email);
+      secrets.push(person.password, person.cookie, tokenOf(made.invitation_url));
+      return person;
+    };
+    const newKey = async (api: AxiosInstance, fields: object = {}): Promise<NewApiKey> => {
+      const made = await answered<NewApiKey>(api.post('/v1/api_keys', { ...LIVE, ...fields }), 201);
+      secrets.push(made.key);
+      return made;
+    };
+
+    test(
+      'a person is invited, signs in and makes a key, which may do what they may do at each moment',
+      async () => {
+        const me = await answered<Identified>(admin.api.get('/v1/session'), 200);
+        expect(me).toMatchObject({ user: { email: admin.email }, workspace: { name: workspace }, role: 'admin' });
+        const bob = await invite('operator');
+        await answered(bob.api.post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
+        expect((await bob.api.get('/v1/users')).status).toBe(403);
+
+        const { id, key, owner } = await newKey(bob.api);
+        expect(owner).toEqual({ type: 'user', id: bob.user.id });
+        expect(await writesOf(key)).toEqual(everywhere(200));
+        const who = await answered<Identified>(client(subject().urls, key).get('/v1/session'), 200);
+        expect(who).toMatchObject({ user: { id: bob.user.id }, role: 'operator' });
+
+        const at = `/v1/users/${bob.user.id}`;
+        expect(await answered<User>(admin.api.patch(at, { role: 'viewer' }), 200)).toMatchObject({ role: 'viewer' });
+        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(403)), EVERYWHERE);
+        await answered(admin.api.patch(at, { role: 'operator' }), 200);
+        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(200)), EVERYWHERE);
+
+        await answered(admin.api.post(`${at}/deactivate`), 200);
+        await eventually(async () => {
+          expect(await writesOf(key)).toEqual(everywhere(401));
+          expect(await sessionsOf(bob)).toEqual(everywhere(401));
+        }, EVERYWHERE);
+        const refused = await anybody(subject()).post('/v1/session', { email: bob.email, password: bob.password });
+        expect([refused.status, refused.data.error.code]).toEqual([401, 'invalid_credentials']);
+        await answered(admin.api.post(`${at}/reactivate`), 200);
+        const again = await signIn(subject(), bob.email, bob.password);
+        secrets.push(again.cookie);
+
+        await answered(again.api.post(`/v1/api_keys/${id}/revoke`), 200);
+        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(401)), EVERYWHERE);
+        await answered(again.api.delete('/v1/session'), 200, 204);
+        await eventually(async () => {
+          expect(await sessionsOf(again)).toEqual(everywhere(401));
+        }, EVERYWHERE);
+      },
+      patient(120_000),
+    );
+
+    test(
+      "a service account's key is rotated with a grace, and revoked",
+      async () => {
+        const account = await answered<ServiceAccount>(
+          admin.api.post('/v1/service_accounts', { name: 'TMS', role: 'feed' }),
+          201,
+        );
+        const old = await newKey(admin.api, { service_account_id: account.id });
+        expect(old).toMatchObject({ role: 'feed', owner: { type: 'service_account', id: account.id } });
+        await answered(client(subject().urls, old.key).post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
+        const rotate = (id: string, grace_seconds: number) =>
+          answered<NewApiKey>(admin.api.post(`/v1/api_keys/${id}/rotate`, { grace_seconds }), 200, 201);
+
+        const next = await rotate(old.id, 3_600);
+        expect(next.id).not.toBe(old.id);
+        expect([await writesOf(old.key), await writesOf(next.key)]).toEqual([everywhere(200), everywhere(200)]);
+        const listed = await all<ApiKey>(admin.api, '/v1/api_keys');
+        expect(listed.find(({ id }) => id === old.id)).toMatchObject({
+          rotated_to: next.id,
+          expires_at: expect.any(String),
+        });
+        const last = await rotate(next.id, 0);
+        secrets.push(next.key, last.key);
+        await eventually(async () => expect(await writesOf(next.key)).toEqual(everywhere(401)), EVERYWHERE);
+        expect(await writesOf(old.key)).toEqual(everywhere(200));
+
+        await answered(admin.api.post(`/v1/api_keys/${old.id}/revoke`), 200);
+        await eventually(async () => expect(await writesOf(old.key)).toEqual(everywhere(401)), EVERYWHERE);
+        expect(await writesOf(last.key)).toEqual(everywhere(200));
+        await answered(admin.api.post(`/v1/service_accounts/${account.id}/deactivate`), 200);
+        await eventually(async () => expect(await writesOf(last.key)).toEqual(everywhere(401)), EVERYWHERE);
+      },
+      patient(120_000),
+    );
+
+    test(
+      'the audit log tells all of it and no secret, and another workspace sees none',
+      async () => {
+        const bob = await invite('developer');
+        const { id: keyId } = await newKey(bob.api);
+        await answered(admin.api.patch(`/v1/users/${bob.user.id}`, { role: 'viewer' }), 200);
+        await answered(admin.api.post(`/v1/api_keys/${keyId}/revoke`), 200);
+        await cli(subject(), 'users', 'deactivate', bob.email, '--workspace', workspace);
+
+        const log = await all<AuditEntry>(admin.api, '/v1/audit_log');
+        expect(log.every(({ outcome }) => outcome === 'done')).toBe(true);
+        const ofBob = log.filter(({ target }) => target.id === bob.user.id || target.id === keyId);
+        expect(ofBob.map(({ type, actor }) => [type, actor.id])).toEqual([
+          ['user.deactivated', 'administration'],
+          ['api_key.revoked', admin.user.id],
+          ['user.changed', admin.user.id],
+          ['api_key.created', bob.user.id],
+          ['user.joined', bob.user.id],
+          ['user.invited', admin.user.id],
+        ]);
+        expect(ofBob[2]?.changes).toEqual({ role: { from: 'developer', to: 'viewer' } });
+        expect([ofBob[0]?.address, ofBob[1]?.address]).toEqual([null, expect.stringContaining('127.0.0.1')]);
+        const text = JSON.stringify(log);
+        for (const secret of secrets) expect(text).not.toContain(secret);
+
+        const elsewhere = (await newTenant(subject())).workspace;
+        const stranger = await newAdmin(subject(), elsewhere);
+        const theirs = await all<AuditEntry>(stranger.api, '/v1/audit_log');
+        expect(theirs.map(({ target }) => target.id)).not.toContain(bob.user.id);
+        expect((await all<User>(stranger.api, '/v1/users')).map(({ email }) => email)).toEqual([stranger.email]);
+        const foreign = [
+          stranger.api.get(`/v1/users/${bob.user.id}`),
+          stranger.api.patch(`/v1/users/${bob.user.id}`, { role: 'admin' }),
+          stranger.api.get(`/v1/api_keys/${keyId}`),
+          stranger.api.post(`/v1/api_keys/${keyId}/revoke`),
+        ];
+        expect((await Promise.all(foreign)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+        // The same e-mail is another person there.
+        await answered(stranger.api.post('/v1/users', { email: bob.email, role: 'viewer' }), 201);
+      },
+      patient(120_000),
+    );
+
+    test(
+      'a forgotten password and a lost session: one-time links work once, a new password ends what was signed in',
+      async () => {
+        const bob = await invite('viewer');
+        const where = ['--workspace', workspace];
+        const link = await cli(subject(), 'users', 'reset-password', bob.email, ...where);
+        const path = `/v1/invitations/${tokenOf(link)}`;
+        const open = anybody(subject());
+        expect(await answered(open.get(path), 200)).toMatchObject({ purpose: 'password_reset' });
+        const attempts = await Promise.all(
+          Array.from({ length: 10 }, (_, n) => open.post(path, { name: 'Bob', password: `another harbour ${n}` })),
+        );
+        expect(attempts.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(404)]);
+        const chosen = `another harbour ${attempts.findIndex(({ status }) => status === 200)}`;
+        expect((await open.get(path)).status).toBe(404);
+        await eventually(async () => {
+          expect(await sessionsOf(bob)).toEqual(everywhere(401));
+        }, EVERYWHERE);
+        const again = await signIn(subject(), bob.email, chosen);
+        const sessions = await all<Session & { current: boolean }>(again.api, '/v1/sessions');
+        expect(sessions).toMatchObject([{ current: true }]);
+
+        const { data } = await cliJson<{ data: User[] }>(subject(), 'users', 'list', ...where);
+        expect(data.map(({ email, role, status }) => [email, role, status]).sort()).toEqual(
+          [
+            [admin.email, 'admin', 'active'],
+            [bob.email, 'viewer', 'active'],
+          ].sort(),
+        );
+        await cli(subject(), 'users', 'set-role', bob.email, 'operator', ...where);
+        const key = await cli(
+          subject(),
+          ...'keys create --name his --environment live --user'.split(' '),
+          bob.email,
+          ...where,
+        );
+        await answered(client(subject().urls, key).post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
+      },
+      patient(120_000),
+    );
+  });
+}
+
+/** What was answered. @throws where it was not with one of these statuses */
+async function answered<T>(answer: Promise<AxiosResponse<T>>, ...statuses: readonly number[]): Promise<T> {
+  const { status, data } = await answer;
+  if (!statuses.includes(status)) throw new Error(`${status} in place of ${statuses}: ${JSON.stringify(data)}`);
+  return data;
+}
