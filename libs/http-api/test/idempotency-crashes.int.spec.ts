@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually, receivers } from '@tracking/testing';
 import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
@@ -13,7 +13,7 @@ let api: Api;
 let receiver: ClientReceiver;
 let key: string;
 beforeAll(async () => {
-  api = await startApi();
+  api = await startApi({ settings: { trustedProxies: ['127.0.0.1'] } });
   receiver = await startClientReceiver();
 });
 // Of its own, so that one scope holds all the endpoints of an operation.
@@ -29,6 +29,8 @@ afterAll(async () => {
 interface Prepared {
   readonly path: string;
   readonly json?: JsonObject;
+  /** Where it carries none of the key of all others. */
+  readonly credentials?: Readonly<Record<string, string>>;
   /** Another request that the same key is refused for. */
   readonly other?: JsonObject;
   /** Same however often it was sent: answers what it made or changed. */
@@ -75,13 +77,29 @@ const invited = async () => {
   return { id: String(id), link: linkOf(invitation_url) };
 };
 const joined = async () => {
-  const user = await invited();
-  await post(user.link, { name: 'Ann', password: 'correct horse battery' });
-  return user;
+  const { id, link } = await invited();
+  const password = 'correct horse battery';
+  const { email } = await post(link, { name: 'Ann', password });
+  return { id, email: String(email), password };
 };
+/** What a page of ours sends along, from an address of its own: tries of one are throttled. */
+const byUs = () => ({
+  'x-requested-with': 'test',
+  'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}`,
+});
+const cookieOf = (headers: Headers) => ({
+  cookie: headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; '),
+});
+const sessionsOf = async (headers: Headers) =>
+  (await api.call('GET', '/v1/sessions', { headers: cookieOf(headers) })).body['data'] as JsonObject[];
 const pick = (from: JsonObject, ...names: readonly string[]) => names.map((name) => from[name]);
 /** Their change stands between the two writes of its entry in the audit log. */
 const AUDITED = /^(create|enable|disable)WebhookEndpoint$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
+/** The session goes on, by a write of its own. */
+const STEPS: Readonly<Record<string, number>> = { changePassword: 6 };
 
 const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   upsertShipment: async () => {
@@ -287,6 +305,36 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     effect: ({ body }) => isGood(body['reset_url']),
     expected: true,
   }),
+  signIn: async () => {
+    const { email, password } = await joined();
+    return {
+      path: '/v1/session',
+      json: { email, password },
+      credentials: byUs(),
+      effect: async ({ headers }) => (await sessionsOf(headers)).length,
+      expected: 1,
+    };
+  },
+  changePassword: async () => {
+    const { email, password } = await joined();
+    const signedIn = async (by: string) =>
+      api.call('POST', '/v1/session', { json: { email, password: by }, headers: byUs() });
+    const { headers } = await signedIn(password);
+    const credentials = { ...byUs(), ...cookieOf(headers) };
+    await signedIn(password);
+    return {
+      path: '/v1/session/password',
+      json: { current_password: password, new_password: 'another correct horse' },
+      credentials,
+      // The other session has ended.
+      effect: async () => [
+        (await sessionsOf(headers)).length,
+        (await signedIn(password)).status,
+        (await signedIn('another correct horse')).status,
+      ],
+      expected: [1, 401, 200],
+    };
+  },
 };
 
 /** The present version, where the operation may insist on one: a repeat is not refused by what it did itself. */
@@ -300,7 +348,7 @@ async function ifMatch(path: string): Promise<Record<string, string>> {
 const told = ({ status, headers, text }: Answer) => ({
   status,
   text,
-  headers: ['content-type', 'location', 'etag', 'consistency-token'].map((name) => headers.get(name)),
+  headers: ['content-type', 'location', 'etag', 'consistency-token', 'set-cookie'].map((name) => headers.get(name)),
 });
 
 describe.each([
@@ -323,11 +371,12 @@ describe.each([
 
   /** Sends it to a gateway that dies at the step, then to others; answers whether it died. */
   async function survives(prepare: () => Promise<Prepared>, step: number, before: boolean): Promise<boolean> {
-    const { path, json, other, effect, expected } = await prepare();
+    const { path, json, credentials, other, effect, expected } = await prepare();
     const [dying, second, third] = gateways;
     if (!dying || !second || !third) throw new Error('three gateways');
-    const headers = { 'idempotency-key': randomUUID(), ...(await ifMatch(path)) };
-    const send = (call: Api['call']) => call('POST', path, { key, json, headers });
+    const headers = { 'idempotency-key': randomUUID(), ...(await ifMatch(path)), ...credentials };
+    const by = credentials === undefined ? key : undefined;
+    const send = (call: Api['call']) => call('POST', path, { key: by, json, headers });
 
     mortal.revive(step, before);
     const first = await send(dying);
@@ -365,9 +414,16 @@ describe.each([
       steps.push(step - 1);
     }
     // Its claim, its command with the entry of it, its answer.
-    const count = AUDITED.test(operation) ? 5 : 3;
+    const count = STEPS[operation] ?? (AUDITED.test(operation) ? 5 : 3);
     expect(steps).toEqual([count, count]);
   });
+});
+
+it('every POST is among them', async () => {
+  const { body } = await api.call('GET', '/openapi.json');
+  const paths = Object.values(body['paths'] as Record<string, { post?: { operationId: string } }>);
+  const posts = paths.flatMap(({ post: operation }) => (operation ? [operation.operationId] : []));
+  expect(Object.keys(OPERATIONS).sort()).toEqual(posts.sort());
 });
 
 describe('an attempt that was taken for dead', () => {

@@ -12,6 +12,8 @@ const COMMANDS = {
   keys: ['create', 'rotate', 'revoke'],
   users: ['invite', 'deactivate', 'reactivate', 'resetPassword'],
   links: ['use'],
+  userPasswords: ['change'],
+  sessions: ['keep'],
   auditLog: ['begin', 'complete', 'withdraw'],
 } as const;
 
@@ -44,12 +46,15 @@ export class MortalGateway {
 
   /** The features behind it. */
   features({ shipments, webhooks, identity }: HttpApiDependencies): Partial<HttpApiDependencies> {
-    const { serviceAccounts, keys, users, links, auditLog } = identity;
+    const { serviceAccounts, keys, users, links, userPasswords, sessions, auditLog } = identity;
     const mortal = {
       serviceAccounts: this.wrap(serviceAccounts, COMMANDS.serviceAccounts),
       keys: this.wrap(keys, COMMANDS.keys),
       users: this.wrap(users, COMMANDS.users),
       links: this.wrap(links, COMMANDS.links),
+      userPasswords: this.wrap(userPasswords, COMMANDS.userPasswords),
+      sessions: this.wrap(sessions, COMMANDS.sessions),
+      signIn: (...of: Parameters<typeof identity.signIn>) => this.call(true, () => identity.signIn(...of)),
       auditLog: this.wrap(auditLog, COMMANDS.auditLog),
     };
     return {
@@ -59,7 +64,10 @@ export class MortalGateway {
         deliveries: this.wrap(webhooks.deliveries, COMMANDS.deliveries),
       },
       identity: new Proxy(identity, {
-        get: (of, name) => Reflect.get(mortal, name) ?? (Reflect.get(of, name) as unknown),
+        get: (of, name) => {
+          const found: unknown = Reflect.get(mortal, name) ?? Reflect.get(of, name);
+          return typeof found === 'function' ? (found.bind(of) as unknown) : found;
+        },
       }),
     };
   }
