@@ -1,7 +1,9 @@
 import type { Role } from '@tracking/contracts';
+import { InProcessLeases } from '@tracking/embedded';
 import { Unavailable } from '@tracking/ports';
+import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { openReplicas, refusal } from '../test/replicas.ts';
-import { Identity } from './index.ts';
+import { Identity, identitySweeper } from './index.ts';
 import type { BegunSession } from './index.ts';
 
 const MINUTE_MS = 60_000;
@@ -289,5 +291,27 @@ describe('the sweeper', () => {
     const stored = await identity.sessions.documents.getMany([old.session.id, begun.session.id]);
     expect(stored.map(({ id }) => id)).toEqual([begun.session.id]);
     expect((await identity.sessions.list(user.id, { limit: 10 })).items).toHaveLength(1);
+  });
+
+  it('runs by itself, over sessions and the audit log', async () => {
+    await newUser();
+    const { session } = await signIn();
+    const { workspace_id } = session;
+    const who = { workspace_id, actor: { type: 'user', id: session.user_id }, address: null } as const;
+    const change = { command_id: 'x', at: at(), type: 'user.changed', target_id: null, request_id: 'req_1' } as const;
+    await identity.auditLog.begin({ ...who, ...change });
+    const page = () => identity.auditLog.list(workspace_id, { filter: {}, limit: 10 });
+    expect((await page()).items).toHaveLength(1);
+    const leases = new InProcessLeases(1);
+    const clock = () => new Date(replicas.time.now);
+    const parts = { identity, leases, clock, logger: silentLogger, metrics: noMetrics };
+    replicas.time.now += 401 * DAY_MS;
+    const sweeper = identitySweeper({ ...parts, everyMs: 1 });
+    sweeper.start();
+    await eventually(async () => {
+      expect(await identity.sessions.documents.get(session.id)).toBeUndefined();
+      expect((await page()).items).toEqual([]);
+    });
+    await sweeper.stop();
   });
 });
