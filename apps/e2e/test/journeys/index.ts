@@ -6,6 +6,8 @@ import { identityJourneys } from './identity.ts';
 import { operationJourneys } from './operation.ts';
 import { preconditionJourneys } from './preconditions.ts';
 import { quickStartJourney } from './quick-start.ts';
+import { safeRetriesJourney } from './safe-retries.ts';
+import { sessionJourneys } from './sessions.ts';
 import { settingsJourney } from './settings.ts';
 import { shipmentJourneys } from './shipments.ts';
 import { transferJourney } from './transfer.ts';
@@ -36,6 +38,7 @@ export function journeys(start: () => Promise<Subject>): void {
   identityJourneys(subject);
   settingsJourney(subject);
   userJourneys(subject);
+  sessionJourneys(subject);
   webhookJourneys(subject);
   eventStreamJourney(subject);
   operationJourneys(subject);

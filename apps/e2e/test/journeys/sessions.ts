@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { eventually, patient } from '@tracking/testing';
+import axios from 'axios';
+import type { Subject } from '../subject.ts';
+import { newTenant } from '../tenant.ts';
+
+const PASSWORD = 'a horse in the rain';
+const OWN = { 'X-Requested-With': 'journey' };
+
+export function sessionJourneys(subject: () => Subject): void {
+  describe('sessions', () => {
+    test(
+      'work on every gateway, end on all of them, and what they changed is in the audit log',
+      async () => {
+        const tenant = await newTenant(subject());
+        const email = `${randomBytes(4).toString('hex')}@example.com`;
+        const invited = await tenant.api.post('/v1/users', { email, role: 'admin' });
+        const token = String(invited.data.invitation_url).replace(/^.*#/, '');
+        await tenant.api.post(`/v1/invitations/${token}`, { name: 'Jo', password: PASSWORD });
+
+        const browsers = subject().urls.map((baseURL) => axios.create({ baseURL, validateStatus: () => true }));
+        const signIn = async (n: number) => {
+          const browser = browsers[n % browsers.length] ?? axios;
+          const answer = await browser.post('/v1/session', { email, password: PASSWORD }, { headers: OWN });
+          expect([answer.status, answer.data.user?.email, answer.data.workspace?.name]).toEqual([
+            200,
+            email,
+            tenant.workspace,
+          ]);
+          return { ...OWN, Cookie: String(answer.headers['set-cookie']).split(';', 1)[0] };
+        };
+        const asked = (headers: object) =>
+          Promise.all(browsers.map(async (each) => (await each.get('/v1/session', { headers })).status));
+        const all = (status: number) => browsers.map(() => status);
+
+        const [mine, other] = [await signIn(0), await signIn(1)];
+        expect([await asked(mine), await asked(other)]).toEqual([all(200), all(200)]);
+        const [browser = axios] = browsers;
+        const foreign = { ...mine, Origin: 'https://evil.example' };
+        expect((await browser.post('/v1/api_keys', {}, { headers: foreign })).data.error.code).toBe('csrf');
+        const passwords = { current_password: PASSWORD, new_password: `${PASSWORD} again` };
+        expect((await browser.post('/v1/session/password', passwords, { headers: mine })).status).toBe(200);
+        await eventually(async () => expect(await asked(other)).toEqual(all(401)));
+        expect(await asked(mine)).toEqual(all(200));
+
+        const { data } = await browser.get('/v1/audit_log?limit=1', { headers: mine });
+        expect(data.data).toEqual([
+          expect.objectContaining({
+            type: 'user.password_changed',
+            actor: expect.objectContaining({ type: 'user', name: 'Jo' }),
+            outcome: 'done',
+          }),
+        ]);
+        expect((await browser.delete('/v1/session', { headers: mine })).status).toBe(200);
+        await eventually(async () => expect(await asked(mine)).toEqual(all(401)));
+      },
+      patient(60_000),
+    );
+  });
+}
