@@ -6,7 +6,6 @@ import { identityJourneys } from './identity.ts';
 import { operationJourneys } from './operation.ts';
 import { preconditionJourneys } from './preconditions.ts';
 import { quickStartJourney } from './quick-start.ts';
-import { safeRetriesJourney } from './safe-retries.ts';
 import { sessionJourneys } from './sessions.ts';
 import { settingsJourney } from './settings.ts';
 import { shipmentJourneys } from './shipments.ts';

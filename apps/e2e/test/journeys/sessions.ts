@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { eventually, patient } from '@tracking/testing';
-import axios from 'axios';
+import type { AxiosInstance } from 'axios';
 import type { Subject } from '../subject.ts';
-import { newTenant } from '../tenant.ts';
+import { clientWith, newTenant } from '../tenant.ts';
 
 const PASSWORD = 'a horse in the rain';
 const OWN = { 'X-Requested-With': 'journey' };
@@ -18,16 +18,17 @@ export function sessionJourneys(subject: () => Subject): void {
         const token = String(invited.data.invitation_url).replace(/^.*#/, '');
         await tenant.api.post(`/v1/invitations/${token}`, { name: 'Jo', password: PASSWORD });
 
-        const browsers = subject().urls.map((baseURL) => axios.create({ baseURL, validateStatus: () => true }));
+        const browsers = subject().urls.map((url) => clientWith([url], OWN));
+        const browserAt = (n: number) => browsers[n % browsers.length] as AxiosInstance;
         const signIn = async (n: number) => {
-          const browser = browsers[n % browsers.length] ?? axios;
-          const answer = await browser.post('/v1/session', { email, password: PASSWORD }, { headers: OWN });
+          const browser = browserAt(n);
+          const answer = await browser.post('/v1/session', { email, password: PASSWORD });
           expect([answer.status, answer.data.user?.email, answer.data.workspace?.name]).toEqual([
             200,
             email,
             tenant.workspace,
           ]);
-          return { ...OWN, Cookie: String(answer.headers['set-cookie']).split(';', 1)[0] };
+          return { Cookie: String(answer.headers['set-cookie']).split(';', 1)[0] };
         };
         const asked = (headers: object) =>
           Promise.all(browsers.map(async (each) => (await each.get('/v1/session', { headers })).status));
@@ -35,7 +36,7 @@ export function sessionJourneys(subject: () => Subject): void {
 
         const [mine, other] = [await signIn(0), await signIn(1)];
         expect([await asked(mine), await asked(other)]).toEqual([all(200), all(200)]);
-        const [browser = axios] = browsers;
+        const browser = browserAt(0);
         const foreign = { ...mine, Origin: 'https://evil.example' };
         expect((await browser.post('/v1/api_keys', {}, { headers: foreign })).data.error.code).toBe('csrf');
         const passwords = { current_password: PASSWORD, new_password: `${PASSWORD} again` };
