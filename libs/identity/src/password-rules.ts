@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { DomainError } from '@tracking/contracts';
 import type { FieldErrorCode } from '@tracking/contracts';
 
 export const MIN_PASSWORD_LENGTH = 10;
 export const MAX_PASSWORD_LENGTH = 200;
 
-/**
- * The 9,000 most common passwords of 10 characters and more, in lower case: shorter ones are refused anyway. Of Mark
- * Burnett's ten million passwords (2015, public domain), as SecLists keeps them (MIT).
- */
-const FILE = new URL('./common-passwords.txt', import.meta.url);
+/** Loaded when the first password is set: the package holds half a megabyte of them. */
+const require = createRequire(import.meta.url);
+/** The most common passwords, in lower case; those that are too short are refused anyway. */
 let common: ReadonlySet<string> | undefined;
 
 /** As it is hashed: the same characters may be typed in several ways (NIST SP 800-63B, 3.1.1.2). */
@@ -43,6 +41,13 @@ export function checkPassword(password: string, email: string, param = 'password
 }
 
 function commonPasswords(): ReadonlySet<string> {
-  common ??= new Set(readFileSync(FILE, 'utf8').split('\n'));
-  return common;
+  return (common ??= new Set(
+    (require('@zxcvbn-ts/language-common') as CommonWords).dictionary['passwords-common'].filter(
+      (each) => each.length >= MIN_PASSWORD_LENGTH,
+    ),
+  ));
+}
+
+interface CommonWords {
+  readonly dictionary: { readonly 'passwords-common': readonly string[] };
 }
