@@ -48,11 +48,11 @@ ${firstAdminLink === undefined ? '' : firstAdmin(url, firstAdminLink)}
 /** How somebody becomes the first admin. What can be pasted wants an e-mail, a name and a password of their own. */
 function firstAdmin(url: string, { address, token, expires_at }: FirstAdminLink): string {
   return `
-  Nobody is an admin yet. This link makes whoever has it the first one, once, until ${expires_at.slice(0, 10)}:
+  Nobody is an admin yet. Whoever has this one-time link becomes the first one, until ${expires_at.slice(0, 10)}:
 
       ${address}
 
-  The same without a browser, with an e-mail, a name and a password of yours:
+  It is used with an e-mail, a name and a password of yours, as here with curl:
 
       curl -H 'X-Requested-With: curl' -H 'Content-Type: application/json' ${url}/v1/invitations/${token} -d '{"email": "ann@example.com", "name": "Ann", "password": "a quiet harbour"}'
 `;
