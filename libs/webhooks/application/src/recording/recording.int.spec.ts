@@ -80,17 +80,17 @@ describe('recording', () => {
 
   test('what was created while the endpoint was enabled is recorded also when that is consumed later', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
-    const command = { ...stage.command(), endpoint_id: id };
+    const on = () => ({ ...stage.command(), endpoint_id: id });
     const during = stage.event();
     stage.clockOffset += 10;
-    await webhooks.endpoints.disable({ ...command, at: stage.now() });
+    await webhooks.endpoints.disable(on());
     stage.clockOffset += 10;
     const after = stage.event();
     await stage.publish(during, after);
     await stage.consumed();
     const recorded = await stage.deliveries(webhooks);
     expect(recorded).toMatchObject([{ event_id: during.id, status: 'pending' }]);
-    await webhooks.endpoints.enable({ ...command, at: stage.now() });
+    await webhooks.endpoints.enable(on());
     await succeeded(1);
     expect(stage.receivers.at(URL_A)).toHaveLength(1);
   });
