@@ -167,6 +167,8 @@ async function credentialsStandWhereTheyDoNotBelong(): Promise<void> {
   await send('GET', '/v1/shipments', { headers: { cookie: `session=${cookie}; __Host-session=${cookie}` } });
   await send('GET', `/v1/shipments?status=${unknown}&key=${unknown}&cursor=${unknown}`, { key: admin });
   await send('GET', `/v1/api_keys/${unknown}`, { key: admin });
+  await send('GET', `/v1/api_keys/${unknown.replaceAll('_', '%5f')}`, { key: admin });
+  await send('POST', `/v1/api_keys/${unknown}/revoke`, { key: admin });
   await send('GET', '/v1/shipments', { key: admin, headers: { 'consistency-token': unknown } });
   await send('PATCH', '/v1/settings', { key: admin, json: {}, headers: { 'if-match': unknown } });
   const wrong = { name: 5, environment: password, service_account_id: unknown, expires_at: password };

@@ -201,6 +201,10 @@ describe('what is secret about users', () => {
       api.call('GET', `/v1/invit%61tions/${token}`),
       api.call('GET', `/v1/invitations/${token}?unknown=1`),
       api.call('GET', `/v1//invitations/${token}`),
+      api.call('GET', `/v1/%69nvitations/${token}`),
+      api.call('GET', `/v1/invitations%2F${token}`),
+      api.call('GET', `/v1/invitation/${token}`),
+      api.call('GET', `/v1/users/${token}`, { key: admin }),
     ]);
     const { text: audit } = await api.call('GET', '/v1/audit_log?limit=200', { key: admin });
     const logged = JSON.stringify(api.lines);

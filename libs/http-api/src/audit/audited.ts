@@ -30,6 +30,9 @@ export function auditedByClient({ links }: Pick<Identity, 'links'>): AuditedByRe
   };
 }
 
+/** Anything else may be a key that somebody took for an id: it would be stored. */
+const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,40}$/;
+
 @Injectable()
 class AuditInterceptor implements NestInterceptor {
   constructor(
@@ -46,7 +49,8 @@ class AuditInterceptor implements NestInterceptor {
       const by = await this.auditedBy(request);
       if (!by) return handle();
       const { id = null } = request.params as { readonly id?: string };
-      return this.trail.during(request, { type: by.type ?? type, by, target: id }, handle);
+      const target = id !== null && ID_FORM.test(id) ? id : null;
+      return this.trail.during(request, { type: by.type ?? type, by, target }, handle);
     });
   }
 }

@@ -47,13 +47,23 @@ export class Observation {
   }
 }
 
-/** What follows is a secret: of a one-time link, or a key that somebody took for an id. Also where no route takes it. */
-const SECRETS = [/(\/invitations\/).*/is, /((?:sk_live|sk_test|whsec)_)[^/]+/gi];
+/**
+ * What follows is a secret: of a one-time link, or a key that somebody took for an id; or is as long as the token of a
+ * link, wherever it stands. Also where no route takes it.
+ */
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/(\/invitations\/).*/is, '$1…'],
+  [/((?:sk_live|sk_test|whsec)_)[^/]+/gi, '$1…'],
+  [/[0-9a-z]{43,}/gi, '…'],
+];
+const ENCODED = /%([2-6][0-9a-f]|7[0-9a-e])/gi;
 
 /** Strangers send what they like, and secrets are not for the log. */
 function loggedPath({ url, params, routeOptions }: FastifyRequest): string {
   // Whatever was encoded in it.
   if (typeof params === 'object' && params !== null && 'token' in params) return routeOptions.url ?? '';
   const [path = ''] = url.split('?', 1);
-  return SECRETS.reduce((left, secret) => left.replace(secret, '$1…'), path.slice(0, MAX_PATH));
+  // Where no route takes it nothing has decoded it; what is plain to read is enough to know a secret by.
+  const plain = path.replace(ENCODED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return SECRETS.reduce((left, [secret, instead]) => left.replace(secret, instead), plain).slice(0, MAX_PATH);
 }
