@@ -104,6 +104,8 @@ describe('users', () => {
     const wrong = await invite({ email: 'jo', role: 'root' });
     expect(wrong.status).toBe(400);
     expect(wrong.body).toMatchObject({ error: { details: [{ param: 'email' }, { param: 'role' }] } });
+    const half = await invite({ email: '\ud800@example.com' });
+    expect([half.status, half.body]).toMatchObject([400, { error: { param: 'email' } }]);
     const { body } = await invite();
     const twice = await invite({ email: String(body['email']).toUpperCase() });
     expect([twice.status, twice.body]).toMatchObject([409, { error: { code: 'user_exists' } }]);

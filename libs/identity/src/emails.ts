@@ -10,6 +10,8 @@ export function emailFault(text: string): { readonly code: FieldErrorCode; reado
   if (text.length > MAX_EMAIL_LENGTH) {
     return { code: 'too_long', message: `Must have at most ${MAX_EMAIL_LENGTH} characters.` };
   }
+  // Half a surrogate pair: the check of the form would end with it.
+  if (!text.isWellFormed()) return { code: 'invalid_value', message: 'Must not hold half a surrogate pair.' };
   return isEmail(text) ? undefined : { code: 'invalid_value', message: 'Must be an e-mail as jo@example.com.' };
 }
 
