@@ -8,7 +8,11 @@ const COOKIE = { cookie: 'other=1; __Host-session=token' };
 const WITH = { 'x-requested-with': 'fetch' };
 
 type Headers = Readonly<Record<string, string>>;
-function refusal(headers: Headers, method = 'POST', config: object = { access: 'shipments:write' }): string | undefined {
+function refusal(
+  headers: Headers,
+  method = 'POST',
+  config: object = { access: 'shipments:write' },
+): string | undefined {
   try {
     requests.refuse({ method, headers, routeOptions: { config } } as unknown as FastifyRequest);
     return undefined;
