@@ -1,4 +1,5 @@
 import type { JsonObject } from '@tracking/contracts';
+import { Identity } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
@@ -115,6 +116,23 @@ describe('GET /v1/audit_log', () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 412, 409, 404, 403]);
     expect(await log('?limit=200')).toEqual(before);
+  });
+
+  it('has no entry of what found too many passwords waiting to be hashed', async () => {
+    const { clock, logger } = api.dependencies;
+    const { documentStore } = api.storage;
+    const secret = new Uint8Array(32);
+    const identity = await Identity.open({ documentStore, clock, logger, secret, passwords: { maxWaiting: 0 } });
+    const busy = await api.gateway({ identity });
+    const json = { email: 'busy@example.com', role: 'viewer' };
+    const invited = await api.call('POST', '/v1/users', { key: admin, json });
+    const token = String(invited.body['invitation_url']).split('#')[1];
+    const before = await log('?limit=200');
+    const use = { json: { name: 'Jo', password: 'a horse in the rain' } };
+    const { status, body } = await busy('POST', `/v1/invitations/${token}`, use);
+    expect([status, body]).toMatchObject([503, { error: { code: 'busy' } }]);
+    expect(await log('?limit=200')).toEqual(before);
+    await identity.close();
   });
 
   it('has the entry while the change is being made, so that nothing ends the process between the two', async () => {

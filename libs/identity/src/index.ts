@@ -8,7 +8,7 @@ export { EVERY_KEY, keyReachOf, type KeyReach } from './key-reach.ts';
 export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './links.ts';
 export type { PageOf, PageRequest } from './newest-first.ts';
 export type { OneTimeLinks } from './one-time-links.ts';
-export type { PasswordsOptions } from './passwords.ts';
+export { isPasswordsBusy, type PasswordsOptions } from './passwords.ts';
 export { identitySweeper, type IdentitySweeperParts } from './identity-sweeper.ts';
 export { permissionsOf } from './permissions.ts';
 export type { Principal } from './principal.ts';

@@ -13,6 +13,13 @@ export interface PasswordsOptions {
   readonly derive?: typeof argon2id;
 }
 
+const ENGINE = 'passwords';
+
+/** Whether too many passwords waited: refused before anything was written, as whoever needs a hash computes it first. */
+export function isPasswordsBusy(error: unknown): boolean {
+  return error instanceof Busy && error.engine === ENGINE;
+}
+
 /**
  * Hashes passwords, one after another: whoever sends a thousand wrong ones keeps one core busy at most, and finds the
  * queue full.
@@ -62,7 +69,7 @@ export class Passwords {
   }
 
   async #compute(password: string, cost: HashCost, salt: Uint8Array): Promise<Uint8Array> {
-    if (this.#waiting >= this.#maxWaiting) throw new Busy('passwords', `${this.#waiting} wait to be hashed`);
+    if (this.#waiting >= this.#maxWaiting) throw new Busy(ENGINE, `${this.#waiting} wait to be hashed`);
     this.#waiting += 1;
     // What no password can be is not normalised: that may be a megabyte.
     const text = isTooLong(password) ? '' : normalised(password);

@@ -1,5 +1,6 @@
 import { DomainError } from '@tracking/contracts';
 import type { Actor, AuditType } from '@tracking/contracts';
+import { isPasswordsBusy } from '@tracking/identity';
 import type { AuditLog, OpenAuditEntry } from '@tracking/identity';
 import type { Logger } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
@@ -63,7 +64,8 @@ export class AuditTrail {
       answer = await work();
     } catch (error) {
       // Certain that nothing was written; after any other error the change may have been made.
-      if (error instanceof DomainError || error instanceof RequestError) await this.end(request, entry, false);
+      const isRefusal = error instanceof DomainError || error instanceof RequestError || isPasswordsBusy(error);
+      if (isRefusal) await this.end(request, entry, false);
       throw error;
     }
     const told = request.audited;
