@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { InProcessLeases } from '@tracking/embedded';
 import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
@@ -95,7 +98,14 @@ describe('a POST under an Idempotency-Key', () => {
       expect([name, ...codeOf(answer)]).toEqual([name, 400, 'validation_failed']);
       expect(answer.text).toContain('Idempotency-Key');
     }
-    expect(await api.head()).toBe(head);
+    const twice = request(`${api.url}${SHIPMENTS}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+    });
+    twice.setHeader('Authorization', `Bearer ${key}`).setHeader('Idempotency-Key', ['k', 'k']);
+    twice.end(JSON.stringify(fields()));
+    const [refused] = (await once(twice, 'response')) as [IncomingMessage];
+    expect([refused.resume().statusCode, await api.head()]).toEqual([400, head]);
     for (const name of ['k', 'k'.repeat(255), '{"a b": ~}']) {
       expect((await under(`${name}`, SHIPMENTS, { external_id: 'K' })).status).toBeLessThan(300);
     }

@@ -23,10 +23,11 @@ export function isClaimed({ method, headers, routeOptions }: FastifyRequest): bo
  * scope. What needs no credentials is known by what it says, so that nobody gets the answer to another one's request.
  * @throws RequestError `validation_failed`
  */
-export function claimedRequest({ method, url, body, headers, principal }: FastifyRequest): ClaimedRequest {
-  const key = headers['idempotency-key'];
-  if (typeof key !== 'string' || !KEY_FORM.test(key)) {
-    const message = `${HEADER} must have 1 to 255 printable ASCII characters.`;
+export function claimedRequest({ method, url, body, raw, principal }: FastifyRequest): ClaimedRequest {
+  // Two headers would be one key, and another one where a repeat has a single one.
+  const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
+  if (more.length > 0 || !KEY_FORM.test(key)) {
+    const message = `${HEADER} must be one, of 1 to 255 printable ASCII characters.`;
     throw invalidRequest([{ param: HEADER, code: 'invalid_value', message }]);
   }
   const content = JSON.stringify([method, url, body]);
