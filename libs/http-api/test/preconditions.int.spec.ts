@@ -259,6 +259,8 @@ describe('If-None-Match of a read', () => {
         const answer = await call('GET', path, { 'if-none-match': tags });
         expect([path, answer.status, answer.text, etag(answer)]).toEqual([path, 304, '', etag(read)]);
         expect(answer.headers.get('content-type')).toBeNull();
+        const head = await call('HEAD', path, { 'if-none-match': tags });
+        expect([path, head.status, head.text, etag(head)]).toEqual([path, 304, '', etag(read)]);
       }
       for (const tags of ['"999"', 'nonsense']) {
         const answer = await call('GET', path, { 'if-none-match': tags });

@@ -56,13 +56,15 @@ export function ifMatchOf({ expectedVersions }: FastifyRequest): readonly number
 }
 
 /** The payload to send: none, with 304, where the client has what it would be answered. */
-export function unlessNotModified({ headers, routeOptions }: FastifyRequest, reply: FastifyReply, payload: unknown) {
+export function unlessNotModified(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+  const { headers, method, routeOptions } = request;
   const etag = reply.getHeader('ETag');
   const known = headers['if-none-match'];
   if (known === undefined || routeOptions.config.conditional !== 'read' || reply.statusCode !== 200) return payload;
   if (etag === undefined || !names(known, String(etag))) return payload;
   reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length');
-  return null;
+  // Of a HEAD the framework measures the payload, and leaves it out.
+  return method === 'HEAD' ? payload : null;
 }
 
 function refused(param: string, message: string): Error {
