@@ -621,7 +621,17 @@ describe('documentation', () => {
       const query = (get.parameters ?? []).filter((parameter) => parameter.in === 'query').map(({ name }) => name);
       expect([path, told]).toEqual([path, query.join(', ') || 'none']);
     }
-    expect(Object.keys(paths['/health/ready']?.['get']?.responses ?? {})).toEqual(['200', '503']);
+    expect(Object.keys(paths['/health/live']?.['get']?.responses ?? {})).toEqual(['200', '400', '500']);
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [method, { responses }] of Object.entries(operations)) {
+        if (path !== '/health/live')
+          expect([method, path, responses]).toEqual([
+            method,
+            path,
+            expect.objectContaining({ 400: expect.anything(), 500: expect.anything(), 503: expect.anything() }),
+          ]);
+      }
+    }
     expect(Object.values(paths).flatMap(Object.keys)).toHaveLength(
       ROUTES.length + PERSONAL_ROUTES.length + OPEN_ROUTES,
     );

@@ -282,7 +282,7 @@ describe('the description of the API', () => {
     readonly responses: Readonly<Record<string, { readonly headers?: JsonObject }>>;
   }
 
-  it('has a condition for every operation on a single resource', async () => {
+  it('has a condition for every operation on a single resource, and the ETag of what was made', async () => {
     const { paths } = (await call('GET', '/openapi.json')).body as unknown as {
       paths: Record<string, Record<string, Described>>;
     };
@@ -291,6 +291,8 @@ describe('the description of the API', () => {
       for (const [method, { operationId, parameters = [], responses }] of Object.entries(methods)) {
         const takes = (name: string) => parameters.some((parameter) => parameter.name === name);
         const shown = (status: string) => responses[status]?.headers?.['ETag'] !== undefined;
+        const made = ['201', '202'].filter((status) => status in responses);
+        if (!made.every(shown)) lacking.push(operationId);
         if (method === 'get') {
           if (!path.endsWith('}') || WITHOUT_ETAG.has(operationId)) continue;
           if (!takes('If-None-Match') || !shown('200') || !shown('304')) lacking.push(operationId);

@@ -67,6 +67,8 @@ type Header = keyof typeof HEADERS;
 const CONDITIONS: ReadonlySet<string> = new Set(['If-Match', 'If-None-Match']);
 /** Also of what is not answered. */
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
+/** What these answer was made just now, and has a version. */
+const MADE: ReadonlySet<string> = new Set(['201', '202']);
 
 /** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
 function withHeaders(document: OpenAPIObject, deprecations: Deprecations): OpenAPIObject {
@@ -97,9 +99,12 @@ function giveHeaders(
 ): void {
   const { security, parameters = [] } = operation;
   const conditional = parameters.some((parameter) => 'name' in parameter && CONDITIONS.has(parameter.name));
+  // Of health no error is told.
+  const needsEngines = operation.responses['503'] !== undefined && 'content' in operation.responses['503'];
   addHeaders(operation, (status) => {
-    const names = headersOf(Number(status), security !== undefined, writes);
-    if (conditional && (TAGGED.has(status) || (status.startsWith('2') && !removes))) names.push('ETag');
+    const names = headersOf(Number(status), { needsKey: security !== undefined, needsEngines, writes });
+    const isTagged = conditional && (TAGGED.has(status) || (status.startsWith('2') && !removes));
+    if (isTagged || MADE.has(status)) names.push('ETag');
     return names;
   });
 }
@@ -113,13 +118,19 @@ function addHeaders({ responses }: OperationObject, namesOf: (status: string) =>
   }
 }
 
-function headersOf(status: number, needsKey: boolean, writes: boolean): Header[] {
+interface Needs {
+  readonly needsKey: boolean;
+  readonly needsEngines: boolean;
+  readonly writes: boolean;
+}
+
+function headersOf(status: number, { needsKey, needsEngines, writes }: Needs): Header[] {
   const limited = needsKey && status !== 401 && status !== 500;
   return [
     'Request-Id',
     ...(limited ? (['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const) : []),
     ...(writes && needsKey && status < 300 ? (['Consistency-Token'] as const) : []),
-    ...(status === 429 || (status === 503 && needsKey) ? (['Retry-After'] as const) : []),
+    ...(status === 429 || (status === 503 && needsEngines) ? (['Retry-After'] as const) : []),
     ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
   ];
 }

@@ -14,6 +14,7 @@ export class HealthController {
 
   @Get('live')
   @Operation('live', { summary: 'Whether the process runs' })
+  @ApiResponse({ status: 200, description: 'It does.' })
   live(): { readonly status: 'live' } {
     return { status: 'live' };
   }

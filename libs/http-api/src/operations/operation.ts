@@ -52,23 +52,23 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     ...(conditional && { conditional }),
     ...(beginsSession && { beginsSession }),
   };
-  const ofBody = body ? describeBody(body, takes) : [];
-  if (access === 'open') {
-    return applyDecorators(RouteConfig(config), ApiOperation({ operationId, ...described }), ...ofBody);
-  }
-  const forbidden = describeRefusal(access);
-  return applyDecorators(
+  const forAll = [
     RouteConfig(config),
     ApiOperation({ operationId, ...described }),
-    ApiBearerAuth(),
-    ...ofBody,
-    ...(conditional ? CONDITIONS[conditional] : []),
+    ...(body ? describeBody(body, takes) : []),
     refusal(400, query ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
+    refusal(500, 'A fault of ours; repeat it later.'),
+  ];
+  if (access === 'open') return applyDecorators(...forAll);
+  const forbidden = describeRefusal(access);
+  return applyDecorators(
+    ...forAll,
+    ApiBearerAuth(),
+    ...(conditional ? CONDITIONS[conditional] : []),
     refusal(401, 'No API key, or not a valid one.'),
     ...(forbidden === undefined ? [] : [refusal(403, forbidden)]),
     refusal(429, 'More requests within a minute than the key has; see Retry-After.'),
-    refusal(500, 'A fault of ours; repeat it later.'),
-    refusal(503, 'An engine is down or at its limit; see Retry-After.'),
+    Unavailable(),
   );
 }
 
@@ -96,6 +96,9 @@ const CONDITIONS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
     ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only if there is none yet; else 412.' }),
   ],
 };
+
+/** What needs an engine; health tells of them. */
+export const Unavailable = () => refusal(503, 'An engine is down or at its limit; see Retry-After.');
 
 /** An error that a route can answer with. */
 export function refusal(status: number, description: string): MethodDecorator {
