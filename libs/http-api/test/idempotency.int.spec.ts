@@ -111,6 +111,14 @@ describe('a POST under an Idempotency-Key', () => {
     }
   });
 
+  it('is refused where its body is nested too deeply to be compared, and nothing is done', async () => {
+    const raw = `{"mode": "ocean", "external_id": "deep", "x": ${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    const deep = await under(randomUUID(), SHIPMENTS, undefined, { raw });
+    expect([...codeOf(deep), replayed(deep)]).toEqual([400, 'validation_failed', null]);
+    const { body } = await api.call('GET', `${SHIPMENTS}?external_id=deep`, { key });
+    expect(body['data']).toEqual([]);
+  });
+
   it('keeps what the command came to: also that there is no such resource, and conflicts', async () => {
     const missing = randomUUID();
     const path = `${SHIPMENTS}/shp_${'a'.repeat(26)}/cancel`;

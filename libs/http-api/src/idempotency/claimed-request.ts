@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { invalidRequest } from '../errors/request-error.ts';
+import { RequestError, invalidRequest } from '../errors/request-error.ts';
 
 export const HEADER = 'Idempotency-Key';
 const KEY_FORM = /^[\x20-\x7e]{1,255}$/;
@@ -30,6 +30,16 @@ export function claimedRequest({ method, url, body, raw, principal }: FastifyReq
     const message = `${HEADER} must be one, of 1 to 255 printable ASCII characters.`;
     throw invalidRequest([{ param: HEADER, code: 'invalid_value', message }]);
   }
-  const content = JSON.stringify([method, url, body]);
+  const content = textOf([method, url, body]);
   return { scope: principal ? [principal.credential_id, principal.environment] : [content], key, content };
+}
+
+/** @throws RequestError `validation_failed` where it is nested more deeply than the stack holds: JSON is read without one */
+function textOf(content: unknown): string {
+  try {
+    return JSON.stringify(content);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RequestError('validation_failed', `The body is nested too deeply for a request with an ${HEADER}.`);
+  }
 }
