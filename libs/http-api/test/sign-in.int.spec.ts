@@ -133,6 +133,11 @@ describe('signing in', () => {
     expect([answer.status, codeOf(answer)]).toEqual([400, 'validation_failed']);
     expect(answer.text).not.toContain(PASSWORD);
   });
+
+  it('reads no more of strangers than an e-mail and a password need', async () => {
+    const answer = await signIn('jo@example.com', { more: 'x'.repeat(16_384) });
+    expect([answer.status, codeOf(answer)]).toEqual([413, 'body_too_large']);
+  });
 });
 
 describe('a session', () => {

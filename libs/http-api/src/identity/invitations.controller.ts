@@ -7,7 +7,7 @@ import { tellAudit } from '../audit/audit-trail.ts';
 import { IDENTITY } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, Unavailable, refusal } from '../operations/operation.ts';
-import { json } from '../server/json-body.ts';
+import { STRANGERS_BODY_LIMIT, json } from '../server/json-body.ts';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { Identified, SentBody } from '../server/request-decorators.ts';
 import { BodyPipe } from '../validation/read-body.ts';
@@ -19,8 +19,6 @@ import { UserWrittenResource } from './user.resource.ts';
 
 const NotGood = () => refusal(404, 'The link was used or replaced, is older than 7 days, or never was.');
 const USE = new BodyPipe(LinkUseDto, UserWrittenResource);
-/** Enough for every name and password. */
-const BODY_LIMIT = 16_384;
 
 /** One-time links: invitations, the first admin's, forgotten passwords. Who holds one needs nothing else. */
 @ApiTags('One-time links')
@@ -46,7 +44,7 @@ export class InvitationsController {
     summary: 'Set the password, and accept where it is an invitation; sign in then',
     description: 'It is good once. What is refused leaves it good.',
     body: LinkUseDto,
-    takes: json(BODY_LIMIT),
+    takes: json(STRANGERS_BODY_LIMIT),
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
   @NotGood()

@@ -14,6 +14,7 @@ import { invalidRequest, notFound, unauthenticated } from '../errors/request-err
 import { Operation, Unavailable, refusal } from '../operations/operation.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { commandIdentityOf } from '../server/command-identity.ts';
+import { STRANGERS_BODY_LIMIT, json } from '../server/json-body.ts';
 import { SentBody } from '../server/request-decorators.ts';
 import { principalOf } from '../server/request.ts';
 import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
@@ -49,6 +50,7 @@ export class SessionController {
     summary: 'Sign in: begin a session, kept in a cookie',
     description: 'Needs the header `X-Requested-With`, with any value.',
     body: SignInDto,
+    takes: json(STRANGERS_BODY_LIMIT),
     beginsSession: true,
   })
   @ApiResponse({ status: 200, description: 'Signed in; `Set-Cookie` has the session.', type: SignedInResource })

@@ -7,6 +7,8 @@ import { MIB } from './sizes.ts';
 
 /** Of a JSON body, unless the route says otherwise, in bytes. */
 export const JSON_LIMIT = MIB;
+/** Where no credentials are asked for: enough for every e-mail, name and password. */
+export const STRANGERS_BODY_LIMIT = 16_384;
 
 export const JSON_KIND: BodyKind = {
   mediaType: 'application/json',
