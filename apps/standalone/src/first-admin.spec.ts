@@ -29,7 +29,10 @@ describe('the link of the first admin, where nobody looks at a terminal', () => 
       Promise.resolve(token === undefined ? undefined : ({ purpose: 'first_admin', token, expires_at: '' } as const)),
   };
   const keep = () =>
-    keepFirstAdminLink({ firstAdmin, appUrl: 'https://app.example', dataDir, logger: silentLogger }, shutdown);
+    keepFirstAdminLink(
+      { firstAdmin, appUrl: 'https://app.example', dataDir, logger: silentLogger, lookEveryMs: 20 },
+      shutdown,
+    );
 
   it('is in a file for its owner alone, also where another one was', async () => {
     await writeFile(file, 'an older one\n', { mode: 0o644 });

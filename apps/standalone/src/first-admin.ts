@@ -14,6 +14,13 @@ export interface FirstAdminOptions {
   readonly appUrl: string;
 }
 
+export interface KeptLinkOptions extends FirstAdminOptions {
+  readonly dataDir: string;
+  readonly logger: Logger;
+  /** How often it is looked whether there is an admin, in milliseconds; 5,000 unless told. */
+  readonly lookEveryMs?: number;
+}
+
 /** A link that makes whoever opens it the first admin. */
 export interface FirstAdminLink {
   readonly address: string;
@@ -33,11 +40,9 @@ export async function firstAdminLink({ firstAdmin, appUrl }: FirstAdminOptions):
  * terminal, and a log is read by many.
  * @returns the file; undefined where there is an admin
  */
-export async function keepFirstAdminLink(
-  options: FirstAdminOptions & { readonly dataDir: string; readonly logger: Logger },
-  shutdown: Shutdown,
-): Promise<string | undefined> {
-  const file = join(options.dataDir, FILE);
+export async function keepFirstAdminLink(options: KeptLinkOptions, shutdown: Shutdown): Promise<string | undefined> {
+  const { dataDir, logger, lookEveryMs = LOOK_EVERY_MS } = options;
+  const file = join(dataDir, FILE);
   let kept: string | undefined;
   const keep = async () => {
     const link = (await firstAdminLink(options))?.address;
@@ -53,8 +58,8 @@ export async function keepFirstAdminLink(
   const { signal } = stopping;
   const keepOn = async () => {
     while (kept !== undefined) {
-      await pause(LOOK_EVERY_MS, undefined, { signal, ref: false });
-      await keep().catch((error: unknown) => options.logger.warn({ file, error: String(error) }, 'link not kept'));
+      await pause(lookEveryMs, undefined, { signal, ref: false });
+      await keep().catch((error: unknown) => logger.warn({ file, error: String(error) }, 'link not kept'));
     }
   };
   // Ends with an abort, or with an admin.
