@@ -621,6 +621,16 @@ describe('documentation', () => {
       const query = (get.parameters ?? []).filter((parameter) => parameter.in === 'query').map(({ name }) => name);
       expect([path, told]).toEqual([path, query.join(', ') || 'none']);
     }
+    const shown = (path: string, method: string, status: string) =>
+      Object.keys((paths[path]?.[method]?.responses[status] as { headers?: JsonObject } | undefined)?.headers ?? {});
+    for (const [path, { post, patch, delete: remove }] of Object.entries(paths)) {
+      for (const write of [post, patch, remove]) {
+        if (write) expect([path, Object.keys(write.responses)]).toEqual([path, expect.arrayContaining(['413', '415'])]);
+      }
+      if (!post || !('201' in post.responses)) continue;
+      expect([path, shown(path, 'post', '201').includes('Location')]).toEqual([path, !path.endsWith('/milestones')]);
+    }
+    for (const method of ['post', 'delete']) expect(shown('/v1/session', method, '200')).toContain('Set-Cookie');
     expect(Object.keys(paths['/health/live']?.['get']?.responses ?? {})).toEqual(['200', '400', '500']);
     for (const [path, operations] of Object.entries(paths)) {
       for (const [method, { responses }] of Object.entries(operations)) {

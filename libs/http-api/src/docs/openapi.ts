@@ -1,6 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { JSON_KIND, JSON_LIMIT } from '../server/json-body.ts';
+import { sizeOf } from '../server/sizes.ts';
 import { KEY_PARAMETER, takeKey } from './idempotency-key.ts';
 import type { Deprecation, Deprecations } from '../operations/deprecations.ts';
 import type { OperationId } from '../operations/operations.ts';
@@ -53,6 +55,7 @@ const HEADERS = {
   'X-RateLimit-Remaining': 'Requests that are left.',
   'X-RateLimit-Reset': 'Epoch second when all are free again.',
   'Consistency-Token': 'The place of the write: sent with a read, nothing older is read.',
+  Location: 'Where to get what was made.',
   ETag: 'The version of the resource; of a milestone that was posted, that of its shipment.',
   'Idempotency-Replayed': '`true` where the request was answered before, under the same Idempotency-Key.',
   'Retry-After': 'Seconds.',
@@ -69,6 +72,8 @@ const CONDITIONS: ReadonlySet<string> = new Set(['If-Match', 'If-None-Match']);
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
 /** What these answer was made just now, and has a version. */
 const MADE: ReadonlySet<string> = new Set(['201', '202']);
+/** What they make is read in lists only. */
+const WITHOUT_LOCATION: ReadonlySet<string> = new Set<OperationId>(['recordMilestone']);
 
 /** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
 function withHeaders(document: OpenAPIObject, deprecations: Deprecations): OpenAPIObject {
@@ -80,12 +85,20 @@ function withHeaders(document: OpenAPIObject, deprecations: Deprecations): OpenA
     if (post) takeKey(post);
     for (const operation of [get, post, patch, put, remove]) {
       if (!operation) continue;
+      if (operation !== get && !operation.requestBody) refuseBodies(operation);
       giveHeaders(operation, { writes: operation !== get, removes: operation === remove });
       const deprecation = deprecations[operation.operationId as OperationId];
       if (deprecation) deprecate(operation, deprecation);
     }
   }
   return document;
+}
+
+/** A write without a body may have one all the same, which is read as that of any other. */
+function refuseBodies({ responses }: OperationObject): void {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  responses['413'] ??= { description: `The body is larger than ${sizeOf(JSON_LIMIT)}.`, content };
+  responses['415'] ??= { description: `The body is not ${JSON_KIND.mediaType}, or is compressed.`, content };
 }
 
 function deprecate(operation: OperationObject, { sunset }: Deprecation): void {
@@ -105,6 +118,7 @@ function giveHeaders(
     const names = headersOf(Number(status), { needsKey: security !== undefined, needsEngines, writes });
     const isTagged = conditional && (TAGGED.has(status) || (status.startsWith('2') && !removes));
     if (isTagged || MADE.has(status)) names.push('ETag');
+    if (status === '201' && !WITHOUT_LOCATION.has(operation.operationId ?? '')) names.push('Location');
     return names;
   });
 }

@@ -34,6 +34,8 @@ interface Ended {
   readonly warnings: readonly Warning[];
 }
 
+const SET_COOKIE = { 'Set-Cookie': { description: 'The cookie of the session.', schema: { type: 'string' as const } } };
+
 @ApiTags('Session')
 @Controller('v1/session')
 export class SessionController {
@@ -53,7 +55,12 @@ export class SessionController {
     takes: json(STRANGERS_BODY_LIMIT),
     beginsSession: true,
   })
-  @ApiResponse({ status: 200, description: 'Signed in; `Set-Cookie` has the session.', type: SignedInResource })
+  @ApiResponse({
+    status: 200,
+    description: 'Signed in; `Set-Cookie` has the session.',
+    type: SignedInResource,
+    headers: SET_COOKIE,
+  })
   @refusal(401, 'There is no active user with this e-mail and password.')
   @refusal(403, 'It comes from another site, or lacks `X-Requested-With`.')
   @refusal(429, 'Too many tries with this e-mail, or from this address; see Retry-After.')
@@ -93,7 +100,12 @@ export class SessionController {
 
   @Delete()
   @Operation('signOut', { summary: 'Sign out: end the session' })
-  @ApiResponse({ status: 200, description: 'Ended; the cookie is taken away.', type: SessionEndedResource })
+  @ApiResponse({
+    status: 200,
+    description: 'Ended; the cookie is taken away.',
+    type: SessionEndedResource,
+    headers: SET_COOKIE,
+  })
   @refusal(404, 'The request carries a key, and no session.')
   async signOut(
     @SentBody(NO_BODY) warnings: readonly Warning[],
