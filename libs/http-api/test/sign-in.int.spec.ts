@@ -134,6 +134,13 @@ describe('signing in', () => {
     expect(answer.text).not.toContain(PASSWORD);
   });
 
+  it('in another environment is another request under the same Idempotency-Key', async () => {
+    const { email } = await newUser('developer');
+    const under = { 'idempotency-key': randomUUID() };
+    const [live, test] = [await signIn(email, {}, under), await signIn(email, {}, { ...under, environment: 'test' })];
+    expect([live.body['environment'], test.body['environment']]).toEqual(['live', 'test']);
+  });
+
   it('reads no more of strangers than an e-mail and a password need', async () => {
     const answer = await signIn('jo@example.com', { more: 'x'.repeat(16_384) });
     expect([answer.status, codeOf(answer)]).toEqual([413, 'body_too_large']);

@@ -20,10 +20,11 @@ export function isClaimed({ method, headers, routeOptions }: FastifyRequest): bo
 
 /**
  * After the body was read and the principal is known. A session says the environment with each request, so it is in the
- * scope. What needs no credentials is known by what it says, so that nobody gets the answer to another one's request.
+ * scope. What needs no credentials is known by what it says, and for which environment, so that nobody gets the answer to
+ * another one's request.
  * @throws RequestError `validation_failed`
  */
-export function claimedRequest({ method, url, body, raw, principal }: FastifyRequest): ClaimedRequest {
+export function claimedRequest({ method, url, body, headers, raw, principal }: FastifyRequest): ClaimedRequest {
   // Two headers would be one key, and another one where a repeat has a single one.
   const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
   if (more.length > 0 || !KEY_FORM.test(key)) {
@@ -31,7 +32,10 @@ export function claimedRequest({ method, url, body, raw, principal }: FastifyReq
     throw invalidRequest([{ param: HEADER, code: 'invalid_value', message }]);
   }
   const content = textOf([method, url, body]);
-  return { scope: principal ? [principal.credential_id, principal.environment] : [content], key, content };
+  const scope = principal
+    ? [principal.credential_id, principal.environment]
+    : [content, String(headers['environment'] ?? '')];
+  return { scope, key, content };
 }
 
 /** @throws RequestError `validation_failed` where it is nested more deeply than the stack holds: JSON is read without one */
