@@ -7,6 +7,7 @@ import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { CLAIMS } from '../src/idempotency/idempotency-claim.ts';
 import type { IdempotencyClaim } from '../src/idempotency/idempotency-claim.ts';
+import type { IdempotencyClaims } from '../src/idempotency/idempotency-claims.ts';
 import { startApi } from './start-api.ts';
 import type { Answer, Api, ApiCall } from './start-api.ts';
 
@@ -235,6 +236,22 @@ describe('a POST under an Idempotency-Key', () => {
     const answer = await under(name, SHIPMENTS, json);
     expect([answer.status, replayed(answer)]).toEqual([201, null]);
     expect([new Set(ids).size, await api.head()]).toEqual([1, written]);
+  });
+
+  it('stays the same command where a repeat of it is refused', async () => {
+    const [dead, alive] = [await api.claims(), await api.claims()];
+    const request = { scope: ['key_1'], key: randomUUID(), content: '{}' };
+    const taken = async (by: IdempotencyClaims) => {
+      const taking = await by.take(request);
+      if (taking.kind !== 'taken') throw new Error(`${taking.kind} in place of taken`);
+      return taking.claim;
+    };
+    const first = await taken(dead);
+    const repeat = await taken(alive);
+    await alive.forget(repeat);
+    const last = await taken(alive);
+    expect([repeat.command_id, last.command_id]).toEqual([first.command_id, first.command_id]);
+    await alive.release(last);
   });
 
   it('is not answered before its answer is stored', async () => {

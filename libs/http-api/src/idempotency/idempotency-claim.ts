@@ -20,6 +20,8 @@ export interface IdempotencyClaim extends Document {
   readonly process: string;
   readonly attempt: string;
   readonly taken_at: Timestamp;
+  /** Whether another attempt had it before, which may have carried the command out. */
+  readonly is_repeat: boolean;
   /** The sealed answer, where there is one. */
   readonly answer?: string;
 }

@@ -114,8 +114,13 @@ export class IdempotencyClaims {
     });
   }
 
-  /** The request was refused as it is: under its key a better one may come. @throws Unavailable */
+  /**
+   * The request was refused as it is: under its key a better one may come. Of a repeat that is refused, as by a limit,
+   * the command may have been carried out before: it stays the same one.
+   * @throws Unavailable
+   */
   forget(claim: IdempotencyClaim): Promise<void> {
+    if (claim.is_repeat) return this.release(claim);
     return this.end(claim, async () => {
       await this.claims.delete(claim.id, guardOf(claim));
     });
@@ -134,7 +139,7 @@ export class IdempotencyClaims {
       if (this.isUnderWay(found)) return IN_PROGRESS;
     }
     const { process, attempt, taken_at } = fresh;
-    const claim = isOver ? fresh : { ...found, state: 'open' as const, process, attempt, taken_at };
+    const claim = isOver ? fresh : { ...found, state: 'open' as const, process, attempt, taken_at, is_repeat: true };
     return (await this.claims.replace(claim, guardOf(found))) ? { kind: 'taken', claim } : IN_PROGRESS;
   }
 
@@ -171,6 +176,7 @@ export class IdempotencyClaims {
       process: this.process,
       attempt: randomUUID(),
       taken_at: at,
+      is_repeat: false,
     };
   }
 
