@@ -41,6 +41,9 @@ function safeRetries() {
     await services?.stop();
   }, patient(120_000));
 
+  /** A list is refused with 503 for as long as the read models have not caught up with what was acknowledged. */
+  const listed = <T>(path: string, params = {}) => eventually(() => all<T>(tenant.api, path, params), PATIENT);
+
   /** Sends each of the requests by turns, over both gateways; answers what was told of each. */
   function sender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
     const named = requests.map(([path, body]) => ({ path, body, name: randomUUID(), answers: new Set<string>() }));
@@ -76,9 +79,7 @@ function safeRetries() {
         [`/v1/webhook_endpoints/${hook.id}/test`, { type: 'shipment.created' }],
       ]);
       const tests = async () => {
-        const deliveries = await all<{ sandbox: boolean }>(tenant.api, `/v1/webhook_deliveries`, {
-          endpoint_id: hook.id,
-        });
+        const deliveries = await listed<{ sandbox: boolean }>(`/v1/webhook_deliveries`, { endpoint_id: hook.id });
         return deliveries.filter(({ sandbox }) => sandbox).length;
       };
       const testsBefore = await tests();
@@ -93,11 +94,11 @@ function safeRetries() {
         await replica.run();
       }
       expect(named.map(({ path, answers }) => [path, answers.size])).toEqual(named.map(({ path }) => [path, 1]));
-      const shipments = await all<Shipment>(tenant.api, '/v1/shipments');
+      const shipments = await listed<Shipment>('/v1/shipments');
       expect(shipments.filter((one) => one.house_bill === house_bill)).toHaveLength(1);
-      expect(await all<Milestone>(tenant.api, `/v1/shipments/${shipment.id}/milestones`)).toHaveLength(1);
+      expect(await listed<Milestone>(`/v1/shipments/${shipment.id}/milestones`)).toHaveLength(1);
       expect(await tests()).toBe(testsBefore + 1);
-      const endpoints = await all<{ url: string }>(tenant.api, '/v1/webhook_endpoints');
+      const endpoints = await listed<{ url: string }>('/v1/webhook_endpoints');
       const made = endpoints.filter((endpoint) => endpoint.url === url) as unknown as { id: string }[];
       expect(made).toHaveLength(1);
       await tenant.api.delete(`/v1/webhook_endpoints/${made[0]?.id}`);
