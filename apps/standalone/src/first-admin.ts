@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { linkAddress } from '@tracking/http-api';
 import type { Identity } from '@tracking/identity';
 import type { Logger } from '@tracking/ports';
 import type { Shutdown } from '@tracking/runtime';
@@ -31,8 +32,7 @@ export interface FirstAdminLink {
 /** Undefined where there is an admin. */
 export async function firstAdminLink({ firstAdmin, appUrl }: FirstAdminOptions): Promise<FirstAdminLink | undefined> {
   const link = await firstAdmin.link();
-  // A browser sends no server what stands behind the #.
-  return link && { ...link, address: `${appUrl}/invitation#${link.token}` };
+  return link && { ...link, address: linkAddress(appUrl, link.token) };
 }
 
 /**
