@@ -11,4 +11,9 @@ export type { QueryPage, SortValues } from './read-model.ts';
 export { ReadModels, UnknownReadModel } from './read-models.ts';
 export type { ReadModelProgress, ReadModelsOptions, ReadModelState } from './read-models.ts';
 export type { ReadModelName, ReadModelQueries } from './registry.ts';
-export type { PossibleDuplicate, ShipmentListQuery, ShipmentQueries } from './shipments/shipment-queries.ts';
+export type {
+  PossibleDuplicate,
+  ShipmentListQuery,
+  ShipmentQueries,
+  ShipmentReferences,
+} from './shipments/shipment-queries.ts';

@@ -25,12 +25,6 @@ const EXCEPTIONS: readonly Exception[] = [
     why: 'a shipment has 5,000 at most, and is of one scope',
   },
   {
-    collection: 'shipments',
-    fields: ['status'],
-    beside: 'external_id',
-    why: 'an external id is that of one shipment',
-  },
-  {
     collection: 'published_events',
     fields: ['created_at'],
     beside: 'position',

@@ -4,7 +4,7 @@ import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
 import { World, caughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
-import type { ShipmentListQuery } from './shipment-queries.ts';
+import type { ShipmentListQuery, ShipmentReferences } from './shipment-queries.ts';
 
 describe('queries of shipments', () => {
   let world: World;
@@ -119,6 +119,31 @@ describe('queries of shipments', () => {
     expect((await models.queries.shipments.possibleDuplicates(ACME, record)).map(({ id }) => id)).toEqual([mine]);
   });
 
+  it('find ids by reference, of each value so many at most', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 130; n += 1) ids.push(await create({ booking_number: `B${n % 120}`, master_bill: 'M' }));
+    const container = await create({ container_numbers: ['MSKU1', 'MSKU2'], status: 'completed' });
+    await create({ booking_number: 'B0' }, OTHER);
+    await caughtUp(models);
+    const find = async (field: ShipmentReferences['field'], values: readonly string[], atMost: number) => {
+      const found = await models.queries.shipments.idsByReference(scope, { field, values }, atMost);
+      return Object.fromEntries([...found].map(([value, those]) => [value, [...those].sort()]));
+    };
+    const bookings = Array.from({ length: 121 }, (_, n) => `B${n}`);
+    const both = (n: number) => [ids[n], ids[n + 120]].filter((id) => id !== undefined).sort();
+    expect(await find('booking_number', bookings, 2)).toEqual(
+      Object.fromEntries(bookings.slice(0, 120).map((value, n) => [value, both(n)])),
+    );
+    const master = await find('master_bill', ['M', 'X', 'M'], 2);
+    expect(Object.keys(master)).toEqual(['M']);
+    expect(master['M']).toHaveLength(2);
+    expect(await find('container_number', ['MSKU2', 'MSKU1', 'MSKU3'], 1)).toEqual({
+      MSKU1: [container],
+      MSKU2: [container],
+    });
+    expect(await find('external_id', [], 1)).toEqual({});
+  });
+
   describe('possible duplicates', () => {
     const shipment = (fields: object) => ({ id: 'shp_new', house_bill: null, container_numbers: [], ...fields });
 
@@ -149,6 +174,14 @@ describe('queries of shipments', () => {
       const statuses = found.flatMap(({ container_numbers }) => container_numbers);
       expect(found).toHaveLength(5);
       for (const ended of ['delivered', 'completed', 'returned', 'cancelled']) expect(statuses).not.toContain(ended);
+    });
+
+    it('are a few, however many have the container now or had it over the years', async () => {
+      for (let n = 0; n < 60; n += 1) await create({ container_numbers: ['C1'], status: 'completed' });
+      for (let n = 0; n < 30; n += 1) await create({ container_numbers: ['C1'] });
+      await caughtUp(models);
+      const found = await models.queries.shipments.possibleDuplicates(scope, shipment({ container_numbers: ['C1'] }));
+      expect(new Set(found.map(({ id }) => id)).size).toBe(5);
     });
 
     it('are found under what a shipment has now, not what it had', async () => {

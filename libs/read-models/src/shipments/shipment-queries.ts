@@ -1,10 +1,11 @@
 import { SHIPMENT_STATUSES, isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
-import type { Collection, Filter, Position, Query } from '@tracking/ports';
+import type { Filter, Position } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage, SortValues } from '../read-model.ts';
 import { inScope } from '../scope.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
+import { type TermKind, term } from './shipment-terms.ts';
 
 export interface ShipmentListQuery {
   readonly filter: {
@@ -27,6 +28,14 @@ export interface PossibleDuplicate {
   readonly container_numbers: readonly string[];
 }
 
+/** Values of one kind of reference. */
+export interface ShipmentReferences {
+  readonly field: Extract<TermKind, 'external_id' | 'master_bill' | 'booking_number' | 'container_number'>;
+  readonly values: readonly string[];
+}
+
+/** Values that are looked for with one question. */
+const REFERENCES_AT_ONCE = 50;
 const NEWEST_FIRST = { fields: ['created_at', 'id'], descending: true } as const;
 const DUPLICATES_AT_MOST = 5;
 
@@ -51,8 +60,6 @@ export class ShipmentQueries {
    */
   async list(scope: Scope, { filter, limit, after }: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
     const rows = await this.active.rows();
-    const { external_id, status } = filter;
-    if (external_id !== undefined) return onlyOne(await rows.find(byExternalId(scope, external_id, status)), after);
     const page = (narrower: Filter) =>
       rows.find({
         filter: { ...inScope(scope), ...narrower },
@@ -60,7 +67,8 @@ export class ShipmentQueries {
         limit: limit + 1,
         ...(after && { after }),
       });
-    const found = (await Promise.all(narrowed(filter).map(page))).flat().sort(newestFirst);
+    const all = (await Promise.all(narrowed(filter).map(page))).flat().sort(newestFirst);
+    const found = all.filter(({ status }) => filter.status?.includes(status) ?? true);
     const items = found.slice(0, limit);
     const last = items[items.length - 1];
     return {
@@ -78,49 +86,88 @@ export class ShipmentQueries {
     scope: Scope,
     record: Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>,
   ): Promise<readonly PossibleDuplicate[]> {
-    const rows = await this.active.rows();
-    const others = new Map<string, ShipmentRow>();
     const { id, house_bill, container_numbers } = record;
-    const shared: readonly Filter[] = [
-      ...(house_bill === null ? [] : [{ house_bill }]),
-      ...(container_numbers.length === 0 ? [] : [{ container_numbers: { in: container_numbers } }]),
+    const shared = [
+      ...(house_bill === null ? [] : [term('active_house_bill', house_bill)]),
+      ...container_numbers.map((number) => term('active_container_number', number)),
     ];
-    // One after the other: where the first finds as many as are told of, the rows of the next would be read for nothing.
-    for (const filter of shared) {
-      if (others.size >= DUPLICATES_AT_MOST) break;
-      for (const row of await this.others(rows, scope, id, filter)) others.set(row.id, row);
-    }
+    if (shared.length === 0) return [];
+    const rows = await this.active.rows();
+    // One more, for it may be among them itself.
+    const found = await rows.find({ filter: among(scope, shared), limit: DUPLICATES_AT_MOST + 1 });
     const own = new Set(container_numbers);
-    return [...others.values()].slice(0, DUPLICATES_AT_MOST).map((row) => ({
+    const others = found.filter((row) => row.id !== id).slice(0, DUPLICATES_AT_MOST);
+    return others.map((row) => ({
       id: row.id,
-      house_bill: house_bill !== null && row.house_bill === house_bill,
-      container_numbers: row.container_numbers.filter((number) => own.has(number)),
+      house_bill: house_bill !== null && row.record.house_bill === house_bill,
+      container_numbers: row.record.container_numbers.filter((number) => own.has(number)),
     }));
   }
 
-  private others(rows: Collection<ShipmentRow>, scope: Scope, id: string, filter: Filter) {
-    const query = { ...inScope(scope), active: true, ...filter, id: { ne: id } };
-    return rows.find({ filter: query, limit: DUPLICATES_AT_MOST });
+  /**
+   * The shipments that have these values in a reference, whatever has become of them.
+   * @param values normalised
+   * @param atMost of each value
+   * @returns their ids by value, in no particular order; values of none are not in it
+   * @throws Unavailable, Busy
+   */
+  async idsByReference(
+    scope: Scope,
+    { field, values }: ShipmentReferences,
+    atMost: number,
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const rows = await this.active.rows();
+    const ids = new Map<string, string[]>();
+    const of = (value: string) => ids.get(value) ?? [];
+    const found = (those: readonly string[], all: readonly ShipmentRow[]) => {
+      for (const { id, record } of all) {
+        for (const value of those) {
+          if (holds(record, field, value) && of(value).length < atMost) ids.set(value, [...of(value), id]);
+        }
+      }
+    };
+    const find = (those: readonly string[], limit: number) =>
+      rows.find({
+        filter: among(
+          scope,
+          those.map((value) => term(field, value)),
+        ),
+        limit,
+      });
+    for (const some of portions([...new Set(values)], REFERENCES_AT_ONCE)) {
+      const all = await find(some, some.length * atMost);
+      // Where one value may have taken the places of others, each is asked for alone.
+      if (all.length < some.length * atMost) found(some, all);
+      else await Promise.all(some.map(async (value) => found([value], await find([value], atMost))));
+    }
+    return ids;
   }
+}
+
+/** Rows that have any of the terms. */
+function among(scope: Scope, terms: readonly string[]): Filter {
+  const [only] = terms;
+  return { ...inScope(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
+}
+
+function holds(record: ShipmentRecord, field: ShipmentReferences['field'], value: string): boolean {
+  return field === 'container_number' ? record.container_numbers.includes(value) : record[field] === value;
+}
+
+function* portions<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
+  for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size);
 }
 
 /**
  * The filters of which each is one range of an index in the list's order, so that a page costs what it holds however
  * many shipments there are; together they are the filter asked for, and no shipment is in two of them.
  */
-function narrowed({ status }: ShipmentListQuery['filter']): readonly Filter[] {
+function narrowed({ status, external_id }: ShipmentListQuery['filter']): readonly Filter[] {
   const statuses = status && [...new Set(status)];
+  const of = external_id !== undefined && { terms: term('external_id', external_id) };
+  if (of) return [of];
   if (!statuses || statuses.length === SHIPMENT_STATUSES.length) return [{}];
-  return statuses.map((each) => ({ status: each }));
-}
-
-/** An external id is that of one shipment: nothing to sort, which leaves no choice of index. */
-function byExternalId(scope: Scope, external_id: string, status: ShipmentListQuery['filter']['status']): Query {
-  return { filter: { ...inScope(scope), external_id, ...(status && { status: { in: status } }) }, limit: 1 };
-}
-
-function onlyOne([row]: readonly ShipmentRow[], after: SortValues | undefined): QueryPage<ShipmentRecord> {
-  return { items: row === undefined || after !== undefined ? [] : [row.record], next: undefined };
+  return statuses.map((each) => ({ terms: term('status', each) }));
 }
 
 function newestFirst(a: ShipmentRow, b: ShipmentRow): number {

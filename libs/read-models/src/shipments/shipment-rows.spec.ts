@@ -24,8 +24,10 @@ describe('rows of shipments', () => {
         ...ACME,
         revision: 0,
         position: '0',
-        active: true,
-        house_bill: 'HB',
+        status: 'pending',
+        eta: null,
+        created_at: shipmentRecord(1).created_at,
+        terms: expect.arrayContaining(['status:pending', 'active:true', 'house_bill:HB', 'active_house_bill:HB']),
       }),
     ]);
   });
@@ -34,8 +36,17 @@ describe('rows of shipments', () => {
     const [before] = apply(created);
     expect(shipmentsModel.reads(delivered)).toEqual([`shp_${token(1)}`]);
     const [after] = apply(delivered, before);
-    expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', active: false, ...ACME });
+    expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME });
+    expect(after?.terms).toEqual(expect.arrayContaining(['status:delivered', 'active:false', 'house_bill:HB']));
+    expect(after?.terms).not.toEqual(expect.arrayContaining([expect.stringMatching('pending|true|active_house')]));
     expect(after?.record).toMatchObject({ status: 'delivered', version: 2, house_bill: 'HB' });
+  });
+
+  it('given a row of the version before, which has no terms, then one with all of them', () => {
+    const [before] = apply(created);
+    const [after] = apply(delivered, before);
+    const { terms: _terms, ...former } = before ?? ({} as ShipmentRow);
+    expect(apply(delivered, former as ShipmentRow)).toEqual([after]);
   });
 
   it('given a row, when an event comes that it reflects, then nothing', () => {

@@ -3,6 +3,7 @@ import type { Position } from '@tracking/ports';
 import { evolveRecord, shipmentIdOf, weightOfRecord } from '@tracking/shipments-domain';
 import type { ReadModel, ReadModelRow } from '../read-model.ts';
 import { SCOPE_FIELDS, scopeOf } from '../scope.ts';
+import { termsOf } from './shipment-terms.ts';
 
 /** One shipment; what lists filter and sort by stands beside the record. */
 export interface ShipmentRow extends ReadModelRow, Scope {
@@ -10,26 +11,22 @@ export interface ShipmentRow extends ReadModelRow, Scope {
   /** Of the last event that the row reflects. */
   readonly position: Position;
   readonly created_at: string;
+  readonly updated_at: string;
+  readonly eta: string | null;
   readonly status: ShipmentStatus;
-  /** Still on its way: neither delivered or beyond, nor cancelled. */
-  readonly active: boolean;
-  readonly external_id: string | null;
-  readonly house_bill: string | null;
-  readonly container_numbers: readonly string[];
+  readonly terms: readonly string[];
 }
-
-const ENDED: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
 /** Shipments as they are answered, one row each. */
 export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   name: 'shipments',
-  version: 1,
+  version: 2,
+  // Behind the id: what is filtered while such an index is walked, so that rows that are left out are not looked at.
   indexes: [
-    { name: 'by_created_at', fields: [...SCOPE_FIELDS, 'created_at', 'id'] },
-    { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', 'created_at', 'id'] },
-    { name: 'by_external_id', fields: [...SCOPE_FIELDS, 'external_id'] },
-    { name: 'by_house_bill', fields: [...SCOPE_FIELDS, 'house_bill', 'active'] },
-    { name: 'by_container', fields: [...SCOPE_FIELDS, 'container_numbers', 'active'], arrayField: 'container_numbers' },
+    { name: 'by_term', fields: [...SCOPE_FIELDS, 'terms', 'created_at', 'id'], arrayField: 'terms' },
+    { name: 'by_created_at', fields: [...SCOPE_FIELDS, 'created_at', 'id', 'eta'] },
+    { name: 'by_updated_at', fields: [...SCOPE_FIELDS, 'updated_at', 'id', 'created_at', 'status'] },
+    { name: 'by_eta', fields: [...SCOPE_FIELDS, 'eta', 'id', 'created_at', 'status'] },
   ],
   scoped: false,
 
@@ -47,7 +44,9 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     const record = evolveRecord(before?.record, event);
     return [
       {
-        ...searchable(record),
+        ...sortable(record),
+        // Rows of the version before have none.
+        terms: termsOf(record, before?.terms && before),
         ...scopeOf(scope),
         id: shipmentIdOf(stream),
         record,
@@ -60,8 +59,6 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   weight: ({ record }) => weightOfRecord(record),
 };
 
-/** What lists filter and sort by. */
-function searchable(record: ShipmentRecord) {
-  const { created_at, status, external_id, house_bill, container_numbers } = record;
-  return { created_at, status, active: !ENDED.includes(status), external_id, house_bill, container_numbers };
+function sortable({ created_at, updated_at, eta, status }: ShipmentRecord) {
+  return { created_at, updated_at, eta, status };
 }
