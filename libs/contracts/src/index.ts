@@ -5,6 +5,7 @@ export * from './errors.ts';
 export { type EventSamples, eventSamples } from './event-samples.ts';
 export * from './events.ts';
 export * from './exceptions.ts';
+export * from './explanation.ts';
 export * from './identity.ts';
 export * from './json.ts';
 export * from './milestone-catalog.ts';

@@ -1,12 +1,26 @@
-import { type ShipmentStatus, SHIPMENT_STATUSES, type Timestamp } from '@tracking/contracts';
+import { type ShipmentStatus, SHIPMENT_STATUSES, type StatusRule, type Timestamp } from '@tracking/contracts';
+import {
+  LOSABLE,
+  STRETCHES,
+  type LosableStatus,
+  type Stretch,
+  type TurningPoints,
+  isBehind,
+} from './milestone-meaning.ts';
 import type { TimelineEntry } from './state.ts';
-import { NEVER, RANK, type MilestoneSummary, earlier, firstAfter, firstFrom, later } from './milestone-summary.ts';
+import { firstPlace } from './timeline.ts';
+import { NEVER, RANK, type MilestoneSummary, earlier, firstFrom, later } from './milestone-summary.ts';
 
-/** How far one container has come, or the shipment without containers. */
-export interface ContainerProgress {
+/** A status, which milestone set it, and by which rule. */
+export interface DecidedStatus {
   readonly status: ShipmentStatus;
   /** Null when pending. */
   readonly milestone: TimelineEntry | null;
+  readonly rule: StatusRule;
+}
+
+/** How far one container has come, or the shipment without containers. */
+export interface ContainerProgress extends DecidedStatus {
   /** By rank: the earliest milestone that counts as this status. */
   readonly reached: readonly (TimelineEntry | undefined)[];
   readonly times: ContainerTimes;
@@ -22,16 +36,11 @@ export interface ContainerTimes {
 }
 
 /**
- * The highest rank among milestones, but:
- * - an arrival before a later `*_departed` was one on the way;
- * - so were availability, gate-out and delivery run before a later `rail_departed`;
- * - of available and unavailable the later one wins.
+ * The highest rank among what milestones count as (`STRETCHES`).
  * @param summaries the container's own milestones and those that name none
  */
 export function progressOf(summaries: readonly MilestoneSummary[]): ContainerProgress {
-  const departed = latest(summaries, 'departed');
-  const railDeparted = latest(summaries, 'railDeparted');
-  const unavailable = latest(summaries, 'unavailable');
+  const points = turningPointsOf(summaries);
   const reached: (TimelineEntry | undefined)[] = [];
   const reach = (rank: number, entry: TimelineEntry | undefined): void => {
     if (entry !== undefined) reached[rank] = earlier(reached[rank], entry);
@@ -40,16 +49,11 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
   let gateOut: TimelineEntry | undefined;
   let delivery: TimelineEntry | undefined;
   let emptyReturn: TimelineEntry | undefined;
-  for (const { fixed, arrived, discharged, available, out, gatedOut, delivered, emptyReturned } of summaries) {
+  for (const { fixed, losable, discharged, gatedOut, delivered, emptyReturned } of summaries) {
     for (let rank = 0; rank < fixed.length; rank++) reach(rank, fixed[rank]);
-    reach(RANK.in_transit, firstIfBefore(arrived[0], departed));
-    reach(RANK.arrived, firstFrom(arrived, departed));
-    reach(RANK.in_transit, firstIfBefore(firstAfter(available, unavailable), railDeparted));
-    reach(RANK.available_for_pickup, stillAvailable(available, unavailable, railDeparted));
-    reach(RANK.in_transit, firstIfBefore(out[0], railDeparted));
-    reach(RANK.out_for_delivery, firstFrom(out, railDeparted));
-    discharge = earlier(discharge, firstFrom(discharged, departed));
-    gateOut = earlier(gateOut, firstFrom(gatedOut, railDeparted));
+    for (const status of LOSABLE) if (losable[status].length > 0) reachLosable(losable[status], status, points, reach);
+    discharge = earlier(discharge, firstFrom(discharged, points.departed));
+    gateOut = earlier(gateOut, firstFrom(gatedOut, points.railDeparted));
     delivery = earlier(delivery, delivered);
     emptyReturn = earlier(emptyReturn, emptyReturned);
   }
@@ -57,6 +61,7 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
   return {
     status: statusAt(rank),
     milestone: reached[rank] ?? null,
+    rule: rank > 0 ? 'highest_rank' : 'no_milestone',
     reached,
     times: {
       discharged_at: timeOf(discharge),
@@ -68,12 +73,39 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
   };
 }
 
+/** What milestones of one status count as for a container: the earliest of each stretch of them, which are in order. */
+function reachLosable(
+  entries: readonly TimelineEntry[],
+  own: LosableStatus,
+  points: TurningPoints,
+  reach: (rank: number, entry: TimelineEntry | undefined) => void,
+): void {
+  let place = 0;
+  const stretches: readonly Stretch[] = STRETCHES[own];
+  for (const stretch of stretches) {
+    const first = entries[place];
+    if (first === undefined || isBehind(stretch, points, first.milestone.occurred_at)) continue;
+    if (stretch.status !== null) reach(RANK[stretch.status], first);
+    place = firstPlace(entries, ({ occurred_at }) => isBehind(stretch, points, occurred_at));
+  }
+  reach(RANK[own], entries[place]);
+}
+
+/** What takes from milestones of a container what they counted as. */
+export function turningPointsOf(summaries: readonly MilestoneSummary[]): TurningPoints {
+  return {
+    departed: latest(summaries, 'departed'),
+    railDeparted: latest(summaries, 'railDeparted'),
+    unavailable: latest(summaries, 'unavailable'),
+  };
+}
+
 /**
  * The shipment's progress from its containers': once all are delivered or beyond the lowest, before that the highest, but
  * at most `out_for_delivery`.
  * @param progresses at least one
  */
-export function overall(progresses: readonly ContainerProgress[]): Pick<ContainerProgress, 'status' | 'milestone'> {
+export function overall(progresses: readonly ContainerProgress[]): DecidedStatus {
   const ranks = progresses.map(({ status }) => RANK[status]);
   const lowest = Math.min(...ranks);
   if (lowest >= RANK.delivered) {
@@ -82,6 +114,7 @@ export function overall(progresses: readonly ContainerProgress[]): Pick<Containe
     return {
       status: statusAt(lowest),
       milestone: setters.reduce<TimelineEntry | undefined>(pickLater, undefined) ?? null,
+      rule: progresses.length === 1 ? 'highest_rank' : 'lowest_of_delivered',
     };
   }
   const highest = Math.max(...ranks);
@@ -90,7 +123,12 @@ export function overall(progresses: readonly ContainerProgress[]): Pick<Containe
   for (const { reached } of progresses) {
     for (let each = rank; each <= highest && rank > 0; each++) milestone = earlier(milestone, reached[each]);
   }
-  return { status: statusAt(rank), milestone: milestone ?? null };
+  return { status: statusAt(rank), milestone: milestone ?? null, rule: ruleOf(rank, highest) };
+}
+
+function ruleOf(rank: number, highest: number): StatusRule {
+  if (rank < highest) return 'not_all_delivered';
+  return rank > 0 ? 'highest_rank' : 'no_milestone';
 }
 
 function pickLater(a: TimelineEntry | undefined, b: TimelineEntry | null): TimelineEntry | undefined {
@@ -113,16 +151,4 @@ export function latest(
   let time = NEVER;
   for (const summary of summaries) if (summary[kind] > time) time = summary[kind];
   return time;
-}
-
-function firstIfBefore(entry: TimelineEntry | undefined, time: Timestamp): TimelineEntry | undefined {
-  return entry !== undefined && entry.milestone.occurred_at < time ? entry : undefined;
-}
-
-function stillAvailable(
-  available: readonly TimelineEntry[],
-  unavailable: Timestamp,
-  railDeparted: Timestamp,
-): TimelineEntry | undefined {
-  return railDeparted > unavailable ? firstFrom(available, railDeparted) : firstAfter(available, unavailable);
 }

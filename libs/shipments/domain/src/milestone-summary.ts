@@ -1,11 +1,6 @@
-import {
-  type MilestoneRules,
-  SHIPMENT_STATUSES,
-  type ShipmentStatus,
-  type Timestamp,
-  milestoneRules,
-} from '@tracking/contracts';
-import { type Route, isOnTheWay } from './route.ts';
+import { type MilestoneRules, SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp } from '@tracking/contracts';
+import { type LosableStatus, type Meaning, isDeparture } from './milestone-meaning.ts';
+import type { Route } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { firstPlace } from './timeline.ts';
 
@@ -16,24 +11,6 @@ export const RANK = Object.fromEntries(SHIPMENT_STATUSES.map((status, rank) => [
   Record<ShipmentStatus, number>
 >;
 
-/** What a milestone makes of the status: by the catalog, the mode and the load type. */
-export function statusOf({ status, status_by_mode, status_lcl }: MilestoneRules, route: Route): ShipmentStatus | null {
-  if (route.lcl && status_lcl !== undefined) return status_lcl;
-  return (route.mode === null ? undefined : status_by_mode?.[route.mode]) ?? status;
-}
-
-/** Whether goods that go by the mode leave by it. */
-export function isDeparture({ departure }: MilestoneRules, mode: Route['mode']): boolean {
-  if (departure === 'pick_up') return mode === 'road' || mode === 'courier';
-  return departure !== undefined;
-}
-
-/** The ship sailing on after it brought the goods: no departure of theirs. */
-export function isSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
-  if (location === null || location !== route.destination || route.destination === route.origin) return false;
-  return milestoneRules(code).departure === 'vessel';
-}
-
 /**
  * What one container's milestones say, or those that name none; filled in the order of the timeline. Two of them together
  * tell the progress of a container without looking at the milestones again, which is what makes two hundred containers
@@ -43,10 +20,12 @@ export class MilestoneSummary {
   /** By rank: the earliest whose status depends on no other milestone. */
   readonly fixed: (TimelineEntry | undefined)[] = [];
   /** In order of time: what later milestones may take the rank from. */
-  readonly arrived: TimelineEntry[] = [];
+  readonly losable: Readonly<Record<LosableStatus, TimelineEntry[]>> = {
+    arrived: [],
+    available_for_pickup: [],
+    out_for_delivery: [],
+  };
   readonly discharged: TimelineEntry[] = [];
-  readonly available: TimelineEntry[] = [];
-  readonly out: TimelineEntry[] = [];
   readonly gatedOut: TimelineEntry[] = [];
   /** The latest of their kind. */
   departed = NEVER;
@@ -70,23 +49,22 @@ export class MilestoneSummary {
   /**
    * @param entry actual, counted, and no earlier on the timeline than those before it
    * @param rules of its code
-   * @param status its `statusOf`
+   * @param meaning its own
    */
-  add(entry: TimelineEntry, rules: MilestoneRules, status: ShipmentStatus | null, route: Route): void {
+  add(entry: TimelineEntry, rules: MilestoneRules, meaning: Meaning, mode: Route['mode']): void {
     this.last = entry;
-    // It is only seen: the goods stayed behind.
-    if (isSailingOn(entry, route)) return;
+    if (meaning.rule === 'sailing_on') return;
     const { occurred_at } = entry.milestone;
     // An arrival before a departure was none of the shipment's; a pick-up says nothing of that.
     if (rules.departure !== undefined && rules.departure !== 'pick_up') this.departed = occurred_at;
     if (rules.departure === 'rail') this.railDeparted = occurred_at;
-    if (isDeparture(rules, route.mode)) this.firstDeparted ??= entry;
+    if (isDeparture(rules, mode)) this.firstDeparted ??= entry;
     if (rules.movement === 'journey') this.movement = entry;
-    this.addStep(entry, rules, route);
-    this.addStatus(entry, rules, status, route);
+    this.addStep(entry, rules, meaning);
+    this.addStatus(entry, meaning.status);
   }
 
-  private addStep(entry: TimelineEntry, rules: MilestoneRules, route: Route): void {
+  private addStep(entry: TimelineEntry, rules: MilestoneRules, meaning: Meaning): void {
     const { occurred_at } = entry.milestone;
     const { opens_exception, clears, takes_back, container_time, ends } = rules;
     if (opens_exception !== null) this.opening[opens_exception] = entry;
@@ -94,13 +72,13 @@ export class MilestoneSummary {
     if (clears === 'import') this.importCleared = occurred_at;
     if (takes_back === 'availability') this.unavailable = occurred_at;
     if (ends) this.ended ??= entry;
-    if (container_time !== undefined) this.addTime(container_time, entry, route);
+    if (container_time !== undefined) this.addTime(container_time, entry, meaning);
   }
 
-  private addTime(time: NonNullable<MilestoneRules['container_time']>, entry: TimelineEntry, route: Route): void {
+  private addTime(time: NonNullable<MilestoneRules['container_time']>, entry: TimelineEntry, { rule }: Meaning): void {
     switch (time) {
       case 'discharged_at':
-        if (!isOnTheWay(route, entry.milestone.location)) this.discharged.push(entry);
+        if (rule !== 'arrival_on_the_way') this.discharged.push(entry);
         break;
       case 'gated_out_at':
         this.gatedOut.push(entry);
@@ -114,33 +92,20 @@ export class MilestoneSummary {
     }
   }
 
-  private addStatus(entry: TimelineEntry, rules: MilestoneRules, status: ShipmentStatus | null, route: Route): void {
+  private addStatus(entry: TimelineEntry, status: ShipmentStatus | null): void {
     if (status === null || status === 'cancelled') return;
     if (RANK[status] >= RANK.in_transit) this.underWay ??= entry;
     // Feeds skip steps: nobody hands out what customs hold.
     if (RANK[status] >= RANK.available_for_pickup) this.importCleared = entry.milestone.occurred_at;
-    if (status === 'arrived') {
-      const isArrival = rules.takes_back !== 'availability';
-      if (isArrival && isOnTheWay(route, entry.milestone.location)) this.fix('in_transit', entry);
-      else this.arrived.push(entry);
-    } else if (status === 'available_for_pickup') this.available.push(entry);
-    else if (status === 'out_for_delivery') this.out.push(entry);
-    else this.fix(status, entry);
-  }
-
-  private fix(status: ShipmentStatus, entry: TimelineEntry): void {
-    this.fixed[RANK[status]] ??= entry;
+    const losable = (this.losable as Readonly<Partial<Record<ShipmentStatus, TimelineEntry[]>>>)[status];
+    if (losable === undefined) this.fixed[RANK[status]] ??= entry;
+    else losable.push(entry);
   }
 }
 
 /** The first entry not before a time, in a list sorted by time. */
 export function firstFrom(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
   return entries[firstPlace(entries, ({ occurred_at }) => occurred_at >= time)];
-}
-
-/** The first entry after a time. */
-export function firstAfter(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
-  return entries[firstPlace(entries, ({ occurred_at }) => occurred_at > time)];
 }
 
 export function earlier(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {

@@ -1,7 +1,7 @@
 import { type Leg, type LegFields, type ShipmentRecord, type Timestamp, milestoneRules } from '@tracking/contracts';
 import { type Route, isPlace } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
-import { isDeparture } from './milestone-summary.ts';
+import { isDeparture } from './milestone-meaning.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 export type Times = Pick<ShipmentRecord, 'etd' | 'eta' | 'atd' | 'ata' | 'legs'>;

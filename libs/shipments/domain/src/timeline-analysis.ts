@@ -1,7 +1,8 @@
 import { type MilestoneRules, type Timestamp, milestoneRules } from '@tracking/contracts';
-import { type Route, isOnTheWay } from './route.ts';
+import { type Meaning, isDeparture, meaningOf, whySetAside } from './milestone-meaning.ts';
+import type { Route } from './route.ts';
 import type { TimelineEntry } from './state.ts';
-import { NEVER, MilestoneSummary, isDeparture, isSailingOn, statusOf } from './milestone-summary.ts';
+import { NEVER, MilestoneSummary } from './milestone-summary.ts';
 
 /** The timeline, gone through once: everything derived about a shipment is told from this. In the timeline's order. */
 export interface TimelineAnalysis {
@@ -24,10 +25,7 @@ export interface TimelineAnalysis {
   readonly last: TimelineEntry | undefined;
 }
 
-/**
- * Retracted milestones count for nothing, nor do those that name a container which is not on the shipment.
- * @param timeline in its order
- */
+/** @param timeline in its order */
 export function analyseTimeline(
   timeline: readonly TimelineEntry[],
   route: Route,
@@ -36,10 +34,9 @@ export function analyseTimeline(
   const present = new Set(containers);
   const analysis = new AnalysisInProgress(route);
   for (const entry of timeline) {
-    const { classifier, container_number, retracted_at, superseded_at } = entry.milestone;
-    if (retracted_at !== null || (container_number !== null && !present.has(container_number))) continue;
-    if (classifier === 'estimated' && superseded_at === null) analysis.estimates.push(entry);
-    if (classifier === 'actual') analysis.addActual(entry);
+    if (whySetAside(entry.milestone, present) !== undefined) continue;
+    if (entry.milestone.classifier === 'actual') analysis.addActual(entry);
+    else analysis.estimates.push(entry);
   }
   return analysis;
 }
@@ -66,13 +63,13 @@ class AnalysisInProgress implements TimelineAnalysis {
   addActual(entry: TimelineEntry): void {
     const { code, container_number, occurred_at } = entry.milestone;
     const rules = milestoneRules(code);
-    const status = statusOf(rules, this.route);
+    const meaning = meaningOf(entry, rules, this.route);
     this.last = entry;
-    this.summaryOf(container_number).add(entry, rules, status, this.route);
-    if (status === 'cancelled') this.cancelled.push(entry);
+    this.summaryOf(container_number).add(entry, rules, meaning, this.route.mode);
+    if (meaning.status === 'cancelled') this.cancelled.push(entry);
     if (rules.takes_back === 'cancellation') this.confirmed = occurred_at;
-    if (rules.departure !== undefined) this.addDeparture(entry, rules);
-    this.addArrival(entry, rules, status === 'arrived' && rules.takes_back !== 'availability');
+    if (rules.departure !== undefined && meaning.rule !== 'sailing_on') this.addDeparture(entry, rules);
+    this.addArrival(entry, rules, meaning);
   }
 
   private summaryOf(container: string | null): MilestoneSummary {
@@ -83,13 +80,14 @@ class AnalysisInProgress implements TimelineAnalysis {
   }
 
   private addDeparture(entry: TimelineEntry, rules: MilestoneRules): void {
-    if (isSailingOn(entry, this.route)) return;
     this.legDepartures.push(entry);
     if (isDeparture(rules, this.route.mode)) this.departures.push(entry);
   }
 
-  private addArrival(entry: TimelineEntry, { leg_arrival }: MilestoneRules, isArrival: boolean): void {
-    if (isArrival || leg_arrival) this.legArrivals.push(entry);
-    if (isArrival && !isOnTheWay(this.route, entry.milestone.location)) this.arrivals.push(entry);
+  private addArrival(entry: TimelineEntry, { leg_arrival, takes_back }: MilestoneRules, meaning: Meaning): void {
+    const isOnTheWay = meaning.rule === 'arrival_on_the_way';
+    const isArrival = meaning.status === 'arrived' && takes_back !== 'availability';
+    if (isArrival || isOnTheWay || leg_arrival) this.legArrivals.push(entry);
+    if (isArrival) this.arrivals.push(entry);
   }
 }

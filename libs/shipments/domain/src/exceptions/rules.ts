@@ -3,7 +3,8 @@ import type { Derived, StatusSubject } from '../derive.ts';
 import type { ShipmentException } from '../events/event-data.ts';
 import { type ContainerProgress, latest } from '../container-progress.ts';
 import type { TimelineEntry } from '../state.ts';
-import { RANK, earlier, isSailingOn, later } from '../milestone-summary.ts';
+import { isSailingOn } from '../milestone-meaning.ts';
+import { RANK, earlier, later } from '../milestone-summary.ts';
 
 /** Something that is wrong now. */
 export interface Finding {
