@@ -1,4 +1,5 @@
 export { LeaderElectedJob, type LeaderElectedJobOptions } from './leader-elected-job.ts';
 export { pause, withDeadline } from './pause.ts';
+export { RecentLookUps, type RecentLookUpsOptions } from './recent-look-ups.ts';
 export { type RetryOptions, monotonicMs, retry } from './retry.ts';
 export { WakeUp } from './wake-up.ts';

@@ -2,9 +2,8 @@ import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import type { Actor, JsonObject, Timestamp, WorkspaceSettings } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
-import { monotonicMs } from '@tracking/resilience';
+import { RecentLookUps } from '@tracking/resilience';
 import { patched } from './merge-patch.ts';
-import { RecentSettings } from './recent-settings.ts';
 import { NOTHING_SET, setValuesOf, valuesOf } from './set-values.ts';
 import type { SetValues } from './set-values.ts';
 
@@ -45,16 +44,16 @@ export interface SettingsOptions {
 
 /** The settings of every workspace: a document each, under the workspace's id, once something was set. */
 export class SettingsOfWorkspaces {
-  readonly #recent: RecentSettings;
+  readonly #recent: RecentLookUps<StoredSettings>;
 
   private constructor(
     private readonly documents: Collection<SettingsDocument>,
-    elapsed: () => number,
+    elapsed?: () => number,
   ) {
-    this.#recent = new RecentSettings((workspaceId) => this.get(workspaceId), elapsed);
+    this.#recent = new RecentLookUps({ ...(elapsed && { elapsed }) });
   }
 
-  static async open({ documentStore, elapsed = monotonicMs }: SettingsOptions): Promise<SettingsOfWorkspaces> {
+  static async open({ documentStore, elapsed }: SettingsOptions): Promise<SettingsOfWorkspaces> {
     const documents = await documentStore.collection<SettingsDocument>({ name: 'workspace_settings', indexes: [] });
     return new SettingsOfWorkspaces(documents, elapsed);
   }
@@ -68,8 +67,8 @@ export class SettingsOfWorkspaces {
    * As they were at most five seconds ago, and in this process after its own changes: for whoever asks at every write.
    * @throws Unavailable when the document store does not answer in time, whatever was known before
    */
-  of(workspaceId: string): Promise<WorkspaceSettings> {
-    return this.#recent.of(workspaceId);
+  async of(workspaceId: string): Promise<WorkspaceSettings> {
+    return settings((await this.#recent.find(workspaceId, (id) => this.documents.get(id))) ?? NEVER_CHANGED);
   }
 
   /**

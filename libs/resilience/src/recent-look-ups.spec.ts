@@ -1,0 +1,78 @@
+import { Unavailable } from '@tracking/ports';
+import { RecentLookUps } from './recent-look-ups.ts';
+
+const FOUND = 'what is there';
+
+describe('what was looked up a moment ago', () => {
+  let now: number;
+  let lookups: number;
+  let recent: RecentLookUps<string>;
+  beforeEach(() => {
+    now = 1_000_000;
+    lookups = 0;
+    recent = new RecentLookUps({ elapsed: () => now, answeredWithinMs: 4_000 });
+  });
+  const find = (found: string | null = FOUND, takesMs = 0, key = 'a') =>
+    recent.find(key, async () => {
+      lookups += 1;
+      now += takesMs;
+      return found ?? undefined;
+    });
+
+  it('is used for three seconds from the beginning of its look-up', async () => {
+    await find(FOUND, 1_000);
+    now += 1_999;
+    await find();
+    expect(lookups).toBe(1);
+    now += 1;
+    await find();
+    expect(lookups).toBe(2);
+  });
+
+  it('is shared by all who ask meanwhile', async () => {
+    expect(await Promise.all(Array.from({ length: 20 }, () => find()))).toEqual(
+      Array.from({ length: 20 }, () => FOUND),
+    );
+    expect(lookups).toBe(1);
+  });
+
+  it('is not used where finding it took longer than four seconds', async () => {
+    expect(await find(FOUND, 4_000)).toBe(FOUND);
+    await expect(find(FOUND, 4_001, 'b')).rejects.toThrow(Unavailable);
+  });
+
+  it('is not waited for without end', async () => {
+    const hasty = new RecentLookUps({ elapsed: () => now, answeredWithinMs: 1 });
+    const never = () => new Promise<undefined>(() => undefined);
+    await expect(hasty.find('a', never)).rejects.toThrow(Unavailable);
+  });
+
+  it('is not remembered where the look-up failed', async () => {
+    await expect(recent.find('a', () => Promise.reject(new Unavailable('document store', 'x')))).rejects.toThrow();
+    expect(await find()).toBe(FOUND);
+  });
+
+  it('is forgotten where something holds of it, and nothing is known any more of what there was not', async () => {
+    await find('one', 0, 'a');
+    await find('two', 0, 'b');
+    await find(null, 0, 'c');
+    recent.forgetWhere((found) => found === 'one');
+    expect([await find('new', 0, 'a'), await find('new', 0, 'b'), await find('new', 0, 'c')]).toEqual([
+      'new',
+      'two',
+      'new',
+    ]);
+  });
+
+  it('is not kept from a look-up that was under way when it was forgotten', async () => {
+    for (const forget of [() => recent.forget('a'), () => recent.forgetWhere(() => true)]) {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const early = recent.find('a', () => promise);
+      forget();
+      resolve(FOUND);
+      expect(await early).toBe(FOUND);
+      expect(await find(null)).toBeUndefined();
+      recent.forget('a');
+    }
+  });
+});

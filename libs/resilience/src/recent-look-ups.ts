@@ -1,0 +1,96 @@
+import { Unavailable } from '@tracking/ports';
+import { LRUCache } from 'lru-cache';
+import { withDeadline } from './pause.ts';
+import { monotonicMs } from './retry.ts';
+
+/** What a look-up found is used this long, counted from its beginning. */
+const USED_FOR_MS = 3_000;
+/** A look-up that takes longer is given up, and what it finds is not used: nothing that is answered is older than 5 s. */
+const ANSWERED_WITHIN_MS = 4_000;
+/** Kept of what was found, and of what was not. */
+const MAX_KEPT = 10_000;
+
+export interface RecentLookUpsOptions {
+  /** Monotonic time in milliseconds. */
+  readonly elapsed?: () => number;
+  /** {@link ANSWERED_WITHIN_MS}, unless told. */
+  readonly answeredWithinMs?: number;
+}
+
+interface Kept<T> {
+  readonly found: T | undefined;
+  /** By the monotonic clock. */
+  readonly until: number;
+}
+
+/**
+ * What was looked up in the document store a moment ago: it is asked at most once per key and three seconds, and whatever
+ * was changed on another replica holds here within five, also where the store is slow.
+ */
+export class RecentLookUps<T> {
+  readonly #found = new LRUCache<string, Kept<T>>({ max: MAX_KEPT });
+  /** Apart from what was found, so that made-up keys never push out real ones. */
+  readonly #absent = new LRUCache<string, Kept<T>>({ max: MAX_KEPT });
+  /** Under way: whoever asks for the same shares one. */
+  readonly #lookUps = new Map<string, Promise<T | undefined>>();
+  readonly #elapsed: () => number;
+  readonly #answeredWithinMs: number;
+
+  constructor({ elapsed = monotonicMs, answeredWithinMs = ANSWERED_WITHIN_MS }: RecentLookUpsOptions = {}) {
+    this.#elapsed = elapsed;
+    this.#answeredWithinMs = answeredWithinMs;
+  }
+
+  /**
+   * What there is under the key; undefined where there is nothing.
+   * @throws Unavailable where the look-up takes too long; whatever `lookUp` throws
+   */
+  async find(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
+    const kept = this.#found.get(key) ?? this.#absent.get(key);
+    if (kept !== undefined && this.#elapsed() < kept.until) return kept.found;
+    return this.#lookUps.get(key) ?? this.#begin(key, lookUp);
+  }
+
+  /** Looks it up anew, whatever is under way: what that read may be of before. */
+  forget(key: string): void {
+    this.#found.delete(key);
+    this.#absent.delete(key);
+    this.#lookUps.delete(key);
+  }
+
+  /** The same for everything of which this holds, and for all of which nothing is known. */
+  forgetWhere(holds: (found: T) => boolean): void {
+    for (const [key, { found }] of this.#found) if (found !== undefined && holds(found)) this.#found.delete(key);
+    this.#absent.clear();
+    this.#lookUps.clear();
+  }
+
+  #begin(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
+    const began = this.#elapsed();
+    const finding = this.#inTime(began, lookUp(key))
+      .then((found) => {
+        if (this.#lookUps.get(key) === finding) this.#keep(key, { found, until: began + USED_FOR_MS });
+        return found;
+      })
+      .finally(() => {
+        if (this.#lookUps.get(key) === finding) this.#lookUps.delete(key);
+      });
+    this.#lookUps.set(key, finding);
+    return finding;
+  }
+
+  async #inTime(began: number, answer: Promise<T | undefined>): Promise<T | undefined> {
+    const withinMs = this.#answeredWithinMs;
+    const late = () => new Unavailable('document store', `did not answer within ${withinMs} ms`);
+    const found = await withDeadline(answer, withinMs, late);
+    // In a process that stood still its own timers are late as well.
+    if (this.#elapsed() - began > withinMs) throw late();
+    return found;
+  }
+
+  #keep(key: string, kept: Kept<T>): void {
+    const [kind, other] = kept.found === undefined ? [this.#absent, this.#found] : [this.#found, this.#absent];
+    kind.set(key, kept);
+    other.delete(key);
+  }
+}
