@@ -2,8 +2,8 @@ import type { Container, LastMilestone, Places, ShipmentRecord, ShipmentStatus }
 import { same } from './changes.ts';
 import { hasValidCheckDigit } from './references.ts';
 import { routeOf } from './route.ts';
-import { timesOf } from './schedule.ts';
-import { type ContainerProgress, overall, progressOf } from './container-progress.ts';
+import { type DecidedTimes, type TellEstimate, timesOf } from './schedule.ts';
+import { type ContainerProgress, type DecidedStatus, overall, progressOf } from './container-progress.ts';
 import type { Schedule, TimelineEntry } from './state.ts';
 import { RANK, type MilestoneSummary, later } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
@@ -37,35 +37,52 @@ export interface Cancellation {
 
 export interface Derived {
   readonly record: ShipmentRecord;
+  /** Of the record, and by which rules. */
+  readonly status: DecidedStatus;
+  readonly times: DecidedTimes;
   /** Undefined while nothing cancels it. */
   readonly cancellation: Cancellation | undefined;
   readonly subjects: readonly StatusSubject[];
   readonly analysis: TimelineAnalysis;
 }
 
-/** The shipment with all derived fields as its milestones make them, in whatever order these came. */
-export function derive(basis: Basis, places: Places): Derived {
+/**
+ * The shipment with all derived fields as its milestones make them, in whatever order these came.
+ * @param tell what became of estimates, for who wants to know why
+ */
+export function derive(basis: Basis, places: Places, tell?: TellEstimate): Derived {
   const { record, schedule, timeline, cancelled, revision } = basis;
   const analysis = analyseTimeline(timeline, routeOf(record, schedule.legs.value, places), record.container_numbers);
   const subjects = subjectsOf(analysis, record.container_numbers);
-  const times = timesOf(analysis, schedule, record, revision);
-  const { status, milestone } = overall(subjects.map(({ progress }) => progress));
-  const cancellation = cancellationOf(analysis, cancelled, status, record);
-  const setter = cancellation === undefined ? milestone : cancellation.milestone;
+  const times = timesOf(analysis, { schedule, before: record, revision }, tell);
+  const moved = overall(subjects.map(({ progress }) => progress));
+  const cancellation = cancellationOf(analysis, cancelled, moved.status, record);
+  const status = cancellation === undefined ? moved : cancelledBy(cancellation);
   return {
     record: {
       ...record,
-      status: cancellation === undefined ? status : 'cancelled',
-      status_milestone_id: setter?.milestone.id ?? null,
-      ...times,
-      original_eta: record.original_eta ?? times.eta,
+      status: status.status,
+      status_milestone_id: status.milestone?.milestone.id ?? null,
+      etd: times.etd.value,
+      eta: times.eta.value,
+      atd: times.atd.value,
+      ata: times.ata.value,
+      legs: times.legs,
+      original_eta: record.original_eta ?? times.eta.value,
       containers: containersOf(record, subjects),
       last_milestone: lastMilestone(analysis.last),
     },
+    status,
+    times,
     cancellation,
     subjects,
     analysis,
   };
+}
+
+function cancelledBy({ milestone }: Cancellation): DecidedStatus {
+  const rule = milestone === null ? 'cancelled_by_client' : 'cancelled_by_milestone';
+  return { status: 'cancelled', milestone, rule };
 }
 
 function subjectsOf({ unnamed, named }: TimelineAnalysis, containers: readonly string[]): readonly StatusSubject[] {

@@ -1,73 +1,126 @@
-import { type Leg, type LegFields, type ShipmentRecord, type Timestamp, milestoneRules } from '@tracking/contracts';
+import {
+  type Leg,
+  type LegFields,
+  type MilestoneRule,
+  type ShipmentRecord,
+  type TimeRule,
+  type Timestamp,
+  milestoneRules,
+} from '@tracking/contracts';
 import { type Route, isPlace } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import { isDeparture } from './milestone-meaning.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
-export type Times = Pick<ShipmentRecord, 'etd' | 'eta' | 'atd' | 'ata' | 'legs'>;
+/** A time of the shipment, and what set it. */
+export interface DecidedTime {
+  readonly value: Timestamp | null;
+  readonly rule: TimeRule;
+  readonly milestone: TimelineEntry | null;
+}
+
+export interface DecidedTimes {
+  readonly etd: DecidedTime;
+  readonly eta: DecidedTime;
+  readonly atd: DecidedTime;
+  readonly ata: DecidedTime;
+  readonly legs: readonly Leg[];
+}
+
+/** Told what became of an estimate that was weighed for a time: `etd`, `legs[0].eta`. */
+export type TellEstimate = (estimate: TimelineEntry, time: string, rule: MilestoneRule) => void;
+type TellOfOne = (estimate: TimelineEntry, rule: MilestoneRule) => void;
+
+/** What the schedule of a shipment is decided by. */
+export interface ScheduleBasis {
+  readonly schedule: Schedule;
+  /** The shipment before the command: what an actual time froze stays as it was. */
+  readonly before: ShipmentRecord;
+  /** Of the command's first event: what the client sets by it moves also a departure that has happened. */
+  readonly revision: number;
+}
 
 /**
  * Estimated and actual times of the shipment and of its legs. What the client sets and what estimates say are statements:
  * the newest that stands wins. Where the client gives the shipment no time itself, it is that of its first or last leg.
- * @param before the shipment before the command: what an actual time froze stays as it was
- * @param revision of the command's first event: what the client sets by it moves also a departure that has happened
+ * @param tell for who wants to know why
  */
 export function timesOf(
   analysis: TimelineAnalysis,
-  schedule: Schedule,
-  before: ShipmentRecord,
-  revision: number,
-): Times {
+  { schedule, before, revision }: ScheduleBasis,
+  tell?: TellEstimate,
+): DecidedTimes {
   const { route } = analysis;
   const containers = before.container_numbers;
-  const atd = timeOf(analysis.departures.find(at(route.origin)) ?? analysis.departures[0]);
+  const tellOf = (time: string): TellOfOne | undefined => tell && ((entry, rule) => tell(entry, time, rule));
+  const atd = departureOf(analysis);
   const ata = arrivalOf(analysis);
   const departures = analysis.estimates.filter((entry) => isEstimatedDeparture(entry, route));
   const arrivals = preferDestination(
     analysis.estimates.filter((entry) => isEstimatedArrival(entry, route)),
     (entry) => isEnd(entry, route, route.ends),
+    tellOf('eta'),
   );
   const { value: sent, written } = schedule.legs;
-  const legs = sent.map((leg, index): Leg => {
+  const weighed = sent.map((leg, index) => {
     const ends = { first: index === 0, last: index === sent.length - 1 };
-    const actual = legActuals(analysis, leg, ends, { atd, ata });
+    const actual = legActuals(analysis, leg, ends, { atd: atd.value, ata: ata.value });
     const present = before.legs[index] ?? leg;
-    const leaving = (entry: TimelineEntry) =>
-      at(leg.origin_port)(entry) || (ends.first && isEnd(entry, route, route.starts));
-    const reaching = (entry: TimelineEntry) =>
-      at(leg.destination_port)(entry) || (ends.last && isEnd(entry, route, route.ends));
-    const etd = newest(departures.filter(leaving), { value: leg.etd, written }, containers);
-    const eta = newest(arrivals.filter(reaching), { value: leg.eta, written }, containers);
-    return {
-      ...leg,
-      etd: actual.atd !== null && written !== revision ? present.etd : etd,
-      eta: actual.ata !== null && written !== revision ? present.eta : eta,
-      ...actual,
-    };
+    const leaving = departures.filter(
+      (entry) => at(leg.origin_port)(entry) || (ends.first && isEnd(entry, route, route.starts)),
+    );
+    const reaching = arrivals.filter(
+      (entry) => at(leg.destination_port)(entry) || (ends.last && isEnd(entry, route, route.ends)),
+    );
+    const tellEtd = tell && tellOf(`legs[${index}].etd`);
+    const tellEta = tell && tellOf(`legs[${index}].eta`);
+    const etd =
+      actual.atd !== null && written !== revision
+        ? frozen(present.etd, leaving, tellEtd)
+        : newest(leaving, { value: leg.etd, written }, containers, tellEtd);
+    const eta =
+      actual.ata !== null && written !== revision
+        ? frozen(present.eta, reaching, tellEta)
+        : newest(reaching, { value: leg.eta, written }, containers, tellEta);
+    return { etd, eta, leg: { ...leg, etd: etd.value, eta: eta.value, ...actual } };
   });
-  /** Expected at an end of the journey, and the event by which the client last said something of it. */
-  const expected = (
-    own: ClientSet<Timestamp | null>,
-    ofLeg: { readonly sent: Timestamp | null | undefined; readonly now: Timestamp | null | undefined },
-    estimates: readonly TimelineEntry[],
-  ): ClientSet<Timestamp | null> =>
-    own.value === null && ofLeg.sent != null
-      ? { value: ofLeg.now ?? null, written: Math.max(own.written, written) }
-      : { value: newest(estimates, own, containers), written: own.written };
-  const departure = expected(
-    schedule.etd,
-    { sent: sent[0]?.etd, now: legs[0]?.etd },
-    departures.filter((entry) => isEnd(entry, route, route.starts)),
-  );
-  const arrival = expected(
-    schedule.eta,
-    { sent: sent.at(-1)?.eta, now: legs.at(-1)?.eta },
-    arrivals.filter((entry) => isEnd(entry, route, route.ends)),
-  );
-  const etd = atd !== null && departure.written !== revision ? before.etd : departure.value;
-  const eta = ata !== null ? before.eta : arrival.value;
-  const whole = route.legs.map((leg) => ({ ...leg, etd, eta, atd, ata }));
-  return { etd, eta, atd, ata, legs: sent.length > 0 ? legs : whole };
+  /** Whether the first or last leg says it: the client gave it there, and not for the shipment itself. */
+  const isOfLeg = (own: ClientSet<Timestamp | null>, ofLeg: Timestamp | null | undefined): boolean =>
+    own.value === null && ofLeg != null;
+  const etdOfLeg = isOfLeg(schedule.etd, sent[0]?.etd);
+  const etdWritten = etdOfLeg ? Math.max(schedule.etd.written, written) : schedule.etd.written;
+  const leaving = departures.filter((entry) => isEnd(entry, route, route.starts));
+  const reaching = arrivals.filter((entry) => isEnd(entry, route, route.ends));
+  const etd =
+    atd.value !== null && etdWritten !== revision
+      ? frozen(before.etd, leaving, tellOf('etd'), atd.milestone)
+      : etdOfLeg
+        ? ofLeg(weighed[0]?.etd)
+        : newest(leaving, schedule.etd, containers, tellOf('etd'));
+  const eta =
+    ata.value !== null
+      ? frozen(before.eta, reaching, tellOf('eta'), ata.milestone)
+      : isOfLeg(schedule.eta, sent.at(-1)?.eta)
+        ? ofLeg(weighed.at(-1)?.eta)
+        : newest(reaching, schedule.eta, containers, tellOf('eta'));
+  const times = { etd: etd.value, eta: eta.value, atd: atd.value, ata: ata.value };
+  const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => ({ ...leg, ...times }));
+  return { etd, eta, atd, ata, legs };
+}
+
+/** It happened: estimates no longer move what was expected. */
+function frozen(
+  value: Timestamp | null,
+  estimates: readonly TimelineEntry[],
+  tell: TellOfOne | undefined,
+  milestone: TimelineEntry | null = null,
+): DecidedTime {
+  if (tell !== undefined) for (const entry of estimates) tell(entry, 'actual_time_known');
+  return { value, rule: 'actual_time_known', milestone };
+}
+
+function ofLeg(time: DecidedTime | undefined): DecidedTime {
+  return { value: time?.value ?? null, rule: 'of_leg', milestone: time?.milestone ?? null };
 }
 
 function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
@@ -78,13 +131,25 @@ function at(port: string | null): (entry: TimelineEntry) => boolean {
   return ({ milestone }) => port !== null && milestone.location === port;
 }
 
-/** The earliest arrival at the destination, else the earliest after the last departure. */
-function arrivalOf({ arrivals, departures, route }: TimelineAnalysis): Timestamp | null {
-  const departed = timeOf(departures.at(-1)) ?? '';
-  const arrived =
-    arrivals.find(at(route.destination)) ?? arrivals.find(({ milestone }) => milestone.occurred_at >= departed);
-  return timeOf(arrived);
+/** The earliest departure at the origin, else the earliest. */
+function departureOf({ departures, route }: TimelineAnalysis): DecidedTime {
+  return actualTime(departures.find(at(route.origin)), departures[0]);
 }
+
+/** The earliest arrival at the destination, else the earliest after the last departure. */
+function arrivalOf({ arrivals, departures, route }: TimelineAnalysis): DecidedTime {
+  const departed = timeOf(departures.at(-1)) ?? '';
+  const atPort = arrivals.find(at(route.destination));
+  return actualTime(atPort, atPort ?? arrivals.find(({ milestone }) => milestone.occurred_at >= departed));
+}
+
+function actualTime(atPort: TimelineEntry | undefined, other: TimelineEntry | undefined): DecidedTime {
+  const entry = atPort ?? other;
+  if (entry === undefined) return UNKNOWN;
+  return { value: timeOf(entry), rule: atPort === undefined ? 'earliest' : 'at_port', milestone: entry };
+}
+
+const UNKNOWN: DecidedTime = { value: null, rule: 'unknown', milestone: null };
 
 /** A leg's own: those at its ports; the first leg departs and the last one arrives also where no place is told. */
 function legActuals(
@@ -112,14 +177,14 @@ function legActuals(
   };
 }
 
-function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
+export function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): boolean {
   const { estimates_arrival } = milestoneRules(milestone.code);
   if (estimates_arrival === undefined || estimates_arrival === 'any_mode') return estimates_arrival !== undefined;
   const leg = route.legs.find((each) => each.destination_port === milestone.location) ?? route.legs.at(-1);
   return estimates_arrival.some((mode) => mode === route.mode || mode === leg?.mode);
 }
 
-function isEstimatedDeparture({ milestone }: TimelineEntry, route: Route): boolean {
+export function isEstimatedDeparture({ milestone }: TimelineEntry, route: Route): boolean {
   const leg = route.legs.find((each) => each.origin_port === milestone.location) ?? route.legs[0];
   const rules = milestoneRules(milestone.code);
   return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);
@@ -134,10 +199,15 @@ function isEnd({ milestone }: TimelineEntry, route: Route, ports: ReadonlySet<st
 function preferDestination(
   estimates: readonly TimelineEntry[],
   isForShipment: (entry: TimelineEntry) => boolean,
+  tell: TellOfOne | undefined,
 ): readonly TimelineEntry[] {
   const isDestination = (entry: TimelineEntry) => milestoneRules(entry.milestone.code).at_destination === true;
   if (!estimates.some((entry) => isDestination(entry) && isForShipment(entry))) return estimates;
-  return estimates.filter((entry) => isDestination(entry) || !isForShipment(entry));
+  return estimates.filter((entry) => {
+    const speaks = isDestination(entry) || !isForShipment(entry);
+    if (!speaks) tell?.(entry, 'destination_estimated');
+    return speaks;
+  });
 }
 
 /**
@@ -148,7 +218,8 @@ function newest(
   estimates: readonly TimelineEntry[],
   set: ClientSet<Timestamp | null>,
   containers: readonly string[],
-): Timestamp | null {
+  tell: TellOfOne | undefined,
+): DecidedTime {
   let unnamed: TimelineEntry | undefined;
   const named = new Map<string, TimelineEntry>();
   for (const entry of estimates) {
@@ -157,15 +228,32 @@ function newest(
     if (number === null) unnamed = newer(unnamed, entry);
     else named.set(number, newer(named.get(number), entry));
   }
-  if (named.size === 0) return timeOf(unnamed) ?? set.value;
-  const counted = containers.map((number) => {
-    const own = named.get(number);
-    return own === undefined ? unnamed : newer(unnamed, own);
-  });
-  return counted.reduce<Timestamp | null>((time, entry) => {
-    const estimate = timeOf(entry);
-    return estimate !== null && (time === null || estimate > time) ? estimate : time;
-  }, null);
+  const weighed = named.size === 0 ? [unnamed] : containers.map((number) => newestOf(unnamed, named.get(number)));
+  const chosen = weighed.reduce(laterTime, undefined);
+  if (tell !== undefined) {
+    for (const entry of estimates) tell(entry, ruleFor(entry, set.written, { weighed, chosen }));
+  }
+  if (chosen !== undefined) return { value: timeOf(chosen), rule: 'newest_estimate', milestone: chosen };
+  return set.value === null ? UNKNOWN : { value: set.value, rule: 'set_by_client', milestone: null };
+}
+
+function ruleFor(
+  entry: TimelineEntry,
+  setAt: number,
+  { weighed, chosen }: { readonly weighed: readonly unknown[]; readonly chosen: TimelineEntry | undefined },
+): MilestoneRule {
+  if (entry === chosen) return 'newest_estimate';
+  if (entry.written <= setAt) return 'set_by_client';
+  return weighed.includes(entry) ? 'later_estimate' : 'newer_estimate';
+}
+
+function laterTime(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return b.milestone.occurred_at > a.milestone.occurred_at ? b : a;
+}
+
+function newestOf(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
+  return b === undefined ? a : newer(a, b);
 }
 
 function newer(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
