@@ -30,6 +30,8 @@ export const ERROR_CODES = {
   not_found: 'not_found',
   already_delivered: 'conflict',
   cancelled_by_milestone: 'conflict',
+  milestone_retracted: 'conflict',
+  milestone_exists: 'conflict',
   workspace_exists: 'conflict',
   user_exists: 'conflict',
   user_not_active: 'conflict',

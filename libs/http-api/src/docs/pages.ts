@@ -62,6 +62,8 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   idempotency_in_progress: 'The first request with this Idempotency-Key is under way; see Retry-After.',
   already_delivered: 'It is delivered already.',
   cancelled_by_milestone: 'A milestone cancels the shipment; only what takes that one back reopens it.',
+  milestone_retracted: 'The milestone was taken back; what is retracted is not corrected.',
+  milestone_exists: 'Another milestone of the shipment has this external_id.',
   endpoint_not_verified: 'The URL of the webhook endpoint has not answered a challenge yet: verify it first.',
   secret_unreadable: 'A secret was stored or made under a SECRETS_KEY that is lost: make another.',
   endpoint_not_enabled: 'Deliveries are sent to enabled webhook endpoints only: enable it first.',

@@ -96,7 +96,7 @@ export function movesNothing(last: LastMilestones): boolean {
 
 /** The shipment with every field as the changes leave it. */
 export function applyChanges(record: ShipmentRecord, changes: Changes): ShipmentRecord {
-  // `milestone` tells of a correction; the shipment has no such field.
+  // `milestone` tells of a correction or a retraction; the shipment has no such field.
   const { containers, milestone: _, ...fields } = changes;
   const moved = Object.entries(fields as Record<string, Change<unknown>>).map(([field, { to }]) => [field, to]);
   const after: ShipmentRecord = { ...record, ...(Object.fromEntries(moved) as Partial<ShipmentRecord>) };

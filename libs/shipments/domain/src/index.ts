@@ -12,8 +12,10 @@ export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmen
 export type { CancelShipment } from './commands/cancel-shipment.ts';
 export type { CancellationAnswer, CancellationDecision } from './commands/cancellation.ts';
 export type { CommandContext, CommandResult, DecideContext, Decision } from './commands/command.ts';
+export type { CorrectMilestone, CorrectMilestoneAnswer, MilestonePatch } from './commands/correct-milestone.ts';
 export type { MilestoneDecision, RecordMilestone, RecordMilestoneAnswer } from './commands/record-milestone.ts';
 export type { ReopenShipment } from './commands/reopen-shipment.ts';
+export type { RetractMilestone, RetractMilestoneAnswer } from './commands/retract-milestone.ts';
 export {
   type AnswerOf,
   type CommandOf,

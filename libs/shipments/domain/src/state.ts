@@ -1,5 +1,12 @@
-import type { Environment, LegFields, Milestone, ShipmentRecord, Timestamp } from '@tracking/contracts';
-import type { GivenPorts, LastSent, ScheduleFields, ShipmentException } from './events/event-data.ts';
+import {
+  DomainError,
+  type Environment,
+  type LegFields,
+  type Milestone,
+  type ShipmentRecord,
+  type Timestamp,
+} from '@tracking/contracts';
+import type { GivenPorts, LastSent, Overridden, ScheduleFields, ShipmentException } from './events/event-data.ts';
 
 /** A milestone on the timeline, and when it came: what is newest goes by that, not by `occurred_at`. */
 export interface TimelineEntry {
@@ -8,6 +15,8 @@ export interface TimelineEntry {
   readonly recorded: number;
   /** Revision of the event since which it says what it says: a correction of its note alone states no time anew. */
   readonly written: number;
+  /** What a feed says otherwise: what repeats it is no news. It outlives the retraction of the milestone. */
+  readonly overridden: Overridden;
 }
 
 /** A value as the client set it last, and the revision of the event that did: only estimates after it move the answer. */
@@ -73,6 +82,13 @@ export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentSt
 /** The revision of the first event of a command that is in the stream; undefined if it appended nothing. */
 export function revisionOf(state: ShipmentState, commandId: string): number | undefined {
   return state.commands.findLast((command) => command.id === commandId)?.revision;
+}
+
+/** The entry of a milestone that a client names. @throws DomainError `not_found` where the shipment has none of that id */
+export function findEntry({ timeline }: ShipmentState, id: string): TimelineEntry {
+  const entry = timeline.find(({ milestone }) => milestone.id === id);
+  if (entry === undefined) throw new DomainError('not_found', 'There is no such milestone.');
+  return entry;
 }
 
 export function findMilestone(state: ShipmentState, id: string): Milestone | undefined {

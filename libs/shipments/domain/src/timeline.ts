@@ -1,5 +1,7 @@
 import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
+import type { Overridden } from './events/event-data.ts';
+import { isFeed, lastSent, overriddenAfter } from './last-sent.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 
 /** What an event changes on the timeline. */
@@ -12,30 +14,33 @@ export interface MilestoneChanges {
   /** Ids of estimates whose `superseded_at` becomes null. */
   readonly restored: readonly string[];
   readonly at: Timestamp;
+  /** Of the milestone; absent where it follows from what the timeline has. */
+  readonly overridden?: Overridden;
 }
 
 /** Puts a new or changed milestone into its place, and marks the estimates that it replaces. Changes the list. */
 export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {
-  const { milestone, superseded, restored, at } = changes;
+  const { milestone, superseded, restored, at, overridden } = changes;
   const place = changes.isNew ? -1 : timeline.findIndex((entry) => entry.milestone.id === milestone.id);
   const previous = timeline[place];
   if (place >= 0) timeline.splice(place, 1);
-  for (const [ids, superseded_at] of [
-    [superseded, at],
-    [restored, null],
-  ] as const) {
-    for (const id of ids) {
-      const other = timeline.findIndex((entry) => entry.milestone.id === id);
-      const entry = timeline[other];
-      if (entry !== undefined) timeline[other] = { ...entry, milestone: { ...entry.milestone, superseded_at } };
-    }
-  }
+  mark(timeline, superseded, at);
+  mark(timeline, restored, null);
   const becameActual = milestone.classifier === 'actual' && previous?.milestone.classifier !== 'actual';
   insert(timeline, {
     milestone,
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
     written: previous !== undefined && isSameStatement(previous.milestone, milestone) ? previous.written : revision,
+    overridden: overridden ?? overriddenAfter(previous, milestone),
   });
+}
+
+function mark(timeline: TimelineEntry[], ids: readonly string[], superseded_at: Timestamp | null): void {
+  for (const id of ids) {
+    const place = timeline.findIndex((entry) => entry.milestone.id === id);
+    const entry = timeline[place];
+    if (entry !== undefined) timeline[place] = { ...entry, milestone: { ...entry.milestone, superseded_at } };
+  }
 }
 
 /** Nearly all milestones come in the order they happened: looked for from the end. */
@@ -59,73 +64,104 @@ export function firstPlace(entries: readonly TimelineEntry[], isLate: (milestone
   return low;
 }
 
+/** The milestone that a posted one repeats. */
 export interface Duplicate {
-  readonly milestone: Milestone;
-  /** By its `external_id` it may be corrected; by its content there is nothing to correct. */
-  readonly by: 'external_id' | 'content';
+  readonly entry: TimelineEntry;
+  /**
+   * By its `external_id` it may be corrected; by its content there is nothing to correct. `overridden`: it repeats what a feed
+   * last sent of a milestone that a person has corrected or retracted since.
+   */
+  readonly by: 'external_id' | 'content' | 'overridden';
 }
 
 /**
  * The milestone that a new one repeats: with its `external_id`, else with the same code, time, container, location and
  * source, unless both have an `external_id`: then their sender tells them apart. An estimate that became an actual one at
  * the same time is no repetition. An estimate that was superseded since is one when a feed sends it again, since feeds
- * resend all they know; a person who comes back to it means it.
+ * resend all they know; a person who comes back to it means it, as one does who posts again what was retracted. What a
+ * feed repeats is told by what it last sent, too.
  */
 export function findDuplicate(timeline: readonly TimelineEntry[], input: MilestoneInput): Duplicate | undefined {
-  const { external_id, occurred_at } = input;
-  const byId = external_id === null ? undefined : timeline.find((entry) => isKnownAs(entry.milestone, external_id));
-  if (byId !== undefined) return { milestone: byId.milestone, by: 'external_id' };
-  for (let place = firstPlace(timeline, (milestone) => milestone.occurred_at >= occurred_at); ; place++) {
-    const milestone = timeline[place]?.milestone;
-    if (milestone?.occurred_at !== occurred_at) return undefined;
-    if (isRepeatedBy(milestone, input)) return { milestone, by: 'content' };
-  }
+  const byId = findByExternalId(timeline, input);
+  if (byId !== undefined) return { entry: byId, by: 'external_id' };
+  const byContent = findByContent(timeline, input);
+  if (byContent !== undefined) return { entry: byContent, by: 'content' };
+  if (!isFeed(input.source)) return undefined;
+  const entry = timeline.find((each) => isRepeatOfLastSent(each, input));
+  return entry && { entry, by: 'overridden' };
 }
 
-function isKnownAs(milestone: Milestone, external_id: string): boolean {
-  return milestone.external_id === external_id && milestone.retracted_at === null;
+/** One that is known by it now goes before one that a feed knew by it. */
+function findByExternalId(
+  timeline: readonly TimelineEntry[],
+  { external_id, source }: MilestoneInput,
+): TimelineEntry | undefined {
+  if (external_id === null) return undefined;
+  const stands = (known: (entry: TimelineEntry) => string | null | undefined) =>
+    timeline.find((entry) => entry.milestone.retracted_at === null && known(entry) === external_id);
+  const found = stands(({ milestone }) => milestone.external_id);
+  return found ?? (isFeed(source) ? stands(({ overridden }) => overridden.external_id) : undefined);
+}
+
+function findByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
+  const { occurred_at } = input;
+  for (let place = firstPlace(timeline, (milestone) => milestone.occurred_at >= occurred_at); ; place++) {
+    const entry = timeline[place];
+    if (entry?.milestone.occurred_at !== occurred_at) return undefined;
+    if (isRepeatedBy(entry.milestone, input)) return entry;
+  }
 }
 
 function isRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
   return (
     milestone.retracted_at === null &&
     (milestone.external_id === null || input.external_id === null) &&
-    (milestone.superseded_at === null || input.source !== 'manual') &&
+    (milestone.superseded_at === null || isFeed(input.source)) &&
     isSameStatement(milestone, input)
   );
 }
 
-/** Ids of the current estimates that a new one replaces: those for its code, container, location and source. */
-export function supersededBy(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
-  if (milestone.classifier !== 'estimated' || milestone.superseded_at !== null) return [];
-  return timeline
-    .filter((entry) => isCurrentEstimate(entry) && isSameSeries(entry.milestone, milestone))
-    .map((entry) => entry.milestone.id)
-    .filter((id) => id !== milestone.id);
+/** Of one that a person retracted or corrected. Under its own `external_id` a standing one was found before. */
+function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
+  const { retracted_at } = entry.milestone;
+  if (retracted_at === null && Object.keys(entry.overridden).length === 0) return false;
+  const sent = lastSent(entry);
+  const isToldApart = sent.external_id !== null && input.external_id !== null && sent.external_id !== input.external_id;
+  return !isToldApart && isSameStatement(sent, input);
 }
 
-/** Id of the estimate that is current again when the one that had replaced it leaves its series. */
+/** Ids of the current estimates that a new one replaces: those for its code, container, location and source. */
+export function supersededBy(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
+  if (!isCurrent(milestone)) return [];
+  return timeline
+    .map((entry) => entry.milestone)
+    .filter((other) => other.id !== milestone.id && isCurrent(other) && isSameSeries(other, milestone))
+    .map(({ id }) => id);
+}
+
+/** Id of the estimate that is current again when the one that had replaced it leaves its series, or is retracted. */
 export function restoredBy(
   timeline: readonly TimelineEntry[],
   previous: Milestone,
   milestone: Milestone,
 ): readonly string[] {
-  const stays = milestone.classifier === 'estimated' && isSameSeries(previous, milestone);
+  const stays = isEstimateOfSeries(milestone, previous);
   if (stays || previous.classifier !== 'estimated' || previous.superseded_at !== null) return [];
   let newest: TimelineEntry | undefined;
   for (const entry of timeline) {
-    if (entry.milestone.id === previous.id || !isEstimateOfSeries(entry, previous)) continue;
+    if (entry.milestone.id === previous.id || !isEstimateOfSeries(entry.milestone, previous)) continue;
     if (newest === undefined || entry.written > newest.written) newest = entry;
   }
   return newest === undefined ? [] : [newest.milestone.id];
 }
 
-function isEstimateOfSeries({ milestone }: TimelineEntry, series: Series): boolean {
+function isEstimateOfSeries(milestone: Milestone, series: Series): boolean {
   return milestone.classifier === 'estimated' && milestone.retracted_at === null && isSameSeries(milestone, series);
 }
 
-function isCurrentEstimate({ milestone }: TimelineEntry): boolean {
-  return milestone.classifier === 'estimated' && milestone.superseded_at === null && milestone.retracted_at === null;
+/** Whether it is an estimate that counts. */
+function isCurrent({ classifier, superseded_at, retracted_at }: Milestone): boolean {
+  return classifier === 'estimated' && superseded_at === null && retracted_at === null;
 }
 
 type Series = Pick<Milestone, 'code' | 'container_number' | 'location' | 'source'>;

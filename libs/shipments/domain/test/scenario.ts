@@ -11,12 +11,15 @@ import { DomainError } from '@tracking/contracts';
 import type {
   CancelShipment,
   CancellationDecision,
+  CorrectMilestone,
   DecideContext,
   Decision,
   MilestoneDecision,
   MilestoneInput,
+  MilestonePatch,
   RecordMilestone,
   ReopenShipment,
+  RetractMilestone,
   ShipmentCommand,
   ShipmentEvent,
   ShipmentEventBody,
@@ -86,9 +89,7 @@ export class Scenario {
     const context = this.context();
     const milestone = milestoneInput({ code, occurred_at: when ?? context.at, ...rest });
     const decision = this.run({ ...context, type: 'RecordMilestone', shipment_id: SHIPMENT_ID, milestone });
-    const found = this.state === undefined ? undefined : findMilestone(this.state, decision.milestoneId);
-    if (found === undefined) throw new Error('the decision names no milestone');
-    return { ...decision, milestone: found };
+    return { ...decision, milestone: this.milestone(decision.milestoneId) };
   }
 
   estimate(
@@ -97,6 +98,27 @@ export class Scenario {
     rest: Partial<MilestoneInput> = {},
   ): MilestoneDecision & { milestone: Milestone } {
     return this.post(code, when, { classifier: 'estimated', source: 'carrier', ...rest });
+  }
+
+  /** Corrects a milestone by hand. */
+  correct(
+    { id }: Pick<Milestone, 'id'>,
+    patch: MilestonePatch,
+  ): Decision<{ outcome: string }> & { milestone: Milestone } {
+    const command = { type: 'CorrectMilestone', shipment_id: SHIPMENT_ID, milestone_id: id, patch } as const;
+    return { ...this.run({ ...this.context(), ...command }), milestone: this.milestone(id) };
+  }
+
+  retract({ id }: Pick<Milestone, 'id'>): Decision<{ outcome: string }> & { milestone: Milestone } {
+    const command = { type: 'RetractMilestone', shipment_id: SHIPMENT_ID, milestone_id: id } as const;
+    return { ...this.run({ ...this.context(), ...command }), milestone: this.milestone(id) };
+  }
+
+  /** As it is now. */
+  milestone(id: string): Milestone {
+    const found = this.state === undefined ? undefined : findMilestone(this.state, id);
+    if (found === undefined) throw new Error(`there is no milestone ${id}`);
+    return found;
   }
 
   cancel(): CancellationDecision {
@@ -110,6 +132,7 @@ export class Scenario {
   run(command: CancelShipment | ReopenShipment): CancellationDecision;
   run(command: UpsertShipment): UpsertDecision;
   run(command: RecordMilestone): MilestoneDecision;
+  run(command: CorrectMilestone | RetractMilestone): Decision<{ outcome: string }>;
   run(command: ShipmentCommand): Decision {
     const decision = decide(command, this.state, contextFor(command.id));
     for (const event of stamp(command, decision.events, this.events.length)) {

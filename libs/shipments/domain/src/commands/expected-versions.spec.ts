@@ -10,6 +10,17 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
     type: 'RecordMilestone',
     milestone: milestoneInput({ code: 'gated_in', occurred_at: day(3) }),
   }),
+  CorrectMilestone: (scenario) => ({
+    ...about(scenario),
+    type: 'CorrectMilestone',
+    milestone_id: scenario.state?.timeline[0]?.milestone.id ?? '',
+    patch: { note: 'by phone' },
+  }),
+  RetractMilestone: (scenario) => ({
+    ...about(scenario),
+    type: 'RetractMilestone',
+    milestone_id: scenario.state?.timeline[0]?.milestone.id ?? '',
+  }),
   CancelShipment: (scenario) => ({ ...about(scenario), type: 'CancelShipment' }),
   ReopenShipment: (scenario) => ({ ...about(scenario), type: 'ReopenShipment' }),
 };

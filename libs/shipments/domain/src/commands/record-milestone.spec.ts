@@ -143,7 +143,7 @@ describe('recording', () => {
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
     const first = scenario.post('in_transit_checkpoint', day(1), { external_id: 'EV-1' }).milestone;
-    const entry = { milestone: first, recorded: 1, written: 1 };
+    const entry = { milestone: first, recorded: 1, written: 1, overridden: {} };
     scenario.state = { ...state, timeline: Array.from({ length: 5_000 }, () => entry) };
     expect(refusal(() => scenario.post('delivered', day(2)))).toMatchObject({
       code: 'limit_exceeded',

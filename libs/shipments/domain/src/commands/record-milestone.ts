@@ -1,22 +1,22 @@
-import {
-  type FieldError,
-  type Milestone,
-  type ShipmentRecord,
-  type Warning,
-  findMilestoneCode,
-} from '@tracking/contracts';
-import { changesBetween, lastBetween } from '../changes.ts';
+import type { FieldError, Milestone, Warning } from '@tracking/contracts';
 import { type MilestoneInput, checkMilestone } from '../check-milestone.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { refuseIfAny, whileCancelled } from '../decision.ts';
-import { type Derived, derive } from '../derive.ts';
-import type { Changes } from '../events/event-data.ts';
+import type { Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { reconcile } from '../exceptions/reconcile.ts';
-import { type ShipmentState, findMilestone } from '../state.ts';
-import { findDuplicate, isSameStatement, putMilestone, restoredBy, supersededBy } from '../timeline.ts';
-
+import { NOT_OVERRIDDEN, contentOf, isFeed, isSameContent, lastSent, overriddenBy, withNews } from '../last-sent.ts';
+import type { ShipmentState } from '../state.ts';
+import { type Duplicate, findDuplicate, isSameStatement } from '../timeline.ts';
 import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
+import {
+  type MilestoneAnswer,
+  answerMilestone,
+  catalogued,
+  decideMilestone,
+  portsKnownOf,
+  unknownContainer,
+  unusualForMode,
+} from './milestone-decision.ts';
 
 /** Records a milestone, corrects the one that has its `external_id`, or finds that it is known already. */
 export interface RecordMilestone extends CommandContext {
@@ -26,16 +26,11 @@ export interface RecordMilestone extends CommandContext {
 }
 
 interface RecordResult {
-  /** `existing`: a duplicate, nothing recorded; it may have taken the `external_id`. */
+  /** `existing`: nothing recorded; it may have taken the `external_id`, or the feed's word may be remembered. */
   readonly outcome: 'recorded' | 'corrected' | 'existing';
   readonly milestoneId: string;
 }
-export interface RecordMilestoneAnswer extends Pick<RecordResult, 'outcome'> {
-  readonly milestone: Milestone;
-  /** Of the shipment right after. */
-  readonly shipment_version: number;
-  readonly warnings: readonly Warning[];
-}
+export interface RecordMilestoneAnswer extends Pick<RecordResult, 'outcome'>, MilestoneAnswer {}
 export type MilestoneDecision = Decision<RecordResult>;
 
 export const recordMilestone: CommandHandler<RecordMilestone, RecordResult, Omit<RecordMilestoneAnswer, 'warnings'>> = {
@@ -52,11 +47,7 @@ export const recordMilestone: CommandHandler<RecordMilestone, RecordResult, Omit
     }
     return undefined;
   },
-  answer({ outcome, milestoneId }, after) {
-    const milestone = findMilestone(after, milestoneId);
-    if (milestone === undefined) throw new Error(`there is no milestone ${milestoneId} to answer`);
-    return { outcome, milestone, shipment_version: after.record.version };
-  },
+  answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
 };
 
 function decide(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
@@ -64,48 +55,34 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   const checked = checkMilestone(command.milestone, context.places, command.at, portsKnownOf(before));
   const input = checked.milestone;
   refuseIfAny([...checked.errors, ...unknownContainer(input, before)]);
+  const unusual = unusualForMode(input.code, before);
 
   const duplicate = findDuplicate(state.timeline, input);
-  const warnings = unusualForMode(input.code, before);
-  if (duplicate !== undefined && (duplicate.by === 'content' || isSameContent(duplicate.milestone, input))) {
+  if (duplicate === undefined) {
+    refuseIfAny(tooMany(state));
+    const milestone = recorded(command, input, context);
+    const outcome = { previous: undefined, milestone, overridden: NOT_OVERRIDDEN };
+    const { events, warnings } = decideMilestone(command.at, state, outcome, context);
     return {
-      outcome: 'existing',
-      milestoneId: duplicate.milestone.id,
-      events: taking(input.external_id, duplicate.milestone),
-      warnings: [...warnings, ...whileCancelled(before, before)],
+      outcome: 'recorded',
+      milestoneId: milestone.id,
+      events,
+      warnings: [...unusual, ...warnings],
       nextCheckAt: null,
     };
   }
-  const previous = duplicate?.milestone;
-  if (previous === undefined) refuseIfAny(tooMany(state));
 
-  const milestone = previous === undefined ? recorded(command, input, context) : corrected(previous, input);
-  const superseded = supersededBy(state.timeline, milestone);
-  const restored = previous === undefined ? [] : restoredBy(state.timeline, previous, milestone);
-  const timeline = state.timeline.slice();
-  const revision = before.version;
-  putMilestone(timeline, { milestone, isNew: previous === undefined, superseded, restored, at: command.at }, revision);
-  const derived = derive({ ...state, timeline, revision }, context.places);
-
-  const last = lastBetween(before, derived.record);
-  const events: ShipmentEventBody[] = [
-    previous === undefined
-      ? { type: 'milestone.recorded.v1', data: { milestone, supersedes: superseded, last } }
-      : {
-          type: 'milestone.corrected.v1',
-          data: { milestone, previous, supersedes: superseded, restores: restored, last },
-        },
-  ];
-  const changes = changesOf(before, derived, previous, milestone);
-  if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
-  events.push(...reconcile(state, derived, timeline, { ...context, at: command.at }));
-  return {
-    outcome: previous === undefined ? 'recorded' : 'corrected',
-    milestoneId: milestone.id,
-    events,
-    warnings: [...warnings, ...whileCancelled(before, derived.record)],
-    nextCheckAt: null,
-  };
+  const previous = duplicate.entry.milestone;
+  const { content, overridden } = sentAgain(duplicate, input);
+  const common = { milestoneId: previous.id, nextCheckAt: null };
+  const known = [...unusual, ...(isFeed(input.source) ? stillOverridden(duplicate, overridden) : [])];
+  if (duplicate.by !== 'external_id' || isSameContent(previous, content)) {
+    const events = remembered(duplicate, content, overridden);
+    return { ...common, outcome: 'existing', events, warnings: [...known, ...whileCancelled(before, before)] };
+  }
+  const milestone = corrected(previous, content);
+  const { events, warnings } = decideMilestone(command.at, state, { previous, milestone, overridden }, context);
+  return { ...common, outcome: 'corrected', events, warnings: [...known, ...warnings] };
 }
 
 function recorded(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {
@@ -125,58 +102,58 @@ function recorded(command: RecordMilestone, input: MilestoneInput, context: Deci
  * It stays the milestone that it was, when and by whom it was recorded included. One that says something new is the
  * current one again.
  */
-function corrected(previous: Milestone, input: MilestoneInput): Milestone {
-  const superseded_at = isSameStatement(previous, input) ? previous.superseded_at : null;
-  return { ...previous, ...catalogued(input), superseded_at, revision: previous.revision + 1 };
+export function corrected(previous: Milestone, content: MilestoneInput): Milestone {
+  const superseded_at = isSameStatement(previous, content) ? previous.superseded_at : null;
+  return { ...previous, ...catalogued(content), superseded_at, revision: previous.revision + 1 };
 }
 
-/** A milestone that came without an `external_id`, and now again with one, is known by that from now on. */
-function taking(external_id: string | null, previous: Milestone): readonly ShipmentEventBody[] {
-  if (external_id === null || previous.external_id !== null) return [];
-  const milestone = { ...previous, external_id };
-  const data = { milestone, previous, supersedes: [], restores: [], last: { containers: [] } };
+interface SentAgain {
+  readonly content: MilestoneInput;
+  readonly overridden: Overridden;
+}
+
+/** What a milestone says when it was sent again, and what of the feed's word stands back behind a person's then. */
+function sentAgain({ entry, by }: Duplicate, input: MilestoneInput): SentAgain {
+  const content = contentOf(entry.milestone);
+  if (by === 'overridden') return { content, overridden: entry.overridden };
+  if (by === 'content') {
+    // One that came without an external_id is known by this from now on.
+    const external_id = content.external_id ?? input.external_id;
+    return { content: { ...content, external_id }, overridden: entry.overridden };
+  }
+  if (!isFeed(input.source)) return { content: input, overridden: overriddenBy(input, lastSent(entry)) };
+  const news = withNews(entry, input);
+  return { content: news, overridden: overriddenBy(news, input) };
+}
+
+/** What is to be remembered of a repetition, which is no correction and is announced to nobody. */
+function remembered(
+  { entry }: Duplicate,
+  content: MilestoneInput,
+  overridden: Overridden,
+): readonly ShipmentEventBody[] {
+  const { milestone: previous } = entry;
+  const sent = { ...content, ...overridden };
+  if (isSameContent(previous, content) && isSameContent(lastSent(entry), sent)) return [];
+  const milestone = { ...previous, ...content };
+  const data = { milestone, previous, supersedes: [], restores: [], last: { containers: [] }, overridden };
   return [{ type: 'milestone.corrected.v1', data }];
 }
 
-function catalogued(input: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
-  const entry = findMilestoneCode(input.code);
-  if (entry === undefined) throw new Error(`${input.code} passed the check without being in the catalog`);
-  return { ...input, label: entry.label, sequence: entry.sequence };
-}
-
-function isSameContent(milestone: Milestone, input: MilestoneInput): boolean {
-  return (Object.keys(input) as (keyof MilestoneInput)[]).every((field) => milestone[field] === input[field]);
-}
-
-/** The correction of an actual milestone is announced too. */
-function changesOf(
-  before: ShipmentRecord,
-  derived: Derived,
-  previous: Milestone | undefined,
-  milestone: Milestone,
-): Changes | undefined {
-  const changes = changesBetween(before, derived.record);
-  if (previous?.classifier !== 'actual') return changes;
-  return { ...changes, milestone: { from: previous, to: milestone } };
-}
-
-function portsKnownOf({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
-  return [origin_port, destination_port, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
-}
-
-function unknownContainer({ container_number }: MilestoneInput, record: ShipmentRecord): readonly FieldError[] {
-  if (container_number === null || record.container_numbers.includes(container_number)) return [];
-  const message = `${container_number} is no container of this shipment.`;
-  return [{ param: 'container_number', code: 'unknown_container', message }];
+/** Tells a feed that a person's word stands against it. */
+function stillOverridden({ entry, by }: Duplicate, overridden: Overridden): readonly Warning[] {
+  const { id, retracted_at } = entry.milestone;
+  const fields = Object.keys(overridden);
+  if (by === 'content' || (by === 'external_id' && fields.length === 0)) return [];
+  const message =
+    retracted_at === null
+      ? `${id} was corrected by hand: ${fields.join(', ')} of it stays as it is.`
+      : `${id} was retracted: what repeats it is not recorded again.`;
+  return [{ code: 'overridden_by_user', param: null, message }];
 }
 
 function tooMany({ timeline }: ShipmentState): readonly FieldError[] {
   if (timeline.length < SHIPMENT_LIMITS.milestones) return [];
   const message = `A shipment has at most ${SHIPMENT_LIMITS.milestones} milestones.`;
   return [{ param: 'code', code: 'limit_exceeded', message }];
-}
-
-function unusualForMode(code: string, { mode }: ShipmentRecord): readonly Warning[] {
-  if (mode === null || findMilestoneCode(code)?.modes.includes(mode) !== false) return [];
-  return [{ code: 'code_unusual_for_mode', param: 'code', message: `${code} is unusual for ${mode}.` }];
 }

@@ -2,18 +2,23 @@ import { type Warning, requireVersion } from '@tracking/contracts';
 import { noSuchShipment } from '../decision.ts';
 import type { ShipmentState } from '../state.ts';
 import { type CancelShipment, cancelShipment } from './cancel-shipment.ts';
+import { type CorrectMilestone, correctMilestone } from './correct-milestone.ts';
 import type { CommandHandler, CommandResult, DecideContext, Decision } from './command.ts';
 import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
 import { type ReopenShipment, reopenShipment } from './reopen-shipment.ts';
+import { type RetractMilestone, retractMilestone } from './retract-milestone.ts';
 import { type UpsertShipment, upsertShipment } from './upsert-shipment.ts';
 
 /** Every command, each in a file of its own; the compiler asks for the handler of each. */
-export type ShipmentCommand = UpsertShipment | RecordMilestone | CancelShipment | ReopenShipment;
+export type ShipmentCommand =
+  UpsertShipment | RecordMilestone | CorrectMilestone | RetractMilestone | CancelShipment | ReopenShipment;
 export type CommandType = ShipmentCommand['type'];
 
 const HANDLERS = {
   UpsertShipment: upsertShipment,
   RecordMilestone: recordMilestone,
+  CorrectMilestone: correctMilestone,
+  RetractMilestone: retractMilestone,
   CancelShipment: cancelShipment,
   ReopenShipment: reopenShipment,
 } satisfies { readonly [Type in CommandType]: CommandHandler<CommandOf<Type>, CommandResult, object> };

@@ -10,6 +10,7 @@ import type {
   ShipmentRecord,
   Timestamp,
 } from '@tracking/contracts';
+import type { MilestoneInput } from '../check-milestone.ts';
 
 /** What every event carries beside its data, from the first day. */
 export interface EventMetadata {
@@ -39,6 +40,9 @@ export interface LastSent {
   readonly legs: readonly LegFields[];
 }
 
+/** Fields of a milestone as a feed last sent them, where a person's word stands instead. Empty where nothing was corrected. */
+export type Overridden = Partial<MilestoneInput>;
+
 export type Change<T> = { readonly from: T; readonly to: T };
 /** A container that differs: its number and the fields that moved; whole in the list where the other one lacks it. */
 export type ContainerChange = Pick<Container, 'number'> & Partial<Container>;
@@ -57,11 +61,12 @@ export type AnnouncedFields = Omit<
 /**
  * Client-visible fields that an event moved. `containers` holds only those that differ, matched by number: new ones stand
  * in `to` alone, removed ones in `from` alone, both whole; the others with the fields that moved. Their order is that of
- * `container_numbers`. `milestone` is there when an actual milestone was corrected; it is no field of the shipment.
+ * `container_numbers`. `milestone` is there when an actual milestone was corrected or, with `to` null, retracted; it is no field of the
+ * shipment.
  */
 export type Changes = { readonly [Field in keyof AnnouncedFields]?: Change<AnnouncedFields[Field]> } & {
   readonly containers?: Change<readonly ContainerChange[]>;
-  readonly milestone?: Change<Milestone>;
+  readonly milestone?: { readonly from: Milestone; readonly to: Milestone | null };
 };
 
 /** The `last_milestone`s that an event moves; they are answered, but never announced. */

@@ -1,12 +1,13 @@
 import type { Milestone } from '@tracking/contracts';
 import { applyLastMilestones } from '../changes.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
-import type { LastMilestones } from './event-data.ts';
+import type { LastMilestones, Overridden } from './event-data.ts';
 import { announceActual } from './milestone-recorded.ts';
 
 /**
- * A milestone sent again under its `external_id` with other content: its revision grows. Where the revision stays it only
- * took the `external_id` under which it came again.
+ * A milestone that says something else now, by a person's correction or because it was sent again under its `external_id`:
+ * its revision grows. Where the revision stays it only took the `external_id` under which it came again, or a feed came round
+ * to what a person had corrected.
  */
 export interface MilestoneCorrected {
   readonly type: 'milestone.corrected.v1';
@@ -17,17 +18,20 @@ export interface MilestoneCorrected {
     /** Ids of estimates that the previous content had replaced and the new one no longer does. */
     readonly restores: readonly string[];
     readonly last: LastMilestones;
+    /** Absent where it was stored before milestones could be corrected by hand: the timeline tells it from the sources then. */
+    readonly overridden?: Overridden;
   };
 }
 
 export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
   type: 'milestone.corrected.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
-  milestoneChanges: ({ milestone, supersedes, restores }) => ({
+  milestoneChanges: ({ milestone, supersedes, restores, overridden }) => ({
     milestone,
     isNew: false,
     superseded: supersedes,
     restored: restores,
+    ...(overridden !== undefined && { overridden }),
   }),
   // The correction of an actual one stands in the changes of the `shipment.changed.v1` that follows.
   announce: ({ milestone, previous }) => (previous.classifier === 'actual' ? undefined : announceActual(milestone)),

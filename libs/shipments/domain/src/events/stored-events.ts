@@ -4,6 +4,7 @@ import { type ExceptionOpened, exceptionOpened } from './exception-opened.ts';
 import { type ExceptionResolved, exceptionResolved } from './exception-resolved.ts';
 import { type MilestoneCorrected, milestoneCorrected } from './milestone-corrected.ts';
 import { type MilestoneRecorded, milestoneRecorded } from './milestone-recorded.ts';
+import { type MilestoneRetracted, milestoneRetracted } from './milestone-retracted.ts';
 import { type ShipmentCancelled, shipmentCancelled } from './shipment-cancelled.ts';
 import { type ShipmentChanged, shipmentChanged } from './shipment-changed.ts';
 import { type ShipmentCreated, shipmentCreated } from './shipment-created.ts';
@@ -21,6 +22,7 @@ export type ShipmentEventBody =
   | ShipmentChanged
   | MilestoneRecorded
   | MilestoneCorrected
+  | MilestoneRetracted
   | ExceptionOpened
   | ExceptionResolved;
 export type ShipmentEventType = ShipmentEventBody['type'];
@@ -38,6 +40,7 @@ const DESCRIPTORS: {
   'shipment.changed.v1': shipmentChanged,
   'milestone.recorded.v1': milestoneRecorded,
   'milestone.corrected.v1': milestoneCorrected,
+  'milestone.retracted.v1': milestoneRetracted,
   'exception.opened.v1': exceptionOpened,
   'exception.resolved.v1': exceptionResolved,
 };

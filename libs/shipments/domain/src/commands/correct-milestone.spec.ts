@@ -1,0 +1,271 @@
+import { A, B, C, type Scenario, dataOf, day, refusal, types, voyage } from '../../test/scenario.ts';
+import { type Decision, type ShipmentEvent, announcementOf } from '../index.ts';
+
+const announced = ({ events }: Decision) =>
+  events.map((event) => announcementOf({ ...event, revision: 0 } as ShipmentEvent)?.type);
+const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
+const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.milestone(id).superseded_at !== null;
+
+describe('a correction by hand', () => {
+  it('sets the fields that it names, clears those that are null, and leaves the others', () => {
+    const scenario = voyage({ container_numbers: [A, B] });
+    const first = scenario.post('vessel_departed', day(2), {
+      source: 'carrier',
+      location: 'CNSHA',
+      external_id: 'EV-1',
+      container_number: A,
+      vessel: 'EVER GIVEN',
+      note: 'late',
+    }).milestone;
+    const decision = scenario.correct(first, {
+      code: 'gated_in',
+      occurred_at: day(1),
+      location: 'us lax',
+      container_number: 'csqu 305438-3',
+      note: null,
+      reason_code: 'carrier_data_incorrect',
+    });
+    expect(decision).toMatchObject({ outcome: 'corrected', warnings: [] });
+    expect(decision.milestone).toEqual({
+      ...first,
+      code: 'gated_in',
+      label: 'Gated in',
+      sequence: 40,
+      occurred_at: day(1),
+      location: 'USLAX',
+      timezone: 'America/Los_Angeles',
+      container_number: B,
+      note: null,
+      reason_code: 'carrier_data_incorrect',
+      revision: 2,
+    });
+    expect(scenario.container(A).status).toBe('pending');
+    expect(scenario.container(B).status).toBe('at_origin');
+  });
+
+  it('is announced with what it was and is, and with all that it moves', () => {
+    const scenario = voyage();
+    const first = scenario.post('vessel_departed', day(2)).milestone;
+    const decision = scenario.correct(first, { occurred_at: day(3) });
+    expect(announced(decision)).toEqual([undefined, 'shipment.updated']);
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+      milestone: { from: first, to: decision.milestone },
+      atd: { from: day(2), to: day(3) },
+    });
+  });
+
+  it('that makes an estimate an actual one records it', () => {
+    const scenario = voyage();
+    const estimate = scenario.estimate('vessel_arrived', day(20)).milestone;
+    const decision = scenario.correct(estimate, { classifier: 'actual' });
+    expect(announced(decision)).toEqual(['milestone.recorded', 'shipment.updated']);
+    expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(20) });
+  });
+
+  it('that changes nothing stores nothing', () => {
+    const scenario = voyage();
+    const first = scenario.post('gated_in', day(2), { location: 'Pier 4' }).milestone;
+    const decision = scenario.correct(first, { location: ' Pier 4', occurred_at: day(2), classifier: 'actual' });
+    expect(decision).toMatchObject({ outcome: 'unchanged', events: [], milestone: first });
+    expect(scenario.correct(first, {}).events).toEqual([]);
+  });
+
+  it('of the place takes its time zone along, unless that was given', () => {
+    const scenario = voyage();
+    const [known, given] = [
+      scenario.post('gated_in', day(2), { location: 'CNSHA' }).milestone,
+      scenario.post('vessel_departed', day(3), { location: 'CNSHA', timezone: 'Asia/Tokyo' }).milestone,
+    ];
+    expect(scenario.correct(known, { location: 'SGSIN' }).milestone.timezone).toBe('Asia/Singapore');
+    expect(scenario.correct(known, { location: 'somewhere' }).milestone.timezone).toBeNull();
+    expect(scenario.correct(given, { location: 'SGSIN' }).milestone.timezone).toBe('Asia/Tokyo');
+    expect(scenario.correct(given, { timezone: null }).milestone.timezone).toBe('Asia/Singapore');
+  });
+
+  it('is checked as what is posted is, with every faulty field at once', () => {
+    const scenario = voyage({ container_numbers: [A] });
+    const estimate = scenario.estimate('vessel_arrived', '2027-01-01T00:00:00.000Z').milestone;
+    const faulty = { code: 'nonsense', classifier: 'actual', container_number: C, reason_code: 'because' } as const;
+    const error = refusal(() => scenario.correct(estimate, faulty));
+    expect(error.code).toBe('validation_failed');
+    expect(error.details.map(({ param, code }) => `${param} ${code}`)).toEqual([
+      'code unknown_code',
+      'reason_code invalid_value',
+      'occurred_at timestamp_in_future',
+      'container_number unknown_container',
+    ]);
+    const warned = scenario.correct(estimate, { code: 'flight_arrived' });
+    expect(warnings(warned)).toEqual(['code_unusual_for_mode']);
+  });
+
+  it('of one whose container was taken off the shipment needs no other container', () => {
+    const scenario = voyage({ container_numbers: [A] });
+    const first = scenario.post('gated_in', day(2), { container_number: A }).milestone;
+    scenario.upsert({ container_numbers: [B] });
+    expect(scenario.correct(first, { note: 'x' }).milestone).toMatchObject({ container_number: A, note: 'x' });
+    expect(refusal(() => scenario.correct(first, { container_number: A })).code).toBe('validation_failed');
+    scenario.correct(first, { container_number: null });
+    expect(scenario.record.status).toBe('at_origin');
+  });
+
+  it('cannot give it the external_id of another one that stands', () => {
+    const scenario = voyage();
+    const first = scenario.post('gated_in', day(2), { external_id: 'EV-1' }).milestone;
+    const second = scenario.post('vessel_departed', day(3), { external_id: 'EV-2' }).milestone;
+    expect(refusal(() => scenario.correct(second, { external_id: 'EV-1' })).code).toBe('milestone_exists');
+    scenario.retract(first);
+    expect(scenario.correct(second, { external_id: 'EV-1' }).milestone.external_id).toBe('EV-1');
+  });
+
+  it('finds only milestones of the shipment that stand', () => {
+    const scenario = voyage();
+    const first = scenario.post('gated_in', day(2)).milestone;
+    expect(refusal(() => scenario.correct({ id: 'mst_none' }, { note: 'x' })).code).toBe('not_found');
+    scenario.retract(first);
+    expect(refusal(() => scenario.correct(first, { note: 'x' })).code).toBe('milestone_retracted');
+  });
+
+  it('on a cancelled shipment is stored and warns', () => {
+    const scenario = voyage();
+    const first = scenario.post('gated_in', day(2)).milestone;
+    scenario.cancel();
+    expect(warnings(scenario.correct(first, { occurred_at: day(1) }))).toEqual(['shipment_cancelled']);
+    expect(scenario.record.status).toBe('cancelled');
+  });
+
+  it('of what cancels a shipment reopens it', () => {
+    const scenario = voyage();
+    const cancelled = scenario.post('booking_cancelled', day(5)).milestone;
+    expect(scenario.record.status).toBe('cancelled');
+    scenario.correct(cancelled, { code: 'booking_confirmed' });
+    expect(scenario.record.status).toBe('booked');
+  });
+
+  describe('of estimates', () => {
+    it('of the current one moves the eta, and of its note does not', () => {
+      const scenario = voyage();
+      const first = scenario.estimate('vessel_arrived', day(20)).milestone;
+      scenario.upsert({ eta: day(18) });
+      scenario.correct(first, { note: 'x' });
+      expect(scenario.record.eta).toBe(day(18));
+      scenario.correct(first, { occurred_at: day(22) });
+      expect(scenario.record.eta).toBe(day(22));
+    });
+
+    it('out of its series makes the one before current again, and supersedes in the new one', () => {
+      const scenario = voyage();
+      const older = scenario.estimate('vessel_arrived', day(20)).milestone;
+      const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
+      const elsewhere = scenario.estimate('vessel_arrived', day(10), { location: 'SGSIN' }).milestone;
+      const decision = scenario.correct(newer, { location: 'SGSIN' });
+      expect(dataOf(decision, 'milestone.corrected.v1')).toMatchObject({
+        supersedes: [elsewhere.id],
+        restores: [older.id],
+      });
+      expect([older, newer, elsewhere].map((each) => isSuperseded(scenario, each))).toEqual([false, false, true]);
+      expect(scenario.record.eta).toBe(day(20));
+    });
+  });
+});
+
+describe('the word of a feed against that of a person', () => {
+  const arrival = { source: 'carrier', location: 'USLAX', external_id: 'EV-1' } as const;
+
+  /** An arrival as a feed sent it on the 20th and a person corrected it to the 21st. */
+  function disputed(rest: object = arrival) {
+    const scenario = voyage();
+    const first = scenario.post('vessel_arrived', day(20), { source: 'carrier', ...rest }).milestone;
+    const { milestone } = scenario.correct(first, { occurred_at: day(21) });
+    return { scenario, milestone };
+  }
+  const resent = { outcome: 'existing', events: [], warnings: [{ code: 'overridden_by_user', param: null }] };
+
+  it.each([
+    ['under its external_id', arrival],
+    ['by its content', { source: 'carrier', location: 'USLAX' }],
+  ])('what it repeats %s changes nothing, however often', (_, rest) => {
+    const { scenario, milestone } = disputed(rest);
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(scenario.post('vessel_arrived', day(20), rest as typeof arrival)).toMatchObject({ ...resent, milestone });
+    }
+    expect(scenario.record.ata).toBe(day(21));
+    expect(scenario.state?.timeline).toHaveLength(1);
+  });
+
+  it('what it repeats is told by what it sent last, also where its external_id was corrected', () => {
+    const { scenario, milestone } = disputed();
+    scenario.correct(milestone, { external_id: 'OURS-1' });
+    const again = scenario.post('vessel_arrived', day(20), arrival);
+    expect(again).toMatchObject({ ...resent, milestoneId: milestone.id });
+    const moved = scenario.post('vessel_arrived', day(23), arrival);
+    expect(moved).toMatchObject({ outcome: 'corrected', milestone: { occurred_at: day(23), external_id: 'OURS-1' } });
+  });
+
+  it('what is new for it counts, and leaves what was corrected besides', () => {
+    const { scenario, milestone } = disputed();
+    scenario.correct(milestone, { location: 'USNYC', note: 'seen at the pier' });
+    const moved = scenario.post('vessel_arrived', day(22), arrival);
+    expect(moved).toMatchObject({
+      outcome: 'corrected',
+      warnings: [{ code: 'overridden_by_user', message: expect.stringContaining('location') }],
+      milestone: { occurred_at: day(22), location: 'USNYC', note: 'seen at the pier', revision: 4 },
+    });
+    // That is what it sent last now.
+    expect(scenario.post('vessel_arrived', day(22), arrival)).toMatchObject({ ...resent, milestone: moved.milestone });
+    expect(scenario.post('vessel_arrived', day(20), arrival).milestone.occurred_at).toBe(day(20));
+  });
+
+  it('one that comes round to the correction is remembered, and told to nobody', () => {
+    const { scenario, milestone } = disputed();
+    const agreed = scenario.post('vessel_arrived', day(21), arrival);
+    expect(agreed).toMatchObject({ outcome: 'existing', warnings: [], milestone });
+    expect(types(agreed)).toEqual(['milestone.corrected.v1']);
+    expect(announced(agreed)).toEqual([undefined]);
+    expect(scenario.post('vessel_arrived', day(21), arrival)).toMatchObject({ events: [], warnings: [] });
+    // Which it had not said since.
+    expect(scenario.post('vessel_arrived', day(20), arrival)).toMatchObject({ outcome: 'corrected', warnings: [] });
+  });
+
+  it('a correction taken back by hand is none', () => {
+    const { scenario, milestone } = disputed();
+    scenario.correct(milestone, { occurred_at: day(20) });
+    expect(scenario.post('vessel_arrived', day(20), arrival)).toMatchObject({ events: [], warnings: [] });
+  });
+
+  it('a classifier and its time are one word: an actual one never comes to lie in the future', () => {
+    const scenario = voyage();
+    const estimate = { ...arrival, classifier: 'estimated' } as const;
+    const first = scenario.post('vessel_arrived', day(20), estimate).milestone;
+    scenario.correct(first, { classifier: 'actual' });
+    expect(scenario.post('vessel_arrived', day(20), estimate)).toMatchObject(resent);
+    const later = scenario.post('vessel_arrived', '2027-01-01T00:00:00.000Z', estimate);
+    expect(later.milestone).toMatchObject({ classifier: 'estimated', occurred_at: '2027-01-01T00:00:00.000Z' });
+    expect(scenario.record).toMatchObject({ ata: null, eta: '2027-01-01T00:00:00.000Z' });
+  });
+
+  it('a person who posts under its external_id corrects it too', () => {
+    const scenario = voyage();
+    const { id } = scenario.post('vessel_arrived', day(20), arrival).milestone;
+    const byHand = { ...arrival, source: 'manual' } as const;
+    expect(scenario.post('vessel_arrived', day(21), byHand)).toMatchObject({ outcome: 'corrected', warnings: [] });
+    const again = scenario.post('vessel_arrived', day(20), arrival);
+    expect(again).toMatchObject({ ...resent, milestone: { id, occurred_at: day(21), source: 'manual' } });
+    const moved = scenario.post('vessel_arrived', day(23), arrival);
+    expect(moved.milestone).toMatchObject({ id, occurred_at: day(23), source: 'carrier' });
+  });
+
+  it('a person who repeats what was corrected means it', () => {
+    const scenario = voyage();
+    const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
+    scenario.correct(first, { occurred_at: day(21) });
+    const again = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
+    expect(again).toMatchObject({ outcome: 'corrected', warnings: [], milestone: { occurred_at: day(20) } });
+  });
+
+  it('another milestone of the feed is another one', () => {
+    const { scenario } = disputed();
+    const other = { ...arrival, external_id: 'EV-2' } as const;
+    expect(scenario.post('vessel_arrived', day(20), other).outcome).toBe('recorded');
+    expect(scenario.post('discharged', day(20), { source: 'carrier', location: 'USLAX' }).outcome).toBe('recorded');
+  });
+});

@@ -1,0 +1,246 @@
+import { A, B, type Scenario, dataOf, day, refusal, types, voyage } from '../../test/scenario.ts';
+import { type Decision, type ShipmentEvent, announcementOf, fold } from '../index.ts';
+
+const announced = ({ events }: Decision) =>
+  events.map((event) => announcementOf({ ...event, revision: 0 } as ShipmentEvent)?.type);
+const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.milestone(id).superseded_at !== null;
+
+describe('a retraction', () => {
+  it('takes back what the milestone did, and tells so', () => {
+    const scenario = voyage({ container_numbers: [A] });
+    const gatedIn = scenario.post('gated_in', day(1)).milestone;
+    const first = scenario.post('vessel_departed', day(2), { location: 'CNSHA' }).milestone;
+    const decision = scenario.retract(first);
+    expect(decision.milestone).toEqual({ ...first, retracted_at: '2026-06-01T00:04:00.000Z', revision: 2 });
+    expect(types(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
+    expect(announced(decision)).toEqual(['milestone.retracted', 'shipment.updated']);
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+      milestone: { from: first, to: null },
+      status: { from: 'in_transit', to: 'at_origin' },
+      atd: { from: day(2), to: null },
+    });
+    expect(scenario.record).toMatchObject({ status: 'at_origin', atd: null, last_milestone: { id: gatedIn.id } });
+    expect(scenario.container(A)).toMatchObject({ status: 'at_origin', last_milestone: { id: gatedIn.id } });
+  });
+
+  it('is announced also where nothing of the shipment moves; that of an estimate by what it moves', () => {
+    const scenario = voyage();
+    scenario.post('vessel_departed', day(2));
+    const gatedIn = scenario.retract(scenario.post('gated_in', day(1)).milestone);
+    expect(Object.keys(dataOf(gatedIn, 'shipment.changed.v1')?.changes ?? {})).toEqual(['milestone']);
+    const planned = scenario.post('delivered', day(30), { classifier: 'planned' }).milestone;
+    expect(announced(scenario.retract(planned))).toEqual([undefined]);
+    const estimated = scenario.retract(scenario.estimate('vessel_arrived', day(20)).milestone);
+    expect(announced(estimated)).toEqual([undefined, 'shipment.updated']);
+    expect(dataOf(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
+  });
+
+  it('is done once: the second time it changes nothing', () => {
+    const scenario = voyage();
+    const first = scenario.post('gated_in', day(1)).milestone;
+    const { milestone } = scenario.retract(first);
+    expect(scenario.retract(first)).toMatchObject({ outcome: 'unchanged', events: [], milestone });
+    expect(refusal(() => scenario.retract({ id: 'mst_none' })).code).toBe('not_found');
+  });
+
+  it('brings back the estimate before, and what it said of the eta and etd', () => {
+    const scenario = voyage({ etd: day(1), eta: day(19) });
+    const older = scenario.estimate('vessel_arrived', day(20)).milestone;
+    const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
+    const departure = scenario.estimate('vessel_departed', day(2)).milestone;
+    expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), original_eta: day(19) });
+    const decision = scenario.retract(newer);
+    expect(dataOf(decision, 'milestone.retracted.v1')?.restores).toEqual([older.id]);
+    expect(isSuperseded(scenario, older)).toBe(false);
+    expect(scenario.record.eta).toBe(day(20));
+    scenario.retract(older);
+    scenario.retract(departure);
+    expect(scenario.record).toMatchObject({ etd: day(1), eta: day(19), original_eta: day(19) });
+  });
+
+  it('of a superseded estimate brings nothing back, then or later', () => {
+    const scenario = voyage();
+    const [first, second, third] = [20, 21, 22].map((n) => scenario.estimate('vessel_arrived', day(n)).milestone);
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three estimates');
+    expect(dataOf(scenario.retract(second), 'milestone.retracted.v1')?.restores).toEqual([]);
+    expect(scenario.record.eta).toBe(day(22));
+    expect(dataOf(scenario.retract(third), 'milestone.retracted.v1')?.restores).toEqual([first.id]);
+    expect(scenario.record.eta).toBe(day(20));
+  });
+
+  it('of an estimate does not go behind what the client said after the one before it', () => {
+    const scenario = voyage();
+    scenario.estimate('vessel_arrived', day(20));
+    scenario.upsert({ eta: day(25) });
+    const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
+    scenario.retract(newer);
+    expect(scenario.record.eta).toBe(day(25));
+  });
+
+  it('of an arrival lets estimates speak again', () => {
+    const scenario = voyage({ eta: day(19) });
+    const arrival = scenario.post('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
+    scenario.estimate('vessel_arrived', day(23));
+    expect(scenario.record).toMatchObject({ ata: day(20), eta: day(19) });
+    scenario.retract(arrival);
+    expect(scenario.record).toMatchObject({ ata: null, eta: day(23), status: 'pending' });
+  });
+
+  it('of booking_cancelled reopens the shipment, and leaves the client’s own cancellation', () => {
+    const scenario = voyage();
+    scenario.post('booking_confirmed', day(1));
+    const cancelled = scenario.post('booking_cancelled', day(2)).milestone;
+    expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: cancelled.id });
+    scenario.cancel();
+    scenario.retract(cancelled);
+    expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
+    scenario.reopen();
+    expect(scenario.record.status).toBe('booked');
+    const again = scenario.post('booking_cancelled', day(3)).milestone;
+    scenario.post('gated_in', day(4));
+    expect(scenario.open).toEqual(['movement_after_cancel']);
+    scenario.retract(again);
+    expect(scenario.record.status).toBe('at_origin');
+    expect(scenario.open).toEqual([]);
+  });
+
+  it('of delivered lets a cancellation take effect that came after it; of that one ends the conflict', () => {
+    const scenario = voyage();
+    const delivered = scenario.post('delivered', day(20)).milestone;
+    const cancelled = scenario.post('booking_cancelled', day(21)).milestone;
+    expect([scenario.record.status, scenario.open]).toEqual(['delivered', ['milestone_conflict']]);
+    scenario.retract(delivered);
+    expect([scenario.record.status, scenario.open]).toEqual(['cancelled', []]);
+    scenario.retract(cancelled);
+    expect(scenario.record.status).toBe('pending');
+  });
+
+  it('of what opened an exception resolves it, and of what resolved one opens another', () => {
+    const scenario = voyage();
+    const hold = scenario.post('customs_hold', day(2)).milestone;
+    const cleared = scenario.post('import_customs_cleared', day(3)).milestone;
+    scenario.retract(cleared);
+    expect(scenario.open).toEqual(['customs_hold']);
+    scenario.retract(hold);
+    expect(scenario.open).toEqual([]);
+    expect(scenario.exceptions.map((text) => text.split(' ').at(-1))).toEqual(['auto_cleared', 'auto_cleared']);
+  });
+
+  it('counts also while the container is off the shipment', () => {
+    const scenario = voyage({ container_numbers: [A, B] });
+    const first = scenario.post('gated_in', day(1), { container_number: A }).milestone;
+    scenario.upsert({ container_numbers: [B] });
+    scenario.retract(first);
+    scenario.upsert({ container_numbers: [A, B] });
+    expect(scenario.container(A).status).toBe('pending');
+  });
+});
+
+describe('what is posted after a retraction', () => {
+  const feed = { source: 'carrier', location: 'USLAX' } as const;
+  const repeated = { outcome: 'existing', events: [], warnings: [{ code: 'overridden_by_user' }] };
+
+  it.each([
+    ['a person', { source: 'manual', location: 'USLAX' }, 'recorded'],
+    ['a person, under its external_id', { source: 'manual', external_id: 'EV-1' }, 'recorded'],
+    ['a feed', feed, 'existing'],
+    ['a feed, under its external_id', { ...feed, external_id: 'EV-1' }, 'existing'],
+  ] as const)('again by %s', (_, rest, outcome) => {
+    const scenario = voyage();
+    const first = scenario.post('vessel_arrived', day(20), rest).milestone;
+    const { milestone } = scenario.retract(first);
+    const again = scenario.post('vessel_arrived', day(20), rest);
+    expect(again.outcome).toBe(outcome);
+    if (outcome === 'existing') expect(again).toMatchObject({ ...repeated, milestone });
+    else expect(again.milestone).toMatchObject({ retracted_at: null, revision: 1 });
+    expect(again.milestoneId === first.id).toBe(outcome === 'existing');
+    expect(scenario.record.status).toBe(outcome === 'existing' ? 'pending' : 'arrived');
+  });
+
+  it('by a feed with another remark is no other word of what happened', () => {
+    const scenario = voyage();
+    const rest = { ...feed, external_id: 'EV-1' };
+    scenario.retract(scenario.post('vessel_arrived', day(20), rest).milestone);
+    expect(scenario.post('vessel_arrived', day(20), { ...rest, note: 'x', vessel: 'OTHER' })).toMatchObject(repeated);
+  });
+
+  it('by a feed with another value is new, and the retracted one stays so', () => {
+    const scenario = voyage();
+    const rest = { ...feed, external_id: 'EV-1' };
+    const first = scenario.post('vessel_arrived', day(20), rest).milestone;
+    scenario.retract(first);
+    const second = scenario.post('vessel_arrived', day(21), rest);
+    expect(second.outcome).toBe('recorded');
+    expect(scenario.milestone(first.id).retracted_at).not.toBeNull();
+    expect(scenario.post('vessel_arrived', day(21), rest)).toMatchObject({ events: [], warnings: [] });
+    scenario.retract(second.milestone);
+    expect(scenario.post('vessel_arrived', day(21), rest)).toMatchObject({
+      ...repeated,
+      milestoneId: second.milestoneId,
+    });
+    expect(scenario.post('vessel_arrived', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
+  });
+
+  it('by a feed as it sent it before a person corrected and then retracted it', () => {
+    const scenario = voyage();
+    const first = scenario.post('vessel_arrived', day(20), feed).milestone;
+    scenario.correct(first, { occurred_at: day(21), location: 'USNYC' });
+    scenario.retract(first);
+    expect(scenario.post('vessel_arrived', day(20), feed)).toMatchObject(repeated);
+    expect(scenario.post('vessel_arrived', day(21), { ...feed, location: 'USNYC' }).outcome).toBe('recorded');
+  });
+
+  it('by another feed, or of another milestone of that one, is new', () => {
+    const scenario = voyage();
+    const rest = { ...feed, external_id: 'EV-1' };
+    scenario.retract(scenario.post('vessel_arrived', day(20), rest).milestone);
+    expect(scenario.post('vessel_arrived', day(20), { ...rest, external_id: 'EV-2' }).outcome).toBe('recorded');
+    expect(scenario.post('vessel_arrived', day(20), { ...feed, source: 'ais' }).outcome).toBe('recorded');
+  });
+
+  it('a retracted estimate stays retracted when its feed resends it', () => {
+    const scenario = voyage();
+    const older = scenario.estimate('vessel_arrived', day(20)).milestone;
+    const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
+    scenario.retract(newer);
+    expect(scenario.estimate('vessel_arrived', day(22))).toMatchObject(repeated);
+    expect(scenario.estimate('vessel_arrived', day(20))).toMatchObject({ milestoneId: older.id, warnings: [] });
+    expect(scenario.record.eta).toBe(day(20));
+  });
+});
+
+describe('what a stream stored before corrections by hand remembers', () => {
+  const before = ({ events }: Scenario) =>
+    fold(
+      events.map((event) => {
+        if (event.type !== 'milestone.corrected.v1') return event;
+        const { overridden: _, ...data } = event.data;
+        return { ...event, data };
+      }),
+    );
+
+  it('is what a feed sent, until a person posted something else under its external_id', () => {
+    const scenario = voyage();
+    const rest = { source: 'carrier', external_id: 'EV-1' } as const;
+    scenario.post('vessel_arrived', day(20), rest);
+    scenario.post('vessel_arrived', day(21), rest);
+    scenario.post('vessel_arrived', day(22), { ...rest, source: 'manual' });
+    scenario.post('vessel_arrived', day(23), { ...rest, source: 'manual', note: 'x' });
+    expect(before(scenario)).toEqual(scenario.state);
+    expect(scenario.state?.timeline[0]?.overridden).toEqual({ occurred_at: day(21), source: 'carrier', note: null });
+    scenario.post('vessel_arrived', day(24), rest);
+    expect(scenario.state?.timeline[0]?.overridden).toEqual({ note: null });
+  });
+
+  it('is nothing where only feeds spoke, or only people', () => {
+    const scenario = voyage();
+    scenario.post('gated_in', day(1), { source: 'carrier', external_id: 'EV-1' });
+    scenario.post('gated_in', day(2), { source: 'carrier', external_id: 'EV-1' });
+    scenario.post('vessel_departed', day(3), { external_id: 'EV-2' });
+    scenario.post('vessel_departed', day(4), { external_id: 'EV-2' });
+    scenario.post('discharged', day(5));
+    scenario.post('discharged', day(5), { external_id: 'EV-3' });
+    expect(before(scenario)).toEqual(scenario.state);
+    expect(scenario.state?.timeline.map(({ overridden }) => overridden)).toEqual([{}, {}, {}]);
+  });
+});

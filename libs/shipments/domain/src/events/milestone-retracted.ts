@@ -1,0 +1,25 @@
+import type { Milestone } from '@tracking/contracts';
+import { applyLastMilestones } from '../changes.ts';
+import type { StoredEventDescriptor } from './descriptor.ts';
+import type { LastMilestones } from './event-data.ts';
+
+/** A milestone taken back: it stays on the timeline and counts for nothing. */
+export interface MilestoneRetracted {
+  readonly type: 'milestone.retracted.v1';
+  readonly data: {
+    /** With `retracted_at`, and its revision grown. */
+    readonly milestone: Milestone;
+    /** Ids of estimates that are current again. */
+    readonly restores: readonly string[];
+    readonly last: LastMilestones;
+  };
+}
+
+export const milestoneRetracted: StoredEventDescriptor<MilestoneRetracted> = {
+  type: 'milestone.retracted.v1',
+  applyToRecord: (record, { last }) => applyLastMilestones(record, last),
+  milestoneChanges: ({ milestone, restores }) => ({ milestone, isNew: false, superseded: [], restored: restores }),
+  // Of estimates and plans nobody was told either.
+  announce: ({ milestone }) =>
+    milestone.classifier === 'actual' ? { type: 'milestone.retracted', data: () => ({ milestone }) } : undefined,
+};
