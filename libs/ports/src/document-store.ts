@@ -37,18 +37,27 @@ export interface CollectionSpec {
   readonly durability?: Durability;
 }
 
+export interface Bounds {
+  readonly gt?: Scalar;
+  readonly gte?: Scalar;
+  readonly lt?: Scalar;
+  readonly lte?: Scalar;
+}
+
 /**
  * A value (equal; for an array field: contains), or bounds. Conditions of one filter are and-ed. Top-level fields only.
  * Values of different types are never equal, nor within each other's bounds; text is ordered by code points. `null` is a
  * value: it is not equal to an absent field. `ne` also matches where the field is absent; for an array field: contains
- * none such.
+ * none such. `all`: for each of them an element that equals it or lies within the bounds. An index of the field leads to
+ * the documents by the first of them, so that comes first of which there are the fewest.
  */
 export type FilterCondition =
   | Scalar
   | { readonly in: readonly Scalar[] }
-  | { readonly gt?: Scalar; readonly gte?: Scalar; readonly lt?: Scalar; readonly lte?: Scalar }
+  | Bounds
   | { readonly ne: Scalar }
-  | { readonly exists: boolean };
+  | { readonly exists: boolean }
+  | { readonly all: readonly (Scalar | Bounds)[] };
 export type Filter = Readonly<Record<string, FilterCondition>>;
 
 /**
@@ -62,6 +71,35 @@ export interface Query {
   /** Only documents after these values of the sort fields, in the sort's direction. */
   readonly after?: readonly Scalar[];
   readonly limit: number;
+  /** Name of the index to go by; the engine chooses without it. */
+  readonly index?: string;
+}
+
+/**
+ * A look at a stretch of an index. The filter compares the fields that the index begins with, up to the first field of the
+ * sort, with one value each (of an array field: one element, or the first of `all`); the sort's fields follow them in the
+ * index. Bounds of the first sort field are those of the range; all else in the filter is looked at entry by entry, and
+ * costs least where it is of the index's own fields or elements.
+ */
+export interface Scan extends Query {
+  readonly index: string;
+  readonly sort: NonNullable<Query['sort']>;
+  /** Most entries that are looked at. */
+  readonly visit: number;
+}
+
+export interface ScannedStretch<T extends Document> {
+  /** In the sort's order. */
+  readonly documents: readonly T[];
+  /** What to go on `after`; undefined where the range of the index has ended. */
+  readonly next: readonly Scalar[] | undefined;
+}
+
+export interface CountOptions {
+  /** Where to stop counting. */
+  readonly atMost?: number;
+  /** As in {@link Query}. */
+  readonly index?: string;
 }
 
 export type CollectionWrite<T extends Document> =
@@ -91,7 +129,13 @@ export interface Collection<T extends Document> {
   /** Those that exist, in no particular order. */
   getMany(ids: readonly string[]): Promise<readonly T[]>;
   find(query: Query): Promise<readonly T[]>;
-  count(filter: Filter): Promise<number>;
+  count(filter: Filter, options?: CountOptions): Promise<number>;
+  /**
+   * At most `visit` entries of the index after `after`, in the sort's order: of them those documents that match the filter,
+   * at most `limit`. Whatever is stored, it looks at no more; so there may be fewer documents than `limit`, even none,
+   * while there is a `next`.
+   */
+  scan(query: Scan): Promise<ScannedStretch<T>>;
 
   /**
    * Stores the document unless its id exists; answers whether it did. The id is looked at before any unique index, so

@@ -51,6 +51,26 @@ const FILTERS: readonly [string, Filter, string][] = [
   ['the beginning of an element', { words: { gte: 'ro', lt: 'rp' } }, 'ad'],
   ['elements within bounds', { owner: 'p', words: { gte: 'red', lt: 'ree' } }, 'e'],
   ['arrays without an element, or none', { words: { ne: 'red' } }, 'cdfgh'],
+  ['several elements', { words: { all: ['red', 'round'] } }, 'a'],
+  ['several elements, and the field before them', { owner: 'p', words: { all: ['green', 'red'] } }, 'e'],
+  ['an element and the beginning of another', { words: { all: ['green', { gte: 'ro', lt: 'rp' }] } }, 'd'],
+  [
+    'the beginnings of two elements',
+    {
+      words: {
+        all: [
+          { gte: 'g', lt: 'h' },
+          { gte: 're', lt: 'rf' },
+        ],
+      },
+    },
+    'e',
+  ],
+  ['one element twice', { words: { all: ['red', 'red'] } }, 'abe'],
+  ['several elements of which one is nowhere', { words: { all: ['red', 'blue'] } }, ''],
+  ['none of several elements', { words: { all: [] } }, 'abcdefgh'],
+  ['all of one value', { rank: { all: [10] } }, 'c'],
+  ['all of a value without an index', { note: { all: ['x', { gte: 'w' }] } }, 'af'],
   ['an array that is there, even empty', { words: { exists: true } }, 'abcde'],
 ];
 
@@ -76,6 +96,29 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
       const deleted: string[] = [];
       for (const { id } of THINGS) if (await things.delete(id, filter)) deleted.push(id);
       expect(deleted.join('')).toBe(expected);
+    });
+
+    it('count no further than they are told', async () => {
+      expect(await things.count({}, { atMost: 3 })).toBe(3);
+      expect(await things.count({ owner: 'o' }, { atMost: 3 })).toBe(3);
+      expect(await things.count({ owner: 'o' }, { atMost: 2, index: 'by_owner' })).toBe(2);
+      expect(await things.count({ owner: 'o', words: 'red' }, { atMost: 1, index: 'by_word' })).toBe(1);
+      expect(await things.count({ owner: 'o', words: 'red' }, { atMost: 5, index: 'by_word' })).toBe(2);
+      const many = { owner: 'p', words: { gte: 'g', lt: 's' } };
+      expect(await things.count(many, { atMost: 9, index: 'by_word' })).toBe(2);
+      expect(await things.count({}, { atMost: 0 })).toBe(0);
+    });
+
+    it('answer the same by whatever index', async () => {
+      const filter = { owner: 'o', words: { all: ['red'] }, open: true };
+      for (const index of ['by_owner', 'by_word']) {
+        expect(ids(await things.find({ filter, sort: { fields: ['made_at'] }, limit: 9, index }))).toEqual(['a']);
+      }
+      const beginnings = { owner: 'p', words: { all: [{ gte: 'g', lt: 's' }, 'green'] } };
+      const sort = { fields: ['made_at', 'id'], descending: true };
+      expect(ids(await things.find({ filter: beginnings, sort, limit: 9, index: 'by_word' }))).toEqual(['e', 'd']);
+      await expect(things.find({ filter: {}, limit: 9, index: 'by_nothing' })).rejects.toThrow(TypeError);
+      await expect(things.count({}, { index: 'by_nothing' })).rejects.toThrow(TypeError);
     });
 
     it('answer whole documents', async () => {

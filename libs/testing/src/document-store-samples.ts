@@ -25,7 +25,7 @@ export function thingsSpec(overrides: Partial<CollectionSpec> = {}): CollectionS
       { name: 'by_rank', fields: ['rank'] },
       { name: 'by_code', fields: ['owner', 'code'], unique: true },
       { name: 'by_alias', fields: ['owner', 'aliases'], arrayField: 'aliases', unique: true },
-      { name: 'by_word', fields: ['owner', 'words', 'made_at'], arrayField: 'words' },
+      { name: 'by_word', fields: ['owner', 'words', 'made_at', 'id'], arrayField: 'words' },
     ],
     ...overrides,
   };

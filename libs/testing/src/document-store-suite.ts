@@ -1,6 +1,7 @@
 import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
 import { documentStoreClaimTests } from './document-store-claim-tests.ts';
 import { documentStoreQueryTests } from './document-store-query-tests.ts';
+import { documentStoreScanTests } from './document-store-scan-tests.ts';
 import { expectDuplicate, ids, thingsSpec, type Thing } from './document-store-samples.ts';
 import { itWhere, NO_CRASH, type AdapterSubject } from './subject.ts';
 
@@ -204,6 +205,7 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
 
     documentStoreClaimTests(() => things);
     documentStoreQueryTests(() => things);
+    documentStoreScanTests(() => things);
 
     describe('collections', () => {
       it('are the same however often they are asked for', async () => {

@@ -9,6 +9,7 @@ export function holds(value: StoredField | undefined, given: FilterCondition): b
   if ('in' in given) return elements(value).some((element) => given.in.includes(element));
   if ('ne' in given) return !elements(value).includes(given.ne);
   if ('exists' in given) return (value !== undefined) === given.exists;
+  if ('all' in given) return given.all.every((one) => holds(value, one));
   return elements(value).some((element) =>
     Object.entries(given).every(([bound, limit]) => limit !== undefined && within(bound, element, limit)),
   );

@@ -6,14 +6,21 @@ const COLLECTION_NAME = /^[a-z0-9_.-]+$/;
 /** SQLite's names know no case, so neither do these. */
 const FIELD_NAME = /^[a-z0-9_]+$/;
 export const ID = 'id';
+/** Of the tables of array indexes, as a collection's entry in `collections` has it: those of others are made anew. */
+export const ARRAY_LAYOUT = 2;
 
-/** A table beside the documents, with one row for each element of a document's array. */
+/**
+ * The index of an array field: a table with a posting for each element of a document's array, in the order of the index's
+ * fields. Fields that a document lacks are `ABSENT`, since a key has no NULL.
+ */
 export interface ArrayTable {
   readonly index: IndexSpec;
   readonly table: string;
   readonly arrayField: string;
-  /** The index's fields but `id`: the table's columns, before the document's id. */
+  /** The index's fields, with the document's id in its place or as the last. */
   readonly fields: readonly string[];
+  /** Whether no two documents have the same posting; those that lack a field are told apart by `apart`. */
+  readonly unique: boolean;
 }
 
 /** How a collection lies in tables: one row per document with its JSON, indexed fields in columns of their own. */
@@ -22,26 +29,33 @@ export interface CollectionLayout {
   readonly table: string;
   /** Indexed fields but `id` and arrays. */
   readonly columns: readonly string[];
+  /** Indexed arrays. */
+  readonly arrayFields: readonly string[];
   readonly arrays: readonly ArrayTable[];
 }
 
 export function layoutOf(spec: CollectionSpec): CollectionLayout {
   if (!COLLECTION_NAME.test(spec.name)) throw new TypeError(`not a collection's name: ${spec.name}`);
   const columns = new Set<string>();
+  const arrayFields = new Set<string>();
   const arrays: ArrayTable[] = [];
   for (const index of spec.indexes) {
-    for (const field of [index.name, ...index.fields]) {
+    const { name, fields, arrayField } = index;
+    for (const field of [name, ...fields]) {
       if (!FIELD_NAME.test(field)) throw new TypeError(`${spec.name}: not an index's or field's name: ${field}`);
     }
-    for (const field of index.fields) {
-      if (field !== ID && field !== index.arrayField) columns.add(field);
-    }
-    if (index.arrayField !== undefined) {
-      const fields = index.fields.filter((field) => field !== ID);
-      arrays.push({ index, table: `array:${spec.name}:${index.name}`, arrayField: index.arrayField, fields });
-    }
+    for (const field of fields) if (field !== ID && field !== arrayField) columns.add(field);
+    if (arrayField === undefined) continue;
+    arrayFields.add(arrayField);
+    arrays.push({
+      index,
+      table: `array:${spec.name}:${name}`,
+      arrayField,
+      fields: fields.includes(ID) ? fields : [...fields, ID],
+      unique: index.unique === true && !fields.includes(ID),
+    });
   }
-  return { spec, table: `documents:${spec.name}`, columns: [...columns], arrays };
+  return { spec, table: `documents:${spec.name}`, columns: [...columns], arrayFields: [...arrayFields], arrays };
 }
 
 export function quoted(name: string): string {
@@ -53,42 +67,44 @@ export function column(field: string): string {
   return field === ID ? ID : quoted(`f_${field}`);
 }
 
+/** The name of a scalar index, quoted. */
+export function indexName({ name }: CollectionSpec, index: string): string {
+  return quoted(`index:${name}:${index}`);
+}
+
 export function columnValues(layout: CollectionLayout, document: Readonly<Record<string, unknown>>): SqlValue[] {
   return layout.columns.map((field) => encodeValue(document[field]));
 }
 
-/** For each array table its rows: equal elements make one, as does a field that holds no array. */
-export function arrayRows(layout: CollectionLayout, document: Readonly<Record<string, unknown>>): SqlValue[][][] {
-  return layout.arrays.map(({ fields, arrayField }) => {
-    const value = document[arrayField];
-    const elements = new Set((Array.isArray(value) ? value : [value]).map(encodeValue));
-    return [...elements]
-      .filter((element) => element !== null)
-      .map((element) => fields.map((field) => (field === arrayField ? element : encodeValue(document[field]))));
-  });
+/** The JSON of each indexed array; null where the document has none. */
+export function arrayValues(
+  layout: CollectionLayout,
+  document: Readonly<Record<string, unknown>>,
+): readonly (string | null)[] {
+  return layout.arrayFields.map((field) => JSON.stringify(document[field]) ?? null);
 }
 
 /** Every table and index of a collection. */
-export function definition({ spec, table, columns, arrays }: CollectionLayout): string[] {
+export function definition(layout: CollectionLayout): string[] {
+  const { spec, table, columns } = layout;
   const own = [
     `CREATE TABLE ${quoted(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(column)]})`,
   ];
-  for (const index of spec.indexes) {
-    if (index.arrayField !== undefined) continue;
+  for (const { name, fields, arrayField, unique } of spec.indexes) {
+    if (arrayField !== undefined) continue;
     own.push(
-      `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${quoted(`index:${spec.name}:${index.name}`)}
-         ON ${quoted(table)} (${index.fields.map(column)})`,
+      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${indexName(spec, name)} ON ${quoted(table)} (${fields.map(column)})`,
     );
   }
-  for (const { index, table: beside, fields } of arrays) {
-    own.push(
-      `CREATE TABLE ${quoted(beside)} (${[...fields.map(column), 'id TEXT NOT NULL']})`,
-      `CREATE INDEX ${quoted(`index:${beside}:id`)} ON ${quoted(beside)} (id)`,
-      `CREATE ${index.unique ? 'UNIQUE ' : ''}INDEX ${quoted(`index:${beside}`)}
-         ON ${quoted(beside)} (${index.fields.map(column)})`,
-    );
-  }
-  return own;
+  return [...own, ...layout.arrays.map(arrayDefinition)];
+}
+
+/** One tree, ordered by the index's fields: a posting is written in one place, and found by all that the document has. */
+export function arrayDefinition({ table, fields, unique }: ArrayTable): string {
+  const columns = fields.map(column);
+  const key = unique ? [...columns.filter((name) => name !== ID), 'apart'] : columns;
+  const all = unique ? [...columns, 'apart'] : columns;
+  return `CREATE TABLE ${quoted(table)} (${all}, PRIMARY KEY (${key})) WITHOUT ROWID`;
 }
 
 export function removal({ table, arrays }: CollectionLayout): string[] {
@@ -102,8 +118,9 @@ export function removal({ table, arrays }: CollectionLayout): string[] {
 export function violatedIndex({ spec, table }: CollectionLayout, message: string): string {
   for (const { name, fields, arrayField, unique } of spec.indexes) {
     const owner = arrayField === undefined ? table : `array:${spec.name}:${name}`;
-    const columns = fields.map((field) => `${owner}.${field === ID ? ID : `f_${field}`}`).join(', ');
-    if (unique && message.endsWith(`: ${columns}`)) return name;
+    const key = fields.map((field) => (field === ID ? ID : `f_${field}`));
+    if (arrayField !== undefined) key.push('apart');
+    if (unique && message.endsWith(`: ${key.map((each) => `${owner}.${each}`).join(', ')}`)) return name;
   }
   return ID;
 }

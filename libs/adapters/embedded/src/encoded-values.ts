@@ -1,3 +1,4 @@
+import type { Scalar } from '@tracking/ports';
 import type { SqlValue } from './storage-protocol.ts';
 
 /**
@@ -9,6 +10,9 @@ const FALSE = Uint8Array.of(1);
 const TRUE = Uint8Array.of(2);
 /** Objects and arrays: they exist, and equal nothing. */
 const OTHER = Uint8Array.of(3);
+
+/** What a key has where a field is absent: equal to no value, and within no bounds. */
+export const ABSENT = new Uint8Array(0);
 
 export function encodeValue(value: unknown): SqlValue {
   if (value === undefined) return null;
@@ -28,4 +32,15 @@ export function typeBounds(value: SqlValue): { readonly from: string | undefined
   if (typeof value === 'number') return { from: undefined, below: `''` };
   if (typeof value === 'string') return { from: `''`, below: `x''` };
   return value === NULL ? { from: `x'00'`, below: `x'01'` } : { from: `x'01'`, below: `x'03'` };
+}
+
+export function decodeValue(value: SqlValue | undefined): Scalar {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'object') return value;
+  return value[0] === FALSE[0] || value[0] === TRUE[0] ? value[0] === TRUE[0] : null;
+}
+
+export function sameValue(one: SqlValue | undefined, other: SqlValue | undefined): boolean {
+  if (one instanceof Uint8Array && other instanceof Uint8Array) return one[0] === other[0];
+  return one === other;
 }

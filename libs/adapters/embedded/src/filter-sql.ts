@@ -1,14 +1,14 @@
-import type { FilterCondition, Filter, Query, Scalar } from '@tracking/ports';
+import type { Bounds, FilterCondition, Filter, Scalar } from '@tracking/ports';
 import { column, ID, quoted, type ArrayTable, type CollectionLayout } from './collection-layout.ts';
 import { ENCODED_ELEMENT, encodeValue, typeBounds } from './encoded-values.ts';
-import { LIMIT } from './sqlite-database.ts';
 import type { Sql, SqlValue } from './storage-protocol.ts';
 
-type Bounds = Extract<FilterCondition, { readonly gt?: Scalar }>;
 const FIELD = /^[A-Za-z0-9_]+$/;
+/** In a posting, for a field that the document lacks; in the row of a document it is NULL. */
+const ABSENT = `x''`;
 
 /** SQL text under construction, its values in the order of its `?`. */
-class SqlBuilder {
+export class SqlBuilder {
   text = '';
   readonly values: SqlValue[] = [];
 
@@ -29,91 +29,48 @@ export function filterSql(layout: CollectionLayout, filter: Filter): Sql {
   return sql;
 }
 
-export function findSql(layout: CollectionLayout, { filter, sort, after, limit }: Query): Sql {
-  const leading = leadingArray(layout, filter);
-  const sortKeys = sort?.fields.map((field) => sortKey(layout, field, leading)) ?? [];
-  const sql = new SqlBuilder(after && sortKeys[0]);
-  sql.add('SELECT d.json');
-  addMatching(sql, layout, filter, leading);
-  if (after !== undefined && sortKeys.length > 0) {
-    const values = after.map(encodeValue);
-    sql.add(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
-  }
-  if (sortKeys.length > 0) sql.add(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
-  return sql.add(` ${LIMIT}`, limit);
-}
-
-export function countSql(layout: CollectionLayout, filter: Filter): Sql {
-  const sql = new SqlBuilder();
-  sql.add('SELECT count(*)');
-  addMatching(sql, layout, filter, leadingArray(layout, filter));
-  return sql;
-}
-
-/** Most documents, and most values of one `in`, that a look-up on the calling thread may have. */
-const FEW = 10;
-/** And where they lie side by side in an index. */
-const FEW_SIDE_BY_SIDE = 50;
-
-/** Whether an index alone leads to a few documents, in no order that has to be made: cheap enough for the calling thread. */
-export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }: Query): boolean {
-  const pinned = (field: string) => {
-    const condition = filter[field];
-    if (condition === undefined) return false;
-    return isScalar(condition) || ('in' in condition && condition.in.length <= FEW);
-  };
-  if (pinned(ID)) return true;
-  const unsorted = sort === undefined;
-  const fields = Object.keys(filter);
-  return spec.indexes.some((index) => {
-    if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= FEW))) return true;
-    const leading = index.fields.slice(0, fields.length);
-    const leadsThere = fields.every((field) => leading.includes(field) && isScalar(filter[field]));
-    return leadsThere && unsorted && limit <= FEW_SIDE_BY_SIDE;
-  });
-}
-
-/** One row `d` for each document for which the filter holds. */
-function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, leading?: LeadingArray): void {
-  const documents = `${quoted(layout.table)} AS d`;
-  if (leading === undefined) {
-    sql.add(` FROM ${documents} WHERE `);
-    addFilter(sql, layout, filter);
-    return;
-  }
-  // Row by row as the array's index gives them, and no further than is asked for: however many have the element.
-  const { array, once } = leading;
-  sql.add(once ? ' FROM ' : ' FROM (SELECT DISTINCT a.id FROM ');
-  sql.add(`${quoted(array.table)} AS a`);
-  if (once) sql.add(` CROSS JOIN ${documents} ON d.id = a.id`);
-  sql.add(' WHERE TRUE');
-  const others: Record<string, FilterCondition> = {};
-  for (const [field, condition] of Object.entries(filter)) {
-    if (!array.fields.includes(field)) others[field] = condition;
-    else addCondition(sql.add(' AND '), `a.${column(field)}`, condition);
-  }
-  sql.add(once ? ' AND ' : `) AS a CROSS JOIN ${documents} ON d.id = a.id WHERE `);
-  addFilter(sql, layout, others);
-}
-
-function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter): void {
+/** @param postings the table whose rows `a` lead to the documents, if one does: of its array nothing is read from `d` */
+export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
   sql.add('TRUE');
   for (const [field, condition] of Object.entries(filter)) {
     if (!FIELD.test(field)) throw new TypeError(`not a top-level field: ${field}`);
     sql.add(' AND ');
-    const array = layout.arrays.find(({ arrayField }) => arrayField === field);
-    if (field === ID || layout.columns.includes(field)) addCondition(sql, `d.${column(field)}`, condition);
-    else if (array !== undefined && !('exists' in Object(condition))) addIndexedArray(sql, array, condition);
+    const array = arrayOf(layout, field, postings);
+    if (array !== undefined) addIndexedArray(sql, { array, isLeading: array === postings }, condition);
+    else if (field === ID || layout.columns.includes(field)) addCondition(sql, `d.${column(field)}`, condition);
     else addUnindexed(sql, field, condition);
   }
 }
 
-function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition): void {
+/** The index that tells whether a document has an element. */
+function arrayOf({ arrays }: CollectionLayout, field: string, postings?: ArrayTable): ArrayTable | undefined {
+  if (postings?.arrayField === field) return postings;
+  return arrays.find(({ arrayField }) => arrayField === field);
+}
+
+/** Of the postings in the table `a`. */
+export function addPostingCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
+  addCondition(sql, `a.${column(field)}`, condition, ABSENT);
+}
+
+/** @param absent what the key is where there is none */
+function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition, absent = 'NULL'): void {
   if (isScalar(condition)) sql.add(`${key} = ?`, encodeValue(condition));
   else if ('in' in condition) sql.add(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeValue));
   else if ('ne' in condition) sql.add(`${key} IS NOT ?`, encodeValue(condition.ne));
-  else if ('exists' in condition) sql.add(`${key} IS ${condition.exists ? 'NOT ' : ''}NULL`);
+  else if ('exists' in condition) sql.add(`${key} IS ${condition.exists ? 'NOT ' : ''}${absent}`);
+  else if ('all' in condition) for (const one of each(sql, condition.all)) addCondition(sql, key, one);
   else addBounds(sql, key, condition);
+}
+
+/** Each of several conditions that all have to hold. */
+function* each<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
+  sql.add('(TRUE');
+  for (const one of conditions) {
+    sql.add(' AND ');
+    yield one;
+  }
+  sql.add(')');
 }
 
 /** Values of one type only are compared with each other: a bound without its counterpart reaches to the end of its type. */
@@ -141,35 +98,34 @@ function typeOf(value: Scalar): string {
   return value === null ? 'null' : typeof value;
 }
 
-/** The table of an array whose elements lead to the documents. */
-interface LeadingArray {
+interface ElementLookup {
   readonly array: ArrayTable;
-  /** Whether it leads to no document twice. */
-  readonly once: boolean;
+  /** Whether the document was found by a posting `a` of the same table. */
+  readonly isLeading: boolean;
 }
 
-/** That of which the filter pins the most fields, unless it names the documents. */
-function leadingArray(layout: CollectionLayout, filter: Filter): LeadingArray | undefined {
-  const id = filter[ID];
-  if (id !== undefined && (isScalar(id) || 'in' in id)) return undefined;
-  const pinned = ({ fields }: ArrayTable) => fields.filter((name) => isScalar(filter[name])).length;
-  const [array] = layout.arrays
-    .filter(({ arrayField }) => isLookup(filter[arrayField]))
-    .sort((one, other) => pinned(other) - pinned(one));
-  return array && { array, once: isScalar(filter[array.arrayField]) };
+/**
+ * Looks for the posting that the document would have: all of its key is known. Where not one element is asked for but any
+ * within bounds, the document's own are fewer than the index has.
+ */
+function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: FilterCondition): void {
+  const { arrayField } = lookup.array;
+  if (isScalar(condition)) addElement(sql, lookup, condition);
+  else if ('in' in condition) addElement(sql, lookup, condition);
+  else if ('ne' in condition) addElement(sql.add('NOT '), lookup, condition.ne);
+  else if ('all' in condition) for (const one of each(sql, condition.all)) addIndexedArray(sql, lookup, one);
+  else addUnindexed(sql, arrayField, condition);
 }
 
-/** Whether it says which values are looked for, not which are not. */
-function isLookup(condition: FilterCondition | undefined): boolean {
-  if (condition === undefined) return false;
-  return isScalar(condition) || !('exists' in condition || 'ne' in condition);
-}
-
-/** Looks at each document that the rest of the filter leaves: `+` keeps the engine from looking at all that have the element. */
-function addIndexedArray(sql: SqlBuilder, array: ArrayTable, condition: FilterCondition): void {
-  const without = !isScalar(condition) && 'ne' in condition;
-  sql.add(`${without ? 'NOT ' : ''}EXISTS (SELECT 1 FROM ${quoted(array.table)} AS e WHERE e.id = d.id AND `);
-  addCondition(sql, `+e.${column(array.arrayField)}`, without ? condition.ne : condition);
+function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condition: FilterCondition): void {
+  sql.add(`EXISTS (SELECT 1 FROM ${quoted(array.table)} AS e WHERE `);
+  addCondition(sql, `e.${column(array.arrayField)}`, condition);
+  for (const field of array.fields) {
+    if (field === array.arrayField) continue;
+    const name = column(field);
+    const known = isLeading ? `a.${name}` : `d.${name}`;
+    sql.add(` AND e.${name} = ${isLeading || field === ID ? known : `ifnull(${known}, ${ABSENT})`}`);
+  }
   sql.add(')');
 }
 
@@ -180,6 +136,10 @@ function addUnindexed(sql: SqlBuilder, field: string, condition: FilterCondition
     sql.add(`json_type(d.json, ?) IS ${condition.exists ? 'NOT ' : ''}NULL`, path);
     return;
   }
+  if (!isScalar(condition) && 'all' in condition) {
+    for (const one of each(sql, condition.all)) addUnindexed(sql, field, one);
+    return;
+  }
   const without = !isScalar(condition) && 'ne' in condition;
   // json_each hands out a scalar as such, an array's elements, but also an object's members: those are not asked for.
   sql.add(`${without ? 'NOT ' : ''}(json_type(d.json, ?) IS NOT 'object' AND EXISTS (`, path);
@@ -188,13 +148,12 @@ function addUnindexed(sql: SqlBuilder, field: string, condition: FilterCondition
   sql.add('))');
 }
 
-function sortKey(layout: CollectionLayout, field: string, leading: LeadingArray | undefined): string {
-  if (leading?.once === true && (field === ID || leading.array.fields.includes(field))) return `a.${column(field)}`;
+export function documentKey(layout: CollectionLayout, field: string): string {
   if (field === ID || layout.columns.includes(field)) return `d.${column(field)}`;
   if (!FIELD.test(field)) throw new TypeError(`not a top-level field: ${field}`);
   return `json_extract(d.json, '$.${field}')`;
 }
 
-function isScalar(condition: FilterCondition | undefined): condition is Scalar {
+export function isScalar(condition: FilterCondition | undefined): condition is Scalar {
   return condition === null || (condition !== undefined && typeof condition !== 'object');
 }

@@ -23,6 +23,7 @@ const condition = fc.oneof(
   fc.record({ in: fc.array(scalar, { maxLength: 3 }) }),
   fc.record({ ne: scalar }),
   fc.record({ exists: fc.boolean() }),
+  fc.record({ all: fc.array(fc.oneof(scalar, bounds), { maxLength: 3 }) }),
 );
 const filters = fc.record({ plain: condition, list: condition }, { requiredKeys: [] });
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Query } from '@tracking/ports';
 import { definition, layoutOf } from './collection-layout.ts';
-import { findSql } from './filter-sql.ts';
+import { findSql } from './query-sql.ts';
 
 const LAYOUT = layoutOf({
   name: 'things',
@@ -32,7 +32,7 @@ const QUERIES: readonly [string, Omit<Query, 'limit'>, string][] = [
     'by_time (f_owner=? AND f_made_at>? AND f_made_at<?)',
   ],
   ['a unique key', { filter: { owner: 'o', code: 'c' } }, 'by_code (f_owner=? AND f_code=?)'],
-  ['an element', { filter: { owner: 'o', words: 'w' } }, 'by_word (f_owner=? AND f_words=?)'],
+  ['an element', { filter: { owner: 'o', words: 'w' } }, 'a USING PRIMARY KEY (f_owner=? AND f_words=?)'],
 ];
 
 describe('query plans', () => {

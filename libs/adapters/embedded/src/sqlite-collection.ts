@@ -2,13 +2,19 @@ import {
   DuplicateKey,
   Unavailable,
   type Collection,
+  type CountOptions,
   type Document,
   type Filter,
   type Query,
+  type Scan,
+  type ScannedStretch,
   type CollectionWrite,
 } from '@tracking/ports';
-import { arrayRows, columnValues, quoted, type CollectionLayout } from './collection-layout.ts';
-import { countSql, filterSql, findSql, isPointQuery } from './filter-sql.ts';
+import { arrayValues, columnValues, quoted, type CollectionLayout } from './collection-layout.ts';
+import { decodeValue } from './encoded-values.ts';
+import { filterSql } from './filter-sql.ts';
+import { countSql, findSql, isPointQuery } from './query-sql.ts';
+import { scanSql } from './scan-sql.ts';
 import { messageOf } from './sqlite-errors.ts';
 import type { SqliteStorage } from './sqlite-storage.ts';
 import { ENGINE, type CommitClass } from './sqlite-writer.ts';
@@ -50,9 +56,20 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return isPointQuery(this.layout, query) ? this.readHere(sql) : this.readElsewhere<T>(sql);
   }
 
-  async count(filter: Filter): Promise<number> {
-    const [count] = await this.readElsewhere<number>(countSql(this.layout, filter));
+  async count(filter: Filter, options?: CountOptions): Promise<number> {
+    const [count] = await this.readElsewhere<number>(countSql(this.layout, filter, options));
     return count ?? 0;
+  }
+
+  async scan(query: Scan): Promise<ScannedStretch<T>> {
+    const { limit, visit } = query;
+    const { json, next } = await this.storage.readers.read({
+      kind: 'scan',
+      sql: scanSql(this.layout, query),
+      limit,
+      visit,
+    });
+    return { documents: JSON.parse(json) as T[], next: next?.map(decodeValue) };
   }
 
   insert(document: T): Promise<boolean> {
@@ -113,7 +130,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
       id: document.id,
       json: JSON.stringify(document),
       columns: columnValues(this.layout, fields),
-      arrays: arrayRows(this.layout, fields),
+      arrays: arrayValues(this.layout, fields),
       guard: guard === undefined ? null : filterSql(this.layout, guard),
     };
   }

@@ -1,6 +1,6 @@
 import type { Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
 import { Unavailable } from '@tracking/ports';
-import { layoutOf } from './collection-layout.ts';
+import { ARRAY_LAYOUT, layoutOf } from './collection-layout.ts';
 import { SqliteCollection } from './sqlite-collection.ts';
 import type { SqliteStorage } from './sqlite-storage.ts';
 import { ENGINE } from './sqlite-writer.ts';
@@ -47,7 +47,7 @@ export class SqliteDocumentStore implements DocumentStore {
     const collection = new SqliteCollection<T>(layoutOf(spec), this.storage);
     this.storage.writer.admit();
     await this.storage.writer.run(
-      { kind: 'define', spec: JSON.stringify({ name, indexes }) },
+      { kind: 'define', spec: JSON.stringify({ name, indexes, layout: ARRAY_LAYOUT }) },
       1,
       'durable',
       collection.refuseDuplicate,

@@ -1,5 +1,15 @@
 import type { CollectionSpec } from '@tracking/ports';
-import { arrayRows, columnValues, definition, layoutOf, quoted, removal, violatedIndex } from './collection-layout.ts';
+import {
+  ARRAY_LAYOUT,
+  arrayDefinition,
+  arrayValues,
+  columnValues,
+  definition,
+  layoutOf,
+  quoted,
+  removal,
+  violatedIndex,
+} from './collection-layout.ts';
 import { DocumentTable } from './document-table.ts';
 import type { Database } from './sqlite-database.ts';
 import { isConstraint, messageOf } from './sqlite-errors.ts';
@@ -35,8 +45,11 @@ export class SqliteDocuments {
     const table = this.table(spec);
     const { name } = table.layout.spec;
     const stored = this.database.value('SELECT spec FROM collections WHERE name = ?', [name]);
-    if (stored !== undefined && isIndexedAs(String(stored), table)) return { kind: 'done', duplicate: null };
-    const duplicate = this.whole(table, () => this.build(table, spec));
+    const difference = stored === undefined ? 'all' : differenceOf(String(stored), table);
+    if (difference === 'none') return { kind: 'done', duplicate: null };
+    const duplicate = this.whole(table, () =>
+      difference === 'arrays' ? this.buildArrays(table, spec) : this.build(table, spec),
+    );
     if (duplicate === null) this.tables.set(name, table);
     return { kind: 'done', duplicate };
   }
@@ -90,6 +103,17 @@ export class SqliteDocuments {
     this.database.run('DROP TABLE moved');
   }
 
+  /** The tables of arrays are others than they were for the same indexes; the documents stay where they are. */
+  private buildArrays(table: DocumentTable, spec: string): void {
+    const { arrays, spec: own } = table.layout;
+    for (const array of arrays) {
+      this.database.run(`DROP TABLE ${quoted(array.table)}`);
+      this.database.run(arrayDefinition(array));
+    }
+    table.index();
+    this.database.run('UPDATE collections SET spec = ? WHERE name = ?', [spec, own.name]);
+  }
+
   /** Where one statement is all that can be refused, it undoes itself. */
   private wholeWrite(table: DocumentTable, work: () => unknown): string | null {
     return table.mayLeaveHalf ? this.whole(table, work) : this.refusal(table, work);
@@ -129,12 +153,21 @@ export class SqliteDocuments {
 }
 
 /** Other parts of a stored specification, as earlier versions wrote them, say nothing about its tables. */
-function isIndexedAs(stored: string, { layout }: DocumentTable): boolean {
-  return JSON.stringify((JSON.parse(stored) as CollectionSpec).indexes) === JSON.stringify(layout.spec.indexes);
+function differenceOf(stored: string, { layout }: DocumentTable): 'all' | 'arrays' | 'none' {
+  const { indexes, layout: arrayLayout } = JSON.parse(stored) as CollectionSpec & { readonly layout?: number };
+  if (JSON.stringify(indexes) !== JSON.stringify(layout.spec.indexes)) return 'all';
+  return layout.arrays.length === 0 || arrayLayout === ARRAY_LAYOUT ? 'none' : 'arrays';
 }
 
 function documentWrite({ layout }: DocumentTable, mode: 'insert' | 'replace', document: { id: string }): DocumentWrite {
   const { id } = document;
   const columns = columnValues(layout, { ...document });
-  return { mode, id, json: JSON.stringify(document), columns, arrays: arrayRows(layout, { ...document }), guard: null };
+  return {
+    mode,
+    id,
+    json: JSON.stringify(document),
+    columns,
+    arrays: arrayValues(layout, { ...document }),
+    guard: null,
+  };
 }

@@ -1,6 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { LIMIT, openForReading, type Database } from './sqlite-database.ts';
-import type { EventsAnswer, EventsRequest, ReadRequest, RowsAnswer, SqlValue } from './storage-protocol.ts';
+import type {
+  EventsAnswer,
+  EventsRequest,
+  ReadRequest,
+  RowsAnswer,
+  ScanAnswer,
+  ScanRequest,
+  SqlValue,
+} from './storage-protocol.ts';
 
 /** How many events one request looks at, and how much JSON it answers: the caller parses it in one go. */
 const WINDOW = 20_000;
@@ -37,8 +45,30 @@ function eventJson([position, stream, revision, id, type, data, metadata]: reado
   return `{"at":${position},"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`;
 }
 
-function answer(database: Database, request: ReadRequest): EventsAnswer | RowsAnswer {
-  return request.kind === 'events' ? events(database, request) : { json: database.jsonArray(request.sql) };
+function scan(database: Database, { sql, visit, limit }: ScanRequest): ScanAnswer {
+  const documents: SqlValue[] = [];
+  let last: readonly SqlValue[] = [];
+  let visited = 0;
+  for (const row of database.each(sql.text, sql.values)) {
+    const [document = null] = row;
+    last = row;
+    visited += 1;
+    if (document !== null) documents.push(document);
+    if (documents.length >= limit) break;
+  }
+  const hasEnded = visited < visit && documents.length < limit;
+  return { json: `[${documents.join(',')}]`, next: hasEnded ? null : last.slice(1) };
+}
+
+function answer(database: Database, request: ReadRequest): EventsAnswer | RowsAnswer | ScanAnswer {
+  switch (request.kind) {
+    case 'events':
+      return events(database, request);
+    case 'rows':
+      return { json: database.jsonArray(request.sql) };
+    case 'scan':
+      return scan(database, request);
+  }
 }
 
 const port = parentPort;

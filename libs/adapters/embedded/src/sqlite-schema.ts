@@ -3,7 +3,7 @@ import { Database, PAGE_BYTES } from './sqlite-database.ts';
 import { canCheckpointBesideWriter, longestWal } from './wal.ts';
 
 /** Of the tables below. Files of a later version are refused. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 /** Marks the file as ours (`file` and `PRAGMA application_id` show it): "frtk". */
 const APPLICATION_ID = 0x6672746b;
 
@@ -24,7 +24,10 @@ export function openForWriting(file: string, checkpointBytes: number): { databas
   const automaticBytes = canCheckpointBesideWriter(database) ? 2 * longestWal(checkpointBytes) : checkpointBytes;
   database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
   database.run(`PRAGMA journal_size_limit = ${longestWal(checkpointBytes)}`);
-  if (Number(database.value('PRAGMA user_version')) < SCHEMA_VERSION) createSchema(database);
+  const version = Number(database.value('PRAGMA user_version'));
+  if (version === 0) createSchema(database);
+  // Version 1 had other tables for indexes of arrays: each collection makes its own anew when it is opened.
+  else if (version < SCHEMA_VERSION) database.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   addCommitCount(database);
   database.run('UPDATE engine SET incarnation = incarnation + 1');
   return { database, incarnation: Number(database.value('SELECT incarnation FROM engine')) };

@@ -29,8 +29,8 @@ export interface DocumentWrite {
   readonly json: string;
   /** Values of the layout's columns, in its order. */
   readonly columns: readonly SqlValue[];
-  /** For each array index of the layout: its rows. */
-  readonly arrays: readonly (readonly (readonly SqlValue[])[])[];
+  /** JSON of the layout's array fields, in its order; null where the document has none. */
+  readonly arrays: readonly (string | null)[];
   readonly guard: Sql | null;
 }
 export interface WriteOperation {
@@ -63,7 +63,7 @@ export interface ClaimOutcome {
 
 export interface DefineOperation {
   readonly kind: 'define';
-  /** JSON of `name` and `indexes` of the `CollectionSpec`. */
+  /** JSON of `name` and `indexes` of the `CollectionSpec`, and of the `layout` of their tables. */
   readonly spec: string;
 }
 export interface DropOperation {
@@ -181,8 +181,25 @@ export interface RowsRequest {
 export interface RowsAnswer {
   readonly json: string;
 }
+/**
+ * Of each row the JSON of the document, or null where it does not match, then the values of the sort. Ends with the limit of
+ * the statement or of documents.
+ */
+export interface ScanRequest {
+  readonly kind: 'scan';
+  readonly sql: Sql;
+  readonly visit: number;
+  readonly limit: number;
+}
+export interface ScanAnswer {
+  /** JSON array of the documents. */
+  readonly json: string;
+  /** Of the last row that was looked at; null where there are no more. */
+  readonly next: readonly SqlValue[] | null;
+}
 export interface ReadAnswerByKind {
   readonly events: EventsAnswer;
+  readonly scan: ScanAnswer;
   readonly rows: RowsAnswer;
 }
-export type ReadRequest = EventsRequest | RowsRequest;
+export type ReadRequest = EventsRequest | RowsRequest | ScanRequest;

@@ -1,9 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { CollectionSpec, Document, Query } from '@tracking/ports';
-import { arrayRows, columnValues, definition, layoutOf, quoted } from '../src/collection-layout.ts';
+import type { CollectionSpec, CountOptions, Document, Filter, Query, Scan } from '@tracking/ports';
+import { arrayValues, column, columnValues, definition, layoutOf, quoted } from '../src/collection-layout.ts';
 import { DocumentTable } from '../src/document-table.ts';
-import { findSql } from '../src/filter-sql.ts';
+import { countSql, findSql } from '../src/query-sql.ts';
+import { scanSql } from '../src/scan-sql.ts';
 import { Database } from '../src/sqlite-database.ts';
+import type { Sql } from '../src/storage-protocol.ts';
 
 export interface Visit {
   /** Rows of the documents' table and of those beside it at which the engine looked, if only at their entry in an index. */
@@ -34,7 +36,7 @@ export class VisitedRows {
     for (const document of documents) {
       const { id } = document;
       const fields = { ...document } as Readonly<Record<string, unknown>>;
-      const [columns, arrays] = [columnValues(this.layout, fields), arrayRows(this.layout, fields)];
+      const [columns, arrays] = [columnValues(this.layout, fields), arrayValues(this.layout, fields)];
       try {
         this.documents.write({ mode: 'insert', id, json: JSON.stringify(document), columns, arrays, guard: null });
       } catch (error) {
@@ -44,28 +46,60 @@ export class VisitedRows {
     this.connection.exec('COMMIT');
   }
 
-  /** @throws when the engine would go another way than it does uncounted */
   visit(query: Query): Visit {
-    const { text, values } = findSql(this.layout, query);
-    const plan = () => {
-      const steps = this.connection.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values);
-      // A table that is looked at through a view is called by its own name, else by that of the statement.
-      return steps.map(({ detail }) => String(detail).replace(/^(SEARCH|SCAN) \S+/, '$1'));
-    };
-    const uncounted = plan();
-    const tables = [this.layout.table, ...this.layout.arrays.map(({ table }) => table)].map(quoted);
+    return this.counted(findSql(this.layout, query), (rows) => [...rows].length);
+  }
+
+  /** Answers how many it counted. */
+  count(filter: Filter, options?: CountOptions): Visit {
+    return this.counted(countSql(this.layout, filter, options), ([row]) => Number(Object.values(row ?? {})[0]));
+  }
+
+  /** To the end of the stretch, or as many documents as are asked for. */
+  scan(query: Scan): Visit {
+    return this.counted(scanSql(this.layout, query), (rows) => {
+      let answered = 0;
+      for (const row of rows) {
+        if (Object.values(row)[0] !== null) answered += 1;
+        if (answered >= query.limit) break;
+      }
+      return answered;
+    });
+  }
+
+  /** How the engine goes about it, in its words (https://sqlite.org/eqp.html). */
+  plan({ text, values }: Sql): readonly string[] {
+    return this.connection
+      .prepare(`EXPLAIN QUERY PLAN ${text}`)
+      .all(...values)
+      .map(({ detail }) => String(detail));
+  }
+
+  /** @throws when the engine would go another way than it does uncounted */
+  private counted({ text, values }: Sql, ask: (rows: Iterable<object>) => number): Visit {
+    // A table that is looked at through a view is called by its own name, else by that of the statement.
+    const steps = (sql: Sql) => this.plan(sql).map((detail) => detail.replace(/^(SEARCH|SCAN) \S+/, '$1'));
+    const uncounted = steps({ text, values });
+    // A view has no index: it goes by the one that the statement names.
+    const [hint = ''] = / INDEXED BY "[^"]+"/.exec(text) ?? [];
+    const asked = { text: text.replace(hint, ''), values };
+    const { table: own, arrays } = this.layout;
+    const sources = [
+      { table: own, by: hint, of: 'rowid' },
+      ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: column(arrayField) })),
+    ].map((source) => ({ ...source, table: quoted(source.table) }));
     // Called for each row, before the rest of the condition: SQLite folds such a view into the statement that asks it.
-    for (const table of tables) {
-      this.connection.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table} WHERE visited(rowid)`);
+    for (const { table, by, of } of sources) {
+      this.connection.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table}${by} WHERE visited(${of})`);
     }
     try {
-      const counted = plan();
+      const counted = steps(asked);
       if (String(counted) !== String(uncounted)) throw new Error(`counted: ${counted}\nuncounted: ${uncounted}`);
       this.rows = 0;
-      const answered = this.connection.prepare(text).all(...values).length;
+      const answered = ask(this.connection.prepare(asked.text).iterate(...values));
       return { rows: this.rows, answered };
     } finally {
-      for (const table of tables) this.connection.exec(`DROP VIEW temp.${table}`);
+      for (const { table } of sources) this.connection.exec(`DROP VIEW temp.${table}`);
     }
   }
 

@@ -1,4 +1,12 @@
-import type { Collection, CollectionSpec, FilterCondition, Document, Filter, Query } from '@tracking/ports';
+import type {
+  Collection,
+  CollectionSpec,
+  CountOptions,
+  FilterCondition,
+  Document,
+  Filter,
+  Query,
+} from '@tracking/ports';
 import { nearMisses } from '@tracking/testing';
 import { SqliteCollection } from '../src/sqlite-collection.ts';
 import { VisitedRows } from './visited-rows.ts';
@@ -98,9 +106,10 @@ Object.assign(SqliteCollection.prototype, {
     watch(this.layout.spec, query);
     return find.call(this, query);
   },
-  count(this: Watching, filter: Filter) {
-    watch(this.layout.spec, { filter, limit: PAGE });
-    return count.call(this, filter);
+  count(this: Watching, filter: Filter, options: CountOptions = {}) {
+    const { atMost = PAGE, ...by } = options;
+    watch(this.layout.spec, { filter, limit: atMost, ...by });
+    return count.call(this, filter, options);
   },
   claim(this: Watching, query: Omit<Query, 'limit' | 'after'>, set: object) {
     watch(this.layout.spec, { ...query, limit: 1 });

@@ -33,7 +33,8 @@ export class FlakyProcess extends MortalProcess {
       get: (id) => this.call(() => inner.get(id)),
       getMany: (ids) => this.call(() => inner.getMany(ids)),
       find: (query) => this.call(() => inner.find(query)),
-      count: (filter) => this.call(() => inner.count(filter)),
+      count: (filter, options) => this.call(() => inner.count(filter, options)),
+      scan: (query) => this.call(() => inner.scan(query)),
       insert: (document) => this.call(() => inner.insert(document)),
       replace: async (document, guard) => {
         const done = await this.call(() => inner.replace(document, guard));

@@ -117,7 +117,8 @@ export class MortalProcess {
       get: (id) => this.look(() => collection.get(id)),
       getMany: (ids) => this.look(() => collection.getMany(ids)),
       find: (query) => this.look(() => collection.find(query)),
-      count: (filter) => this.look(() => collection.count(filter)),
+      count: (filter, options) => this.look(() => collection.count(filter, options)),
+      scan: (query) => this.look(() => collection.scan(query)),
       insert: (document) => this.step(() => collection.insert(document)),
       replace: async (document, guard) => {
         const done = await this.step(() => collection.replace(document, guard));

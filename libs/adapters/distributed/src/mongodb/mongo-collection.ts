@@ -3,15 +3,20 @@ import {
   DuplicateKey,
   type Collection,
   type CollectionSpec,
+  type CountOptions,
   type Document,
   type Filter,
   type Query,
+  type Scalar,
+  type Scan,
+  type ScannedStretch,
   type CollectionWrite,
 } from '@tracking/ports';
 import type { AnyBulkWriteOperation, Collection as DriverCollection } from 'mongodb';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ID_INDEX, refusedWrites, violatedIndex } from './mongo-errors.ts';
-import { guarded, mongoFilter, mongoQuery, mongoSort } from './mongo-filter.ts';
+import { guarded, mongoFilter, mongoHint, mongoQuery, mongoSort, stored } from './mongo-filter.ts';
+import { scannedDocuments, scannedRange } from './mongo-scan.ts';
 import { fromStored, storedFields, toStored, type StoredDocument } from './stored-document.ts';
 
 /** Documents in one operation: it has to end within the deadline. */
@@ -44,9 +49,29 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return query.limit <= 0 ? [] : this.list(query);
   }
 
-  async count(filter: Filter): Promise<number> {
-    const { deadlineMs: maxTimeMS } = this.connection;
-    return this.run((documents) => documents.countDocuments(mongoFilter(this.spec, filter), { maxTimeMS }));
+  async count(filter: Filter, { atMost: limit, index }: CountOptions = {}): Promise<number> {
+    if (limit !== undefined && limit <= 0) return 0;
+    const options = { ...this.reading(index), ...(limit === undefined ? {} : { limit }) };
+    return this.run((documents) => documents.countDocuments(mongoFilter(this.spec, filter), options));
+  }
+
+  /** Where the stretch ends the index itself tells, without a look at a document. */
+  async scan(scan: Scan): Promise<ScannedStretch<T>> {
+    const { index, visit, limit, sort } = scan;
+    const range = scannedRange(this.spec, scan);
+    const order = mongoSort(sort);
+    const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [stored(field), 1])) };
+    const edge = { ...this.reading(index), sort: order, skip: visit - 1, limit: 1, projection };
+    const [last] = await this.run((documents) => documents.find(range, edge).toArray());
+    const valuesOf = (row: Readonly<Record<string, unknown>>) => sort.fields.map((field) => row[stored(field)] ?? null);
+    const within = scannedDocuments(this.spec, scan, last && valuesOf(last));
+    const options = { ...this.reading(index), sort: order, limit, batchSize: limit + 1 };
+    const found = await this.run((documents) => documents.find(within, options).toArray());
+    const end = found.length < limit ? last : found.at(-1);
+    return {
+      documents: found.map((document) => fromStored<T>(document)),
+      next: end && (valuesOf(end) as Scalar[]),
+    };
   }
 
   async insert(document: T): Promise<boolean> {
@@ -107,15 +132,20 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   private list(query: Query): Promise<readonly T[]> {
-    const { limit, sort } = query;
+    const { limit, sort, index } = query;
     const condition = mongoQuery(this.spec, query);
     // One more than can come, so that the first answer is the last.
-    const { deadlineMs: maxTimeMS } = this.connection;
-    const options = { sort: mongoSort(sort), limit, batchSize: limit + 1, maxTimeMS };
+    const options = { ...this.reading(index), sort: mongoSort(sort), limit, batchSize: limit + 1 };
     return this.run(async (documents) => {
       const stored = await documents.find(condition, options).toArray();
       return stored.map((document) => fromStored<T>(document));
     });
+  }
+
+  /** @param index by which to go, where that is said */
+  private reading(index: string | undefined) {
+    const { deadlineMs: maxTimeMS } = this.connection;
+    return index === undefined ? { maxTimeMS } : { maxTimeMS, hint: mongoHint(this.spec, index) };
   }
 
   /** Writes to different ids. Answers the unique index that refused one of them, if any. */

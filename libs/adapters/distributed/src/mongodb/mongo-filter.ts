@@ -10,17 +10,21 @@ const FIELD = /^[A-Za-z0-9_]+$/;
 /** The port's filter with the port's meaning: MongoDB's own takes an absent field for null. */
 export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
   const fields: Conditions = {};
-  const eithers: Conditions[] = [];
+  const also: Conditions[] = [];
   for (const [name, condition] of Object.entries(filter)) {
     const field = stored(name);
-    const conditions = mongoConditions(condition);
-    if (Object.keys(conditions).length === 0) continue;
-    if (!isRange(conditions) || isScalarField(spec, name)) fields[field] = conditions;
-    // Of an array, one element must lie within both bounds, not one within each.
-    else if (isArrayField(spec, name)) fields[field] = { $elemMatch: conditions };
-    else eithers.push(elementOrScalar(field, conditions));
+    for (const one of isAll(condition) ? condition.all : [condition]) {
+      const conditions = mongoConditions(one);
+      if (Object.keys(conditions).length === 0) continue;
+      // Of an array, one element must lie within both bounds, not one within each.
+      const given = isRange(conditions) && isArrayField(spec, name) ? { $elemMatch: conditions } : conditions;
+      if (isRange(given) && !isScalarField(spec, name)) also.push(elementOrScalar(field, given));
+      // The first of several leads: MongoDB takes for an index's bounds what it comes to first.
+      else if (field in fields) also.push({ [field]: given });
+      else fields[field] = given;
+    }
   }
-  return (eithers.length === 0 ? fields : { ...fields, $and: eithers }) as MongoFilter;
+  return (also.length === 0 ? fields : { ...fields, $and: also }) as MongoFilter;
 }
 
 /** The document of this id, if the guard holds for it. */
@@ -51,12 +55,23 @@ export function mongoIndex({ name, fields, arrayField, unique }: IndexSpec): Ind
   return { name, key, unique, partialFilterExpression: Object.fromEntries(present.map((p) => [p, { $exists: true }])) };
 }
 
-function stored(field: string): string {
+/** The name by which the server has an index. */
+export function mongoHint({ name, indexes }: CollectionSpec, index: string): string {
+  const spec = indexes.find((one) => one.name === index);
+  if (spec === undefined) throw new TypeError(`${name} has no index ${index}`);
+  return mongoIndex(spec) === undefined ? '_id_' : index;
+}
+
+export function stored(field: string): string {
   if (!FIELD.test(field)) throw new TypeError(`not a top-level field: ${field}`);
   return field === 'id' ? '_id' : field;
 }
 
-function mongoConditions(condition: FilterCondition): Conditions {
+function isAll(condition: FilterCondition): condition is Extract<FilterCondition, { readonly all: unknown }> {
+  return condition !== null && typeof condition === 'object' && 'all' in condition;
+}
+
+function mongoConditions(condition: Exclude<FilterCondition, { readonly all: unknown }>): Conditions {
   if (condition === null || typeof condition !== 'object') return { $eq: condition, ...present([condition]) };
   if ('in' in condition) return { $in: condition.in, ...present(condition.in) };
   if ('ne' in condition) return condition.ne === null ? { $not: { $type: 'null' } } : { $ne: condition.ne };
@@ -87,8 +102,19 @@ function elementOrScalar(field: string, range: Conditions): Conditions {
   return { $or: [{ [field]: { $elemMatch: range } }, { [field]: { ...range, $not: { $type: 'array' } } }] };
 }
 
+/** The same the other way, with the row itself. */
+export function rowsUpTo(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
+  const [before, upTo] = descending ? ['$gt', '$gte'] : ['$lt', '$lte'];
+  const ends = fields.map((field, at) => ({
+    ...Object.fromEntries(fields.slice(0, at).map((equal, of) => [equal, last[of]])),
+    [field]: { [at === fields.length - 1 ? upTo : before]: last[at] },
+  }));
+  const [first] = fields;
+  return first === undefined ? [] : [{ [first]: { [upTo]: last[0] } }, { $or: ends }];
+}
+
 /** Row values compared: beyond in one field, equal in all before it. The first bound, implied, is where an index begins. */
-function rowsAfter(fields: readonly string[], after: readonly Scalar[], descending: boolean): MongoFilter[] {
+export function rowsAfter(fields: readonly string[], after: readonly Scalar[], descending: boolean): MongoFilter[] {
   const [beyond, from] = descending ? ['$lt', '$lte'] : ['$gt', '$gte'];
   const ends = fields.map((field, at) => ({
     ...Object.fromEntries(fields.slice(0, at).map((equal, of) => [equal, after[of]])),

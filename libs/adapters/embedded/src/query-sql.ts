@@ -1,0 +1,153 @@
+import type { CountOptions, FilterCondition, Filter, Query } from '@tracking/ports';
+import { column, ID, indexName, quoted, type ArrayTable, type CollectionLayout } from './collection-layout.ts';
+import { encodeValue } from './encoded-values.ts';
+import { addFilter, addPostingCondition, documentKey, isScalar, SqlBuilder } from './filter-sql.ts';
+import { LIMIT } from './sqlite-database.ts';
+import type { Sql } from './storage-protocol.ts';
+
+export function findSql(layout: CollectionLayout, { filter, sort, after, limit, index }: Query): Sql {
+  const way = wayOf(layout, filter, index);
+  const sortKeys = sort?.fields.map((field) => sortKey(layout, field, way)) ?? [];
+  const sql = new SqlBuilder(after && sortKeys[0]);
+  sql.add('SELECT d.json');
+  addMatching(sql, layout, filter, way);
+  if (after !== undefined && sortKeys.length > 0) {
+    const values = after.map(encodeValue);
+    sql.add(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
+  }
+  if (sortKeys.length > 0) sql.add(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
+  return sql.add(` ${LIMIT}`, limit);
+}
+
+export function countSql(layout: CollectionLayout, filter: Filter, { atMost, index }: CountOptions = {}): Sql {
+  const sql = new SqlBuilder();
+  sql.add('SELECT count(*) FROM (SELECT 1');
+  addMatching(sql, layout, filter, wayOf(layout, filter, index));
+  if (atMost !== undefined) sql.add(` ${LIMIT}`, atMost);
+  return sql.add(')');
+}
+
+/** Most documents, and most values of one `in`, that a look-up on the calling thread may have. */
+const FEW = 10;
+/** And where they lie side by side in an index. */
+const FEW_SIDE_BY_SIDE = 50;
+
+/** Whether an index alone leads to a few documents, in no order that has to be made: cheap enough for the calling thread. */
+export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }: Query): boolean {
+  const pinned = (field: string) => {
+    const condition = filter[field];
+    if (condition === undefined) return false;
+    return isScalar(condition) || ('in' in condition && condition.in.length <= FEW);
+  };
+  if (pinned(ID)) return true;
+  const unsorted = sort === undefined;
+  const fields = Object.keys(filter);
+  return spec.indexes.some((index) => {
+    if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= FEW))) return true;
+    const leading = index.fields.slice(0, fields.length);
+    const leadsThere = fields.every((field) => leading.includes(field) && isScalar(filter[field]));
+    return leadsThere && unsorted && limit <= FEW_SIDE_BY_SIDE;
+  });
+}
+
+/** How the documents are come by. */
+interface Way {
+  /** The array index whose postings lead to them. */
+  readonly postings?: ArrayTable;
+  /** Whether they may lead to one several times. */
+  readonly repeats: boolean;
+  /** Of the documents' table: which index of its own to go by, where that is said. */
+  readonly hint: string;
+}
+
+/** By the index that is asked for; else by that array of which the filter pins the most fields, unless it names the documents. */
+function wayOf(layout: CollectionLayout, filter: Filter, index?: string): Way {
+  const array = index === undefined ? bestArray(layout, filter) : arrayNamed(layout, index);
+  if (array === undefined) {
+    return { repeats: false, hint: index === undefined ? '' : ` INDEXED BY ${indexName(layout.spec, index)}` };
+  }
+  const lead = leadOf(filter[array.arrayField]);
+  if (lead === undefined) throw new TypeError(`${array.index.name}: the filter looks for no ${array.arrayField}`);
+  return { postings: array, repeats: !isScalar(lead), hint: '' };
+}
+
+export function arrayNamed({ spec, arrays }: CollectionLayout, name: string): ArrayTable | undefined {
+  if (!spec.indexes.some((index) => index.name === name)) throw new TypeError(`${spec.name} has no index ${name}`);
+  return arrays.find(({ index }) => index.name === name);
+}
+
+function bestArray({ arrays }: CollectionLayout, filter: Filter): ArrayTable | undefined {
+  const id = filter[ID];
+  if (id !== undefined && (isScalar(id) || 'in' in id)) return undefined;
+  const pinned = ({ fields }: ArrayTable) => fields.filter((name) => isScalar(filter[name])).length;
+  const [array] = arrays
+    .filter(({ arrayField }) => leadOf(filter[arrayField]) !== undefined)
+    .sort((one, other) => pinned(other) - pinned(one));
+  return array;
+}
+
+/** By which elements an index leads there; undefined for a condition that says which are not looked for. */
+function leadOf(condition: FilterCondition | undefined): FilterCondition | undefined {
+  if (condition === undefined || isScalar(condition)) return condition;
+  if ('all' in condition) return condition.all[0];
+  return 'exists' in condition || 'ne' in condition ? undefined : condition;
+}
+
+/** What a filter says: of the postings that lead there, of what else is known from one of them, and of the document. */
+interface SplitFilter {
+  readonly led: Filter;
+  readonly ofPosting: Filter;
+  readonly ofDocument: Filter;
+}
+
+export function split(filter: Filter, { fields, arrayField }: ArrayTable): SplitFilter {
+  const parts = { led: {}, ofPosting: {}, ofDocument: {} } satisfies Record<keyof SplitFilter, Filter>;
+  const add = (part: Filter, field: string, condition: FilterCondition) => Object.assign(part, { [field]: condition });
+  for (const [field, condition] of Object.entries(filter)) {
+    if (field !== arrayField) {
+      add(fields.includes(field) ? parts.led : parts.ofDocument, field, condition);
+      continue;
+    }
+    if (isScalar(condition) || !('all' in condition)) {
+      add(parts.led, field, condition);
+      continue;
+    }
+    const [first = { all: [] }, ...others] = condition.all;
+    add(parts.led, field, first);
+    const [elements, bounds] = [others.filter(isScalar), others.filter((one) => !isScalar(one))];
+    if (elements.length > 0) add(parts.ofPosting, field, { all: elements });
+    if (bounds.length > 0) add(parts.ofDocument, field, { all: bounds });
+  }
+  return parts;
+}
+
+/** One row `d` for each document for which the filter holds. */
+function addMatching(
+  sql: SqlBuilder,
+  layout: CollectionLayout,
+  filter: Filter,
+  { postings, repeats, hint }: Way,
+): void {
+  if (postings === undefined) {
+    sql.add(` FROM ${quoted(layout.table)} AS d${hint} WHERE `);
+    return addFilter(sql, layout, filter);
+  }
+  // Row by row as the array's index gives them, and no further than is asked for: however many have the element.
+  const { led, ofPosting, ofDocument } = split(filter, postings);
+  const documents = ` CROSS JOIN ${quoted(layout.table)} AS d ON d.id = a.id`;
+  sql.add(repeats ? ' FROM (SELECT DISTINCT a.id FROM ' : ' FROM ');
+  sql.add(`${quoted(postings.table)} AS a${repeats ? '' : documents} WHERE `);
+  addLed(sql, led);
+  sql.add(repeats ? `) AS a${documents} WHERE ` : ' AND ');
+  addFilter(sql, layout, ofPosting, repeats ? undefined : postings);
+  addFilter(sql.add(' AND '), layout, ofDocument);
+}
+
+export function addLed(sql: SqlBuilder, led: Filter): void {
+  sql.add('TRUE');
+  for (const [field, condition] of Object.entries(led)) addPostingCondition(sql.add(' AND '), field, condition);
+}
+
+function sortKey(layout: CollectionLayout, field: string, { postings, repeats }: Way): string {
+  return postings?.fields.includes(field) === true && !repeats ? `a.${column(field)}` : documentKey(layout, field);
+}
