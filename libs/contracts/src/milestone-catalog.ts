@@ -39,7 +39,7 @@ export interface MilestoneRules extends Pick<MilestoneCode, 'status' | 'opens_ex
   readonly at_destination: true | undefined;
   /** Goods or containers were seen to move: before they could be delivered, or with the delivery and after it. */
   readonly movement: 'journey' | 'delivery' | undefined;
-  /** A step of customs that is done. */
+  /** A step of customs that is done, or must have been before it. */
   readonly clears: 'export' | 'import' | undefined;
   /** What holds no longer when it is dated later. */
   readonly takes_back: 'cancellation' | 'availability' | undefined;
@@ -117,7 +117,7 @@ const ROWS: readonly Row[] = [
   [131, 'unavailable_for_pickup', '*', 'arrived', '', '', '', '', 'Unavailable for pickup', 'The goods can not, or no longer, be collected.', { movement: 'journey', takes_back: 'availability' }],
   [135, 'gated_out', 'O R B', 'out_for_delivery', 'GTOT LADEN', 'OA', '', '99', 'Gated out', 'The laden container left the terminal.', { movement: 'journey', status_lcl: 'in_transit', container_time: 'gated_out_at' }],
   [140, 'out_for_delivery', '*', 'out_for_delivery', '', '', 'X6', '31', 'Out for delivery', 'The goods are on their way to the consignee.', { movement: 'journey' }],
-  [145, 'delivery_attempted', '*', null, '', 'AH', 'AH', '23', 'Delivery attempted', 'A delivery was tried and failed.', { movement: 'delivery', opens_exception: 'delivery_failed' }],
+  [145, 'delivery_attempted', '*', null, '', 'AH', 'AH', '23', 'Delivery attempted', 'A delivery was tried and failed.', { movement: 'delivery', opens_exception: 'delivery_failed', clears: 'import' }],
   [150, 'delivered', '*', 'delivered', 'DROP LADEN', 'D', 'D1', '21', 'Delivered', 'The goods were handed over to the consignee.', { movement: 'delivery', ends: true, estimates_arrival: ROAD, container_time: 'delivered_at' }],
   [160, 'cargo_stripped', 'O', 'delivered', 'STRP', '', '', '28', 'Cargo stripped', 'The cargo was taken out of the container.', { movement: 'delivery', status_lcl: 'arrived' }],
   [170, 'empty_returned', 'O', 'completed', 'GTIN EMPTY', 'RD', '', '82', 'Empty returned', 'The empty container was given back to the carrier.', { movement: 'delivery', ends: true, status_lcl: null, container_time: 'empty_returned_at' }],

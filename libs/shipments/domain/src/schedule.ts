@@ -9,7 +9,7 @@ import {
 } from '@tracking/contracts';
 import { type Route, isPlace } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
-import { isDeparture } from './milestone-meaning.ts';
+import { isDeparture, isSailingOn } from './milestone-meaning.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** A time of the shipment, and what set it. */
@@ -184,7 +184,9 @@ export function isEstimatedArrival({ milestone }: TimelineEntry, route: Route): 
   return estimates_arrival.some((mode) => mode === route.mode || mode === leg?.mode);
 }
 
-export function isEstimatedDeparture({ milestone }: TimelineEntry, route: Route): boolean {
+export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolean {
+  if (isSailingOn(entry, route)) return false;
+  const { milestone } = entry;
   const leg = route.legs.find((each) => each.origin_port === milestone.location) ?? route.legs[0];
   const rules = milestoneRules(milestone.code);
   return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);

@@ -248,6 +248,12 @@ describe('customs_hold', () => {
       expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     });
 
+    it('nobody tries to deliver what customs hold', () => {
+      const scenario = held();
+      scenario.post('delivery_attempted', day(4));
+      expect(scenario.open).toEqual(['delivery_failed']);
+    });
+
     it.each([
       ['road', []],
       ['courier', []],
@@ -478,7 +484,7 @@ describe('cancelling', () => {
   it('the client’s does so too, and reopened what is still wrong opens again', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(4));
-    scenario.post('delivery_attempted', day(4));
+    scenario.post('delivery_attempted', day(3));
     expect(types(scenario.cancel())).toEqual([
       'shipment.cancelled.v1',
       'shipment.changed.v1',
