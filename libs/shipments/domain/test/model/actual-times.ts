@@ -1,0 +1,106 @@
+import { type Mode, type Timestamp, findMilestoneCode } from '@tracking/contracts';
+import { places } from '../scenario.ts';
+import { type Memory, type Said, byRoad, destinationOf, happened, laneOf, originOf } from './memory.ts';
+import { isArrival, isDeparted, isLeft, isOnTheWay, isRailedOn, isTakenBack } from './status.ts';
+
+/** "Departures are the codes 55 60 66 73 (road, courier: 30)." */
+export function isDeparture(milestone: Said, memory: Memory): boolean {
+  return isDepartureBy(memory.fields.mode, milestone, memory);
+}
+
+export function isDepartureBy(mode: Mode | null, milestone: Said, memory: Memory): boolean {
+  return isDeparted(milestone, memory) || (milestone.code === 'picked_up' && byRoad(mode));
+}
+
+/** "`atd`: the earliest actual departure located at `origin_port`, else the earliest." */
+export function atdOf(memory: Memory): Timestamp | null {
+  const departures = happened(memory).filter((milestone) => isDeparture(milestone, memory));
+  const there = departures.filter(({ location }) => location !== null && location === originOf(memory));
+  return earliest(there) ?? earliest(departures);
+}
+
+/** "`ata`: the earliest arrival located at `destination_port`, else the earliest after the last departure." */
+export function ataOf(memory: Memory): Timestamp | null {
+  const there = arrivalsOf(memory).filter((milestone) => isAt(destinationOf(memory), milestone));
+  return earliest(there) ?? earliest(finalArrivals(memory));
+}
+
+function arrivalsOf(memory: Memory): readonly Said[] {
+  return happened(memory).filter((milestone) => isArrival(milestone, memory) && !isOnTheWay(milestone, memory));
+}
+
+/** Not before the last departure. */
+function finalArrivals(memory: Memory): readonly Said[] {
+  const departed = happened(memory).findLast((milestone) => isDeparture(milestone, memory))?.occurred_at ?? '';
+  return arrivalsOf(memory).filter(({ occurred_at }) => occurred_at >= departed);
+}
+
+/** "Each leg answers its own `atd`": from departures at its port, by its mode; the first one also where no place is told. */
+export function legAtd(index: number, memory: Memory): Timestamp | null {
+  const { value: legs } = memory.legs;
+  const leg = legs[index];
+  if (leg === undefined || legs.length === 1) return atdOf(memory);
+  const mode = leg.mode ?? memory.fields.mode;
+  const there = happened(memory).filter(
+    (milestone) => isDepartureBy(mode, milestone, memory) && isAt(leg.origin_port, milestone),
+  );
+  const departures = happened(memory).filter((milestone) => isDeparture(milestone, memory));
+  return earliest(there) ?? (index === 0 ? earliest(departures.filter(isPlaceless)) : null);
+}
+
+/** "Each leg answers its own … `ata`": from arrivals at its port; the last one also where no place is told. */
+export function legAta(index: number, memory: Memory): Timestamp | null {
+  const { value: legs } = memory.legs;
+  const leg = legs[index];
+  if (leg === undefined || legs.length === 1) return ataOf(memory);
+  const arrivals = happened(memory).filter(
+    (milestone) => isArrival(milestone, memory) || ['transshipment_arrived', 'rail_arrived'].includes(milestone.code),
+  );
+  const there = arrivals.filter((milestone) => isAt(leg.destination_port, milestone));
+  return earliest(there) ?? (index === legs.length - 1 ? earliest(finalArrivals(memory).filter(isPlaceless)) : null);
+}
+
+function isAt(port: string | null, { location }: Said): boolean {
+  return location !== null && location === port;
+}
+
+/** Told nowhere, or in words. */
+export function isPlaceless({ location }: Pick<Said, 'location'>): boolean {
+  return location === null || places.find(location) === undefined;
+}
+
+/** "Each time is the earliest milestone of its kind that counts." */
+export function containerTimes(container: string, memory: Memory) {
+  const lane = laneOf(happened(memory), container);
+  const isPassing = (milestone: Said) =>
+    milestone.code === 'discharged' && (isOnTheWay(milestone, memory) || isLeft(milestone, lane, memory));
+  const earliestOf = (code: string) =>
+    earliest(
+      lane.filter(
+        (milestone) =>
+          milestone.code === code &&
+          !isPassing(milestone) &&
+          !isTakenBack(milestone, lane) &&
+          !isRailedOn(milestone, lane),
+      ),
+    );
+  return {
+    discharged_at: earliestOf('discharged'),
+    available_at: earliestOf('available_for_pickup'),
+    gated_out_at: earliestOf('gated_out'),
+    delivered_at: earliestOf('delivered'),
+    empty_returned_at: earliestOf('empty_returned'),
+  };
+}
+
+/** "`last_milestone {id, code, label, occurred_at, location}`: the latest actual one." */
+export function lastOf(milestones: readonly Said[]) {
+  const last = milestones.at(-1);
+  if (last === undefined) return null;
+  const { id, code, occurred_at, location } = last;
+  return { id, code, label: findMilestoneCode(code)?.label, occurred_at, location };
+}
+
+function earliest(milestones: readonly Said[]): Timestamp | null {
+  return milestones[0]?.occurred_at ?? null;
+}

@@ -1,0 +1,68 @@
+import type { Leg } from '@tracking/contracts';
+import { hasValidCheckDigit } from '../../src/references.ts';
+import { containerTimes, lastOf } from './actual-times.ts';
+import { isSuperseded } from './estimates.ts';
+import { openExceptions } from './exceptions.ts';
+import { type Memory, destinationOf, happened, inListOrder, laneOf, originOf } from './memory.ts';
+import { laneStatus, shipmentStatus } from './status.ts';
+
+/** What must be answered of the shipment after the last command. */
+export function answerOf(memory: Memory) {
+  const { status, by } = shipmentStatus(memory);
+  return {
+    fields: fieldsOf(memory),
+    status,
+    status_milestone_id: by?.id ?? null,
+    ...timesOf(memory),
+    legs: legsOf(memory),
+    containers: memory.fields.container_numbers.map((number) => containerOf(number, memory)),
+    last_milestone: lastOf(happened(memory)),
+    open: openExceptions(memory),
+    milestones: milestonesOf(memory),
+  };
+}
+
+/** What the client gave and nothing moves. */
+function fieldsOf(memory: Memory) {
+  const { etd: _etd, eta: _eta, legs: _legs, ...fields } = memory.fields;
+  return { ...fields, origin_port: originOf(memory), destination_port: destinationOf(memory) };
+}
+
+function timesOf({ answered: { etd, eta, original_eta, atd, ata } }: Memory) {
+  return { etd, eta, original_eta, atd, ata };
+}
+
+/** "Without [legs] the shipment has one leg from origin to destination"; none while it has neither. */
+function legsOf(memory: Memory): readonly Leg[] {
+  const given = memory.legs.value;
+  const { mode, carrier_scac } = memory.fields;
+  const [origin_port, destination_port] = [originOf(memory), destinationOf(memory)];
+  const { etd, eta, atd, ata } = memory.answered;
+  if (given.length === 0) {
+    if (origin_port === null && destination_port === null) return [];
+    return [{ mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, etd, eta, atd, ata }];
+  }
+  return memory.answered.legs;
+}
+
+function containerOf(number: string, memory: Memory) {
+  const lane = laneOf(happened(memory), number);
+  const { status, by } = laneStatus(lane, memory);
+  return {
+    number,
+    valid_check_digit: hasValidCheckDigit(number),
+    status,
+    status_milestone_id: by?.id ?? null,
+    last_milestone: lastOf(lane),
+    ...containerTimes(number, memory),
+  };
+}
+
+function milestonesOf(memory: Memory) {
+  return memory.milestones.toSorted(inListOrder).map((milestone) => {
+    const { id, code, classifier, occurred_at, external_id, container_number, location, note, revision, retracted } =
+      milestone;
+    const shown = { id, code, classifier, occurred_at, external_id, container_number, location, note, revision };
+    return { ...shown, retracted, superseded: !retracted && isSuperseded(milestone, memory) };
+  });
+}

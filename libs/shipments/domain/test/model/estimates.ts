@@ -1,0 +1,166 @@
+import type { Timestamp } from '@tracking/contracts';
+import { ataOf, atdOf, isDeparture, isDepartureBy, isPlaceless, legAta, legAtd } from './actual-times.ts';
+import { type Memory, type Said, byRoad, counting, destinationOf, laneOf, originOf } from './memory.ts';
+import { cancellations } from './status.ts';
+
+/** "The newest estimate for a (code, container, location, source) is the current one." */
+export function isSuperseded(estimate: Said, memory: Memory): boolean {
+  if (estimate.classifier !== 'estimated') return false;
+  return memory.milestones.some(
+    (other) =>
+      !other.retracted &&
+      other.classifier === 'estimated' &&
+      seriesOf(other) === seriesOf(estimate) &&
+      other.said > estimate.said,
+  );
+}
+
+function seriesOf({ code, container_number, location, source }: Said): string {
+  return JSON.stringify([code, container_number, location, source]);
+}
+
+function currentEstimates(memory: Memory): readonly Said[] {
+  return counting(memory).filter(
+    (milestone) => milestone.classifier === 'estimated' && !isSuperseded(milestone, memory),
+  );
+}
+
+/** "An estimated arrival (`vessel_arrived flight_arrived arrived_at_destination`; rail also 105, 106; road and courier also `delivered`)." */
+function estimatesArrival({ code, location }: Said, memory: Memory): boolean {
+  if (['vessel_arrived', 'flight_arrived', 'arrived_at_destination'].includes(code)) return true;
+  const legs = memory.legs.value;
+  const leg = legs.find(({ destination_port }) => destination_port === location) ?? legs.at(-1);
+  const modes = [memory.fields.mode, leg?.mode ?? null];
+  if (['rail_arrived', 'rail_unloaded'].includes(code)) return modes.includes('rail');
+  return code === 'delivered' && modes.some(byRoad);
+}
+
+/** "An estimated departure": by the shipment's mode, or that of the leg for which it is. */
+function estimatesDeparture(milestone: Said, memory: Memory): boolean {
+  const legs = memory.legs.value;
+  const leg = legs.find(({ origin_port }) => origin_port === milestone.location) ?? legs[0];
+  return isDeparture(milestone, memory) || isDepartureBy(leg?.mode ?? null, milestone, memory);
+}
+
+/** "… when its location is absent, free text, `destination_port` or the last leg's; one located elsewhere sets that leg's." */
+function isEndOfShipment({ location }: Said, memory: Memory): boolean {
+  const ports = [destinationOf(memory), memory.legs.value.at(-1)?.destination_port];
+  return isPlaceless({ location }) || ports.includes(location);
+}
+
+function isStartOfShipment({ location }: Said, memory: Memory): boolean {
+  const ports = [originOf(memory), memory.legs.value[0]?.origin_port];
+  return isPlaceless({ location }) || ports.includes(location);
+}
+
+/** "Once there is an estimated `arrived_at_destination`, the others leave `eta` alone." */
+function arrivalsOfShipment(memory: Memory): readonly Said[] {
+  const arrivals = currentEstimates(memory).filter(
+    (milestone) => estimatesArrival(milestone, memory) && isEndOfShipment(milestone, memory),
+  );
+  const final = arrivals.filter(({ code }) => code === 'arrived_at_destination');
+  return final.length === 0 ? arrivals : final;
+}
+
+/** "An estimated departure sets `etd` likewise." */
+function departuresOfShipment(memory: Memory): readonly Said[] {
+  return currentEstimates(memory).filter(
+    (milestone) => estimatesDeparture(milestone, memory) && isStartOfShipment(milestone, memory),
+  );
+}
+
+/** "Where estimates name containers, the latest of each container's newest one counts." Undefined when none is newer. */
+function estimatedAfter(said: number, estimates: readonly Said[], memory: Memory): Timestamp | undefined {
+  const newer = estimates.filter((estimate) => estimate.said > said);
+  const containers = memory.fields.container_numbers;
+  const lanes = containers.length === 0 ? [newer] : containers.map((number) => laneOf(newer, number));
+  const newest = lanes.map((lane) => lane.toSorted((a, b) => a.said - b.said).at(-1)?.occurred_at);
+  return newest
+    .filter((time) => time !== undefined)
+    .toSorted()
+    .at(-1);
+}
+
+/**
+ * "Upserts, PATCH (null too) and estimates are statements of `eta`: the newest that still stands wins"; "[where] not given
+ * [itself, it is that] of … the last leg".
+ */
+function newestEta(memory: Memory): Timestamp | null {
+  const { value, said } = memory.eta;
+  const last = memory.legs.value.length - 1;
+  if (value === null && memory.legs.value[last]?.eta != null) return legEta(last, memory);
+  return estimatedAfter(said, arrivalsOfShipment(memory), memory) ?? value;
+}
+
+function newestEtd(memory: Memory): Timestamp | null {
+  const { value, said } = memory.etd;
+  if (value === null && memory.legs.value[0]?.etd != null) return legEtd(0, memory);
+  return estimatedAfter(said, departuresOfShipment(memory), memory) ?? value;
+}
+
+/** "One located elsewhere sets that leg's"; after its arrival only the client moves it. */
+function legEta(index: number, memory: Memory): Timestamp | null {
+  const { value: legs, said } = memory.legs;
+  const leg = legs[index];
+  if (leg === undefined) return null;
+  if (legAta(index, memory) !== null && said !== memory.now) return memory.answered.legs[index]?.eta ?? null;
+  const forShipment = arrivalsOfShipment(memory);
+  const there = currentEstimates(memory).filter(
+    (milestone) =>
+      estimatesArrival(milestone, memory) &&
+      milestone.location === leg.destination_port &&
+      !isEndOfShipment(milestone, memory),
+  );
+  const known = [
+    ...there,
+    ...forShipment.filter(({ location }) => location !== null && location === leg.destination_port),
+  ];
+  const speaking = index === legs.length - 1 ? [...there, ...forShipment] : known;
+  return estimatedAfter(said, speaking, memory) ?? leg.eta;
+}
+
+function legEtd(index: number, memory: Memory): Timestamp | null {
+  const { value: legs, said } = memory.legs;
+  const leg = legs[index];
+  if (leg === undefined) return null;
+  if (legAtd(index, memory) !== null && said !== memory.now) return memory.answered.legs[index]?.etd ?? null;
+  const there = currentEstimates(memory).filter(
+    (milestone) =>
+      estimatesDeparture(milestone, memory) && milestone.location !== null && milestone.location === leg.origin_port,
+  );
+  const speaking = index === 0 ? [...new Set([...there, ...departuresOfShipment(memory)])] : there;
+  return estimatedAfter(said, speaking, memory) ?? leg.etd;
+}
+
+/** "After `ata` only PATCH moves `eta`." */
+function etaOf(memory: Memory, patched: boolean): Timestamp | null {
+  if (ataOf(memory) === null) return newestEta(memory);
+  return patched ? memory.eta.value : memory.answered.eta;
+}
+
+/** "An estimated departure sets `etd` likewise while no actual one exists"; what the client sets counts then too. */
+function etdOf(memory: Memory): Timestamp | null {
+  const set = memory.etd.value === null && memory.legs.value[0]?.etd != null ? memory.legs.said : memory.etd.said;
+  const isSetNow = Math.max(memory.etd.said, set) === memory.now;
+  return atdOf(memory) === null || isSetNow ? newestEtd(memory) : memory.answered.etd;
+}
+
+/** What is answered of times after a command: it is kept, since after a departure and an arrival it stays. */
+export function timesAfter(memory: Memory, patched: boolean): Memory['answered'] {
+  const eta = etaOf(memory, patched);
+  return {
+    etd: etdOf(memory),
+    eta,
+    original_eta: memory.answered.original_eta ?? eta,
+    atd: atdOf(memory),
+    ata: ataOf(memory),
+    legs: memory.legs.value.map((leg, index) => ({
+      ...leg,
+      etd: legEtd(index, memory),
+      eta: legEta(index, memory),
+      atd: legAtd(index, memory),
+      ata: legAta(index, memory),
+    })),
+    cancelledByMilestone: cancellations(memory).length > 0,
+  };
+}

@@ -1,0 +1,120 @@
+import { type LegFields, MILESTONE_CATALOG, MODES, type ShipmentFields } from '@tracking/contracts';
+import * as fc from 'fast-check';
+import type { MilestoneInput } from '../../src/index.ts';
+import { A, B, C, WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
+
+/** One thing that is done to a shipment. */
+export type Step =
+  | { readonly kind: 'cancel' | 'reopen' }
+  | { readonly kind: 'upsert'; readonly fields: Partial<ShipmentFields> }
+  | { readonly kind: 'post'; readonly milestone: MilestoneInput };
+
+export interface Journey {
+  readonly fields: Partial<ShipmentFields>;
+  readonly steps: readonly Step[];
+}
+
+const codes = MILESTONE_CATALOG.map(({ code }) => code);
+/** That of which several rules speak, more often than the others. */
+const TALKED_OF = [
+  ...['vessel_departed', 'rail_departed', 'flight_departed', 'transshipment_departed', 'picked_up'],
+  ...['vessel_arrived', 'flight_arrived', 'rail_arrived', 'rail_unloaded', 'arrived_at_destination', 'discharged'],
+  ...['available_for_pickup', 'unavailable_for_pickup', 'gated_out', 'out_for_delivery'],
+  ...['delivered', 'cargo_stripped', 'empty_returned', 'booking_confirmed', 'booking_cancelled', 'customs_hold'],
+];
+const CUSTOMS = [
+  'customs_hold',
+  'customs_inspection',
+  'export_customs_cleared',
+  'import_customs_cleared',
+  'delivery_attempted',
+];
+const ESTIMATED = [
+  ...['vessel_arrived', 'flight_arrived', 'arrived_at_destination', 'rail_arrived', 'rail_unloaded', 'delivered'],
+  ...['vessel_departed', 'rail_departed', 'flight_departed', 'transshipment_departed', 'picked_up'],
+];
+/** Ports of the routes, others of the same country and of another, an airport, free text, nothing. */
+const LOCATIONS = [null, null, 'CNSHA', 'SGSIN', 'USLAX', 'USLAX', 'USCHI', 'DEHAM', 'FRA', 'LAX', 'Pier 400'];
+
+const leg = (fields: Partial<LegFields>): LegFields => ({
+  mode: null,
+  carrier_scac: null,
+  vessel: null,
+  voyage: null,
+  origin_port: null,
+  destination_port: null,
+  etd: null,
+  eta: null,
+  ...fields,
+});
+const LEGS: readonly (readonly LegFields[])[] = [
+  [],
+  [leg({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: day(9) })],
+  [
+    leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
+    leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
+  ],
+  [
+    leg({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }),
+    leg({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI', etd: day(8) }),
+  ],
+  [leg({ vessel: 'EVER GIVEN' }), leg({ mode: 'road', origin_port: 'USLAX' })],
+];
+
+const timeOf = fc.integer({ min: 1, max: 12 }).map((number) => day(number));
+const timeOrNone = fc.option(timeOf, { nil: null, freq: 3 });
+const containersOf = fc.constantFrom([], [A], [A, B], [B, A], [A, B, C], [C], [A, WRONG_DIGIT]);
+
+const FIELDS = {
+  mode: fc.constantFrom(...MODES, 'ocean' as const, null),
+  load_type: fc.constantFrom('fcl' as const, 'lcl' as const, null),
+  origin_port: fc.constantFrom('CNSHA', 'SGSIN', null),
+  destination_port: fc.constantFrom('USLAX', 'USLAX', 'USCHI', 'DEHAM', null),
+  container_numbers: containersOf,
+  legs: fc.constantFrom(...LEGS),
+  etd: timeOrNone,
+  eta: timeOrNone,
+  house_bill: fc.constantFrom('HB-1', null),
+};
+
+/** Few days, so that milestones often share a time; few names, so that many are sent again. */
+const milestoneOf = (names: readonly string[], classifiers: readonly MilestoneInput['classifier'][]) =>
+  fc
+    .record({
+      code: fc.constantFrom(...names),
+      occurred_at: timeOf,
+      classifier: fc.constantFrom(...classifiers),
+      container_number: fc.constantFrom(null, null, A, B, C),
+      location: fc.constantFrom(...LOCATIONS),
+      source: fc.constantFrom('manual' as const, 'carrier' as const, 'carrier' as const),
+      external_id: fc.constantFrom(null, null, null, 'EV-1', 'EV-2', 'EV-3'),
+      note: fc.constantFrom(null, null, 'late'),
+    })
+    .map((fields) => milestoneInput(fields));
+
+const post: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant('post' as const),
+  milestone: fc.oneof(
+    { weight: 3, arbitrary: milestoneOf(TALKED_OF, ['actual']) },
+    { weight: 1, arbitrary: milestoneOf(codes, ['actual']) },
+    { weight: 1, arbitrary: milestoneOf(CUSTOMS, ['actual']) },
+    { weight: 2, arbitrary: milestoneOf(ESTIMATED, ['estimated', 'estimated', 'estimated', 'planned']) },
+  ),
+});
+
+const upsert: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constant('upsert' as const),
+  fields: fc.record(FIELDS, { requiredKeys: [] }),
+});
+const cancellation: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom('cancel' as const, 'reopen' as const) });
+
+const step = fc.oneof(
+  { weight: 8, arbitrary: post },
+  { weight: 2, arbitrary: upsert },
+  { weight: 1, arbitrary: cancellation },
+);
+
+export const journeys: fc.Arbitrary<Journey> = fc.record({
+  fields: fc.record(FIELDS, { requiredKeys: ['mode'] }).map((fields) => ({ ...fields, external_id: 'PO-1' })),
+  steps: fc.array(step, { maxLength: 14 }),
+});

@@ -1,0 +1,115 @@
+import {
+  EMPTY_SHIPMENT_FIELDS,
+  type Leg,
+  type LegFields,
+  type Milestone,
+  type Mode,
+  type ShipmentFields,
+  type Timestamp,
+} from '@tracking/contracts';
+import type { MilestoneInput } from '../../src/index.ts';
+
+/** A milestone as the model remembers it. */
+export interface Said extends MilestoneInput {
+  readonly id: string;
+  readonly sequence: number;
+  readonly recorded_at: Timestamp;
+  /** Number of the command that recorded it: as an actual one, where it was an estimate before. */
+  readonly recorded: number;
+  /** Number of the command that last said its kind, time or place. */
+  readonly said: number;
+  readonly revision: number;
+  readonly retracted: boolean;
+}
+
+/** What the client said of a field, and with which command. */
+export interface Statement<T> {
+  readonly value: T;
+  readonly said: number;
+}
+
+/** All that was ever said of a shipment, and little else: everything answered is worked out from it. */
+export interface Memory {
+  /** Number of the last command. */
+  now: number;
+  /** As the client gave them. */
+  fields: ShipmentFields;
+  /** The client's newest statements of what estimates move too. */
+  etd: Statement<Timestamp | null>;
+  eta: Statement<Timestamp | null>;
+  legs: Statement<readonly LegFields[]>;
+  /** What the last upsert that named them sent. */
+  sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
+  milestones: readonly Said[];
+  /** Number of the command by which the client cancelled it; null unless that stands. */
+  cancelled: number | null;
+  /** As answered after the last command. */
+  answered: {
+    readonly etd: Timestamp | null;
+    readonly eta: Timestamp | null;
+    readonly original_eta: Timestamp | null;
+    readonly atd: Timestamp | null;
+    readonly ata: Timestamp | null;
+    /** Of the legs as the client gave them. */
+    readonly legs: readonly Leg[];
+    readonly cancelledByMilestone: boolean;
+  };
+}
+
+export function nothingSaid(): Memory {
+  return {
+    now: 0,
+    fields: EMPTY_SHIPMENT_FIELDS,
+    etd: { value: null, said: 0 },
+    eta: { value: null, said: 0 },
+    legs: { value: [], said: 0 },
+    sent: { etd: null, eta: null, legs: [] },
+    milestones: [],
+    cancelled: null,
+    answered: { etd: null, eta: null, original_eta: null, atd: null, ata: null, legs: [], cancelledByMilestone: false },
+  };
+}
+
+/** "`origin_port` … that were not given themselves are those of the first … leg." */
+export function originOf({ fields, legs }: Memory): string | null {
+  return fields.origin_port ?? legs.value[0]?.origin_port ?? null;
+}
+
+/** "… `destination_port` … that were not given themselves are those of … the last leg." */
+export function destinationOf({ fields, legs }: Memory): string | null {
+  return fields.destination_port ?? legs.value.at(-1)?.destination_port ?? null;
+}
+
+/** "A container taken off the shipment keeps its milestones in the list, but they no longer count." */
+export function counting(memory: Memory): readonly Said[] {
+  const { container_numbers } = memory.fields;
+  return memory.milestones.filter(
+    ({ retracted, container_number }) =>
+      !retracted && (container_number === null || container_numbers.includes(container_number)),
+  );
+}
+
+/** "Derived … among the milestones that are *actual* and not retracted", in the order of the list. */
+export function happened(memory: Memory): readonly Said[] {
+  return counting(memory)
+    .filter(({ classifier }) => classifier === 'actual')
+    .toSorted(inListOrder);
+}
+
+/** "The rank is computed for each container from the milestones that name it plus those that name none." */
+export function laneOf(milestones: readonly Said[], container: string | null): readonly Said[] {
+  return milestones.filter(({ container_number }) => container_number === null || container_number === container);
+}
+
+type Listed = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
+/** "Listed by `occurred_at`, catalog sequence, `recorded_at`." */
+export function inListOrder(a: Listed, b: Listed): number {
+  const key = ({ occurred_at, sequence, recorded_at, id }: Listed) =>
+    [occurred_at, String(sequence).padStart(4, '0'), recorded_at, id].join(' ');
+  return key(a) < key(b) ? -1 : 1;
+}
+
+/** "`picked_up` follows the shipment's present mode (courier as road)." */
+export function byRoad(mode: Mode | null): boolean {
+  return mode === 'road' || mode === 'courier';
+}

@@ -1,0 +1,84 @@
+import * as fc from 'fast-check';
+import { type ShipmentState, fold, toShipmentEvent } from '../../src/index.ts';
+import type { Scenario } from '../scenario.ts';
+import { checkAnnouncements } from './announced.ts';
+import { answerOf } from './answer.ts';
+import { journeys } from './journeys.ts';
+import { answered, walk } from './walk.ts';
+
+/** Every field of the resource but `url`, which only an edge knows; of a container, of a leg. */
+const FIELDS = `id external_id mode load_type house_bill master_bill booking_number container_numbers carrier_scac origin_port
+  destination_port etd eta shipper consignee references metadata legs status status_milestone_id containers atd ata original_eta
+  last_milestone open_exceptions_count documents_count created_at updated_at version`;
+const CONTAINER_FIELDS = `number valid_check_digit size_type seal_number status status_milestone_id last_milestone discharged_at
+  available_at gated_out_at delivered_at empty_returned_at last_free_day empty_return_by`;
+const LEG_FIELDS = 'mode carrier_scac vessel voyage origin_port destination_port etd eta atd ata';
+const names = (text: string): readonly string[] => text.split(/\s+/).sort();
+
+/**
+ * Properties of the domain, each tried on so many random journeys. A failure prints its seed and path: to repeat it, add
+ * both to the parameters of `fc.assert`.
+ */
+export function describeProperties(numRuns: number): void {
+  it('the domain answers what the model answers, after every step of a journey', () => {
+    fc.assert(
+      fc.property(journeys, (journey) => {
+        walk(journey, (scenario, { memory }) => {
+          expect(answered(scenario)).toEqual(answerOf(memory));
+        });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('every command announces what it moved, once, and what moves nothing stores nothing', () => {
+    fc.assert(
+      fc.property(journeys, (journey) => {
+        let [before, seen]: [ShipmentState | undefined, number] = [undefined, 0];
+        walk(journey, (scenario) => {
+          const after = stateOf(scenario);
+          checkAnnouncements({ before, after, events: scenario.events.slice(seen) });
+          checkForm(after);
+          [before, seen] = [after, scenario.events.length];
+        });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('at any revision the stream tells what was answered then, read from stored JSON too', () => {
+    fc.assert(
+      fc.property(journeys, (journey) => {
+        const answers: { readonly revision: number; readonly state: ShipmentState; readonly text: string }[] = [];
+        const { events } = walk(journey, (scenario) => {
+          const state = stateOf(scenario);
+          answers.push({ revision: scenario.events.length, state, text: JSON.stringify(state) });
+        });
+        const stored = JSON.parse(JSON.stringify(events)) as Parameters<typeof toShipmentEvent>[0][];
+        for (const { revision, state, text } of answers) {
+          const then = fold(stored.slice(0, revision).map(toShipmentEvent));
+          expect(then).toEqual(state);
+          // What was answered then is not changed by what came after it.
+          expect(JSON.stringify(state)).toBe(text);
+        }
+      }),
+      { numRuns },
+    );
+  });
+}
+
+/** "Every field is always present"; counts are of what they count. */
+function checkForm({ record, exceptions }: ShipmentState): void {
+  expect(Object.keys(record).sort()).toEqual(names(FIELDS));
+  for (const container of record.containers) expect(Object.keys(container).sort()).toEqual(names(CONTAINER_FIELDS));
+  for (const leg of record.legs) expect(Object.keys(leg).sort()).toEqual(names(LEG_FIELDS));
+  expect(JSON.stringify(record)).toBe(JSON.stringify(JSON.parse(JSON.stringify(record))));
+  const open = exceptions.filter(({ status }) => status !== 'resolved');
+  expect(record.open_exceptions_count).toBe(open.length);
+  expect(record.containers.map(({ number }) => number)).toEqual(record.container_numbers);
+}
+
+function stateOf({ state }: Scenario): ShipmentState {
+  if (state === undefined) throw new Error('there is no shipment');
+  return state;
+}

@@ -1,0 +1,117 @@
+import { DomainError, type ShipmentRecord } from '@tracking/contracts';
+import { Scenario } from '../scenario.ts';
+import type { Journey, Step } from './journeys.ts';
+import type { Expected } from './milestones.ts';
+import { Model } from './model.ts';
+
+/** Takes the journey with the domain and with the model; `look` sees both after each step, the first one included. */
+export function walk(journey: Journey, look: (scenario: Scenario, model: Model) => void): Scenario {
+  const scenario = new Scenario();
+  const model = new Model();
+  scenario.upsert(journey.fields);
+  model.upsert(journey.fields);
+  look(scenario, model);
+  for (const step of journey.steps) {
+    take(step, scenario, model);
+    look(scenario, model);
+  }
+  return scenario;
+}
+
+function take(step: Step, scenario: Scenario, model: Model): void {
+  switch (step.kind) {
+    case 'upsert':
+      scenario.upsert(step.fields);
+      model.upsert(step.fields);
+      return;
+    case 'cancel':
+    case 'reopen': {
+      const code = codeOf(() => scenario[step.kind]());
+      expect(code).toBe(model[step.kind]());
+      return;
+    }
+    case 'post': {
+      const { milestone } = step;
+      const known = new Set(scenario.state?.timeline.map((entry) => entry.milestone.id));
+      let answer: { outcome: string; milestone: { id: string; recorded_at: string } } | undefined;
+      const code = codeOf(() => (answer = scenario.post(milestone.code, milestone.occurred_at, milestone)));
+      model.post(milestone, answer?.milestone.recorded_at ?? '', (expected) => {
+        expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
+        return sameMilestone(expected, answer?.milestone.id ?? code ?? '', known);
+      });
+    }
+  }
+}
+
+/** It is told which one was meant: several can be known alike. */
+function sameMilestone(expected: Expected, id: string, known: ReadonlySet<string>): string {
+  if (expected.outcome === 'refused') expect(id).toBe('validation_failed');
+  else if (expected.outcome === 'recorded') expect(known).not.toContain(id);
+  else expect(expected.ids).toContain(id);
+  return id;
+}
+
+/** The code with which it is refused; undefined when it is not. */
+function codeOf(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+}
+
+/** The domain's answer, in the form of the model's. */
+export function answered({ state }: Scenario) {
+  if (state === undefined) throw new Error('there is no shipment');
+  const { record, timeline, exceptions } = state;
+  const { status, status_milestone_id, etd, eta, original_eta, atd, ata, legs, last_milestone } = record;
+  return {
+    fields: fieldsOf(record),
+    status,
+    status_milestone_id,
+    etd,
+    eta,
+    original_eta,
+    atd,
+    ata,
+    legs,
+    containers: record.containers.map((container) => {
+      const { size_type: _s, seal_number: _n, last_free_day: _l, empty_return_by: _e, ...derived } = container;
+      return derived;
+    }),
+    last_milestone,
+    open: exceptions
+      .filter((exception) => exception.status !== 'resolved')
+      .map(({ type, container_number }) => `${type} ${container_number}`)
+      .sort(),
+    milestones: timeline.map(({ milestone }) => {
+      const { id, code, classifier, occurred_at, external_id, container_number, location, note, revision } = milestone;
+      const shown = { id, code, classifier, occurred_at, external_id, container_number, location, note, revision };
+      const retracted = milestone.retracted_at !== null;
+      return { ...shown, retracted, superseded: !retracted && milestone.superseded_at !== null };
+    }),
+  };
+}
+
+function fieldsOf(record: ShipmentRecord) {
+  const { external_id, mode, load_type, house_bill, master_bill, booking_number, container_numbers } = record;
+  const { carrier_scac, origin_port, destination_port, shipper, consignee, references, metadata } = record;
+  return {
+    external_id,
+    mode,
+    load_type,
+    house_bill,
+    master_bill,
+    booking_number,
+    container_numbers,
+    carrier_scac,
+    origin_port,
+    destination_port,
+    shipper,
+    consignee,
+    references,
+    metadata,
+  };
+}
