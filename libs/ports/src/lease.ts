@@ -7,6 +7,11 @@ export interface Lease {
   readonly epoch: number;
   /** Aborts when the lease can no longer be relied on, also by its release: stop at once. */
   readonly lost: AbortSignal;
+  /**
+   * Whether it can be relied on at this very moment; where not, `lost` has aborted. For what must never be done beside the
+   * next holder: a process that stood still for long may come to other work before the timer that tells of the loss.
+   */
+  isHeld(): boolean;
   /** Hands it over now rather than after the time to live. Idempotent. */
   release(): Promise<void>;
 }

@@ -6,7 +6,13 @@ export interface OutboundRequest {
   readonly body: string | Uint8Array;
   /** One deadline from name resolution to the last body byte, in milliseconds. */
   readonly timeoutMs: number;
+  /** Ends it with `aborted`, whatever it is at. */
   readonly signal?: AbortSignal;
+  /**
+   * Asked right before the bytes are written, also when they go out once more on a new connection. Where it answers false
+   * none is written, and the outcome is `aborted`.
+   */
+  readonly mayBeSent?: () => boolean;
 }
 
 export interface OutboundResponse {

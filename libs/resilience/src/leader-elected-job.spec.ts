@@ -14,7 +14,8 @@ class OneLease implements Leases {
     const ended = new AbortController();
     const release = async () => this.end(ended);
     this.acquired += 1;
-    this.held = { name, epoch: this.acquired, lost: ended.signal, release, lose: () => this.end(ended) };
+    const isHeld = () => !ended.signal.aborted;
+    this.held = { name, epoch: this.acquired, lost: ended.signal, isHeld, release, lose: () => this.end(ended) };
     return this.held;
   }
 

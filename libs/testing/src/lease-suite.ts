@@ -32,6 +32,7 @@ export function leasesConformance(title: string, subject: AdapterSubject<Leases>
       expect(lease.name).toBe(name);
       expect(Number.isSafeInteger(lease.epoch)).toBe(true);
       expect(lease.lost.aborted).toBe(false);
+      expect(lease.isHeld()).toBe(true);
       await lease.release();
     });
 
@@ -75,12 +76,14 @@ export function leasesConformance(title: string, subject: AdapterSubject<Leases>
       const lease = await leases.acquire(name, never);
       await lease.release();
       expect(lease.lost.aborted).toBe(true);
+      expect(lease.isHeld()).toBe(false);
       const next = await leases.acquire(name, never);
       await lease.release();
       const taker = waiting();
       await setImmediate();
       expect(taker.lease).toBeUndefined();
       expect(next.lost.aborted).toBe(false);
+      expect(next.isHeld()).toBe(true);
       await next.release();
       await eventually(() => expect(taker.lease).toBeDefined(), { deadlineMs: TAKEN_OVER_MS });
       await taker.lease?.release();

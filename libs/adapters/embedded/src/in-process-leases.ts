@@ -54,6 +54,7 @@ export class InProcessLeases implements Leases {
       name,
       epoch: this.epoch,
       lost: released.signal,
+      isHeld: () => !released.signal.aborted,
       release: () => {
         if (this.given.delete(lease)) {
           released.abort();

@@ -40,7 +40,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   start(): void {
     // One timer for everything: those of one duration share a list in Node, so that it costs half a microsecond.
     this.#deadline = setTimeout(expire, this.request.timeoutMs, this);
-    this.request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.request.signal?.addEventListener('abort', this.#giveUp, { once: true });
     this.connections.acquire(this);
   }
 
@@ -57,8 +57,10 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
     this.#fail({ code: 'timeout', message: `no complete answer within ${this.request.timeoutMs} ms; was ${doing}` });
   }
 
-  onRequestStart(): void {
-    if (this.#connection !== undefined) this.#phase = 'waiting';
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.request.mayBeSent?.() === false) this.#giveUp();
+    if (this.#connection === undefined) controller.abort(new Error('given up'));
+    else this.#phase = 'waiting';
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: ReceivedHeaders): void {
@@ -97,7 +99,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
     this.#fail(failureOf(error, this.#phase !== 'connecting'));
   }
 
-  readonly #onAbort = (): void => {
+  readonly #giveUp = (): void => {
     this.#fail({ code: 'aborted', message: 'given up before an answer came' });
   };
 
@@ -127,7 +129,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     clearTimeout(this.#deadline);
-    this.request.signal?.removeEventListener('abort', this.#onAbort);
+    this.request.signal?.removeEventListener('abort', this.#giveUp);
     this.settled(outcome);
   }
 

@@ -358,6 +358,46 @@ describe('giving up', () => {
     expect(target.requests).toHaveLength(1);
   });
 
+  test.each([
+    ['a new connection', 0],
+    ['one that rested', 1],
+  ])('writes nothing where it may not be sent any more when %s is there', async (_name, before) => {
+    const target = await receiver(receivers.answers());
+    const http = client();
+    for (let n = 0; n < before; n++) await http.post(to(target.origin));
+    expect(await http.post(to(target.origin, { mayBeSent: () => false }))).toMatchObject({ code: 'aborted' });
+    await eventually(() => expect(target.openConnections).toBe(0));
+    expect(target.requests).toHaveLength(before);
+    expect(await http.post(to(target.origin, { mayBeSent: () => true }))).toMatchObject({ statusCode: 200 });
+  });
+
+  test('writes nothing where being asked gives it up', async () => {
+    const target = await receiver(receivers.answers());
+    const controller = new AbortController();
+    const mayBeSent = () => {
+      controller.abort();
+      return false;
+    };
+    const outcome = await client().post(to(target.origin, { signal: controller.signal, mayBeSent }));
+    expect(outcome).toMatchObject({ code: 'aborted' });
+    await eventually(() => expect(target.openConnections).toBe(0));
+    expect(target.requests).toHaveLength(0);
+  });
+
+  test('does not send a second time what may not be sent any more', async () => {
+    const target = await receiver(receivers.answers());
+    const http = client();
+    await http.post(to(target.origin));
+    let mayBeSent = true;
+    target.behave((socket) => {
+      mayBeSent = false;
+      socket.destroy();
+    });
+    const outcome = await http.post(to(target.origin, { mayBeSent: () => mayBeSent }));
+    expect(outcome).toMatchObject({ kind: 'failure', code: 'aborted' });
+    expect(target.requests).toHaveLength(2);
+  });
+
   test('close waits for what is in flight and refuses what comes after', async () => {
     const target = await receiver(receivers.answersAfter(100));
     const http = client();

@@ -59,7 +59,7 @@ export class DeliveryWorker {
     const prepared = await preparation.prepare(owned, pending);
     if (!('body' in prepared)) return prepared.delivery;
     const { client, delivery } = prepared;
-    const made = await sender.send(prepared);
+    const made = await sender.send(owned, prepared);
     // Given up by this process, which says nothing about the endpoint.
     if (made === undefined) return delivery;
     if (!delivery.sandbox) this.judgeEndpoint(owned, delivery, made);

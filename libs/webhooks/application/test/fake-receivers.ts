@@ -24,6 +24,8 @@ export const timedOut: OutboundFailure = {
   durationMs: 1,
 };
 
+const givenUp: OutboundFailure = { kind: 'failure', code: 'aborted', message: 'given up', durationMs: 1 };
+
 /** Receivers without a network: each URL behaves as told, answers challenges, and remembers what arrived. */
 export class FakeReceivers implements OutboundHttp {
   readonly arrived: Arrived[] = [];
@@ -43,7 +45,8 @@ export class FakeReceivers implements OutboundHttp {
     );
   }
 
-  async post({ url, headers, body }: OutboundRequest): Promise<FakeAnswer> {
+  async post({ url, headers, body, signal, mayBeSent }: OutboundRequest): Promise<FakeAnswer> {
+    if (signal?.aborted === true || mayBeSent?.() === false) return givenUp;
     const text = typeof body === 'string' ? body : Buffer.from(body).toString();
     const request = { url, headers, body: text, at: Date.now() };
     this.arrived.push(request);
@@ -51,11 +54,15 @@ export class FakeReceivers implements OutboundHttp {
     this.underWay.set(url, underWay);
     this.mostAtOnce.set(url, Math.max(underWay, this.mostAtOnce.get(url) ?? 0));
     await Promise.resolve();
+    const { promise: aborted, resolve } = Promise.withResolvers<FakeAnswer>();
+    const giveUp = () => resolve(givenUp);
+    signal?.addEventListener('abort', giveUp);
     try {
       const behaviour = this.behaviours.get(url);
-      if (behaviour !== undefined) return await behaviour(request);
-      return this.good(request);
+      if (behaviour === undefined) return this.good(request);
+      return await Promise.race([behaviour(request), aborted]);
     } finally {
+      signal?.removeEventListener('abort', giveUp);
       this.underWay.set(url, (this.underWay.get(url) ?? 0) - 1);
     }
   }

@@ -3,6 +3,7 @@ import type {
   CollectionSpec,
   Document,
   DocumentStore,
+  Lease,
   Leases,
   MessageBroker,
   OutboundHttp,
@@ -22,6 +23,7 @@ export class MortalProcess {
   /** Deliveries sent whose outcome it does not know to be stored; final once it is dead. */
   private readonly doubtful = new Map<string, number>();
   private readonly held = new Set<() => Promise<void>>();
+  private isStill = false;
 
   /**
    * @param dieAt the number of the call, from 1, at which it dies
@@ -47,7 +49,13 @@ export class MortalProcess {
     this.loseLeases();
   }
 
-  /** As after a long pause: others hold what it held, and it is told. */
+  /** As when it was held and wakes up: others hold what it held, of which it learns only when it asks. */
+  standStill(): void {
+    this.isStill = true;
+    this.loseLeases();
+  }
+
+  /** As when its store was away: others hold what it held, and it is told. */
   loseLeases(): void {
     for (const release of this.held) void release();
     this.held.clear();
@@ -106,9 +114,26 @@ export class MortalProcess {
           return new Promise(() => undefined);
         }
         this.held.add(release);
-        return lease;
+        return this.lease(lease);
       },
       close: () => leases.close(),
+    };
+  }
+
+  private lease(lease: Lease): Lease {
+    const told = new AbortController();
+    lease.lost.addEventListener('abort', () => {
+      if (!this.isStill) told.abort();
+    });
+    return {
+      name: lease.name,
+      epoch: lease.epoch,
+      lost: told.signal,
+      isHeld: () => {
+        if (!lease.isHeld()) told.abort();
+        return !told.signal.aborted;
+      },
+      release: () => lease.release(),
     };
   }
 

@@ -29,6 +29,8 @@ export class HeldLease implements Lease {
   readonly lost: AbortSignal;
   private readonly ended = new AbortController();
   private record: LeaseRecord;
+  /** On the monotonic clock. */
+  private reliedOnUntil = -Infinity;
   private expiry: NodeJS.Timeout | undefined;
   private releasing: Promise<void> | undefined;
 
@@ -39,6 +41,12 @@ export class HeldLease implements Lease {
     this.lost = this.ended.signal;
     this.reliedOnSince(options.sentAt);
     void this.renewUntilEnded();
+  }
+
+  /** By the clock: a timer may come late, after other events of a process that stood still. */
+  isHeld(): boolean {
+    if (performance.now() >= this.reliedOnUntil) this.lose();
+    return !this.lost.aborted;
   }
 
   release(): Promise<void> {
@@ -88,8 +96,8 @@ export class HeldLease implements Lease {
   private reliedOnSince(sentAt: number): void {
     clearTimeout(this.expiry);
     if (this.lost.aborted) return;
-    const left = sentAt + RELIED_ON_FOR * this.options.ttlMs - performance.now();
-    this.expiry = globalThis.setTimeout(() => this.lose(), left).unref();
+    this.reliedOnUntil = sentAt + RELIED_ON_FOR * this.options.ttlMs;
+    this.expiry = globalThis.setTimeout(() => this.lose(), Math.max(1, this.reliedOnUntil - performance.now())).unref();
   }
 
   private lose(): void {

@@ -53,7 +53,7 @@ export class AttemptPreparation {
     const body = payloads.atHand(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
     // Perhaps an engine was away for long: the shard may be another process's by now, which attempts this as well.
-    return owned.active ? { client, delivery, body } : { delivery };
+    return owned.isOurs ? { client, delivery, body } : { delivery };
   }
 
   /** As it is stored, where it has waited here for long or an attempt is to be added to others. */

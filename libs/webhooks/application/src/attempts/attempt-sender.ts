@@ -13,6 +13,7 @@ import type { WebhookAttempt } from '../requests.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { attemptTraceparent, traceFields } from '../tracing.ts';
 import type { PreparedAttempt } from './attempt-preparation.ts';
+import type { OwnedEndpoint } from './owned-endpoint.ts';
 
 export interface MadeAttempt {
   readonly finished: FinishedAttempt;
@@ -42,13 +43,17 @@ export class AttemptSender {
     this.untilDelivered = metrics.histogram('webhook_delivery_seconds', help);
   }
 
-  /** Undefined when this process gave it up: that says nothing about the endpoint, and it is to be made again. */
-  async send({ client, delivery, body }: PreparedAttempt): Promise<MadeAttempt | undefined> {
+  /**
+   * Undefined when this process gave it up, because it stops or owns the endpoint no more: that says nothing about the
+   * endpoint, and it is to be made again.
+   */
+  async send(owned: OwnedEndpoint, { client, delivery, body }: PreparedAttempt): Promise<MadeAttempt | undefined> {
     const { outbound, timeoutMs, clock } = this.parts;
     const { event_id: id, event_type: type } = delivery;
     const event = { id, type, traceparent: attemptTraceparent(delivery) };
     const started = clock();
-    const answer = await outbound.post(client.request(event, body, started.getTime(), timeoutMs));
+    const request = client.request(event, body, started.getTime(), timeoutMs);
+    const answer = await outbound.post({ ...request, signal: owned.lease.lost, mayBeSent: () => owned.isOurs });
     if (answer.kind === 'failure' && answer.code === 'aborted') return undefined;
     // A clock set back must not end an attempt before it began.
     const ended = new Date(Math.max(clock().getTime(), started.getTime()));

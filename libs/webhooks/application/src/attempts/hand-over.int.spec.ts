@@ -203,6 +203,66 @@ describe('two processes', () => {
     expect(stage.receivers.at(url)).toHaveLength(arrivedBefore + 1);
   });
 
+  describe('of which one stood still until the other had its shards', () => {
+    /** That succeeded. */
+    const attempts = ({ metrics }: Awaited<ReturnType<WebhooksTestStage['start']>>) =>
+      metrics.value('webhook_attempts_total{outcome="success"}');
+
+    test('send what it was recording from the other only', async () => {
+      const still = new FlakyProcess();
+      const first = await stage.start({ policy: POLICY }, still);
+      const url = URLS[0] ?? '';
+      const { id } = await stage.endpoint(first, url);
+      still.holdDeliveriesTo = id;
+      const event = stage.event();
+      await stage.publish(event);
+      await eventually(() => expect(still.atGate).toBe(1));
+      const second = await stage.start({ policy: POLICY });
+      still.standStill();
+      await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
+      still.letGo();
+      await eventually(async () =>
+        expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
+      );
+      expect([attempts(first), attempts(second)]).toEqual([0, 1]);
+      expect(stage.receivers.at(url)).toHaveLength(1);
+    });
+
+    test('leave wake-ups to the other', async () => {
+      const first = await stage.start({ policy: POLICY, pollMs: 1 });
+      const ids: string[] = [];
+      for (const url of URLS) ids.push((await stage.endpoint(first, url)).id);
+      // The first one looks long before it.
+      const second = await stage.start({ policy: POLICY, pollMs: 300 });
+      const asked = await stage.start({ policy: POLICY }, undefined, undefined, true);
+      first.process.standStill();
+      await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
+      await Promise.all(
+        ids.map((endpoint_id) => asked.endpoints.test({ ...stage.command(), endpoint_id, type: 'shipment.created' })),
+      );
+      await eventually(() => expect(URLS.map((url) => stage.receivers.at(url).length)).toEqual(URLS.map(() => 1)));
+      expect(attempts(first)).toBe(0);
+    });
+  });
+
+  test('of which one loses its shards give up what it has under way', async () => {
+    const first = await stage.start({ policy: POLICY });
+    const url = URLS[0] ?? '';
+    const { id } = await stage.endpoint(first, url, { max_concurrency: 1 });
+    const second = await stage.start({ policy: POLICY });
+    stage.receivers.behave(url, () => new Promise(() => undefined));
+    const event = stage.event();
+    await stage.publish(event);
+    await eventually(() => expect(stage.receivers.at(url)).toHaveLength(1));
+    stage.receivers.behave(url, () => answer(200));
+    first.process.loseLeases();
+    await eventually(async () =>
+      expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
+    );
+    expect(stage.receivers.at(url)).toHaveLength(2);
+    expect(stage.receivers.mostAtOnce.get(url)).toBe(1);
+  });
+
   test('of which one loses its shards never send more at once than an endpoint allows', async () => {
     const first = await stage.start({ policy: POLICY });
     const url = URLS[0] ?? '';

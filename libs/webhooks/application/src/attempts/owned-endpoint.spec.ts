@@ -1,3 +1,4 @@
+import type { Lease } from '@tracking/ports';
 import { DEFAULT_MAX_CONCURRENCY, NEW_ENDPOINT, type AttemptOutcome, newDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { toDocument } from '../store/delivery-document.ts';
@@ -27,8 +28,26 @@ const ENDPOINT: EndpointDocument = {
   revision: 1,
 };
 
+/** A lease that is held until the test says otherwise. */
+function lease(): Lease & { isOver: boolean } {
+  return {
+    name: 'webhooks-shard-01',
+    epoch: 1,
+    lost: new AbortController().signal,
+    isOver: false,
+    isHeld() {
+      return !this.isOver;
+    },
+    release: () => Promise.resolve(),
+  };
+}
+
 function owned(...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
-  const opened = new OwnedEndpoint(ENDPOINT, 1, true);
+  return ownedUnder(lease(), ...outcomes);
+}
+
+function ownedUnder(held: Lease, ...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
+  const opened = new OwnedEndpoint(ENDPOINT, held, true);
   opened.concurrency = new AdaptiveConcurrency(DEFAULT_MAX_CONCURRENCY, 600_000, () => 0);
   for (const outcome of outcomes) opened.concurrency.answered(outcome, START, START);
   return opened;
@@ -64,5 +83,14 @@ describe('an endpoint that this process owns', () => {
     expect(owned(FAILURE, FAILURE, FAILURE).keepsUp).toBe(true);
     expect(owned(FAILURE, FAILURE, FAILURE, FAILURE).keepsUp).toBe(false);
     expect(owned(FAILURE, FAILURE, FAILURE, FAILURE, SUCCESS).keepsUp).toBe(true);
+  });
+
+  test('gives no delivery once its lease is over by the clock, before anybody told so', () => {
+    const held = lease();
+    const endpoint = wait(ownedUnder(held), 2);
+    expect(endpoint.take(START + 10)?.id).toBe('dlv_0');
+    held.isOver = true;
+    expect(endpoint.isOurs).toBe(false);
+    expect(endpoint.take(START + 10)).toBeUndefined();
   });
 });

@@ -1,3 +1,4 @@
+import type { Lease } from '@tracking/ports';
 import { isAttempted } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { QueuePosition } from '../store/delivery-queues.ts';
@@ -19,7 +20,7 @@ export class OwnedEndpoint {
   attempting = 0;
   /** Deliveries under way, until their outcome is stored. */
   readonly busy = new Set<string>();
-  /** False once the shard was lost or the endpoint deleted. */
+  /** False once this process was told that the shard is lost, or the endpoint was deleted. */
   active = true;
   /** While it is being filled. */
   filling: Promise<void> | undefined;
@@ -32,12 +33,12 @@ export class OwnedEndpoint {
   usedAt = performance.now();
 
   /**
-   * @param epoch of the lease under which it is owned
+   * @param lease under which it is owned
    * @param empty whether nothing is stored that waits for this endpoint
    */
   constructor(
     public endpoint: EndpointDocument,
-    readonly epoch: number,
+    readonly lease: Lease,
     empty: boolean,
   ) {
     this.window = new PendingWindow(empty);
@@ -48,6 +49,11 @@ export class OwnedEndpoint {
   }
   get workspace(): string {
     return this.endpoint.workspace_id;
+  }
+
+  /** Whether this process owns it at this moment, by the clock: nothing may be sent to it otherwise. */
+  get isOurs(): boolean {
+    return this.active && this.lease.isHeld();
   }
 
   /** Scheduled deliveries to hold in memory; none while the endpoint is not attempted. */
@@ -77,7 +83,7 @@ export class OwnedEndpoint {
   }
 
   canTake(now: number): boolean {
-    if (this.concurrency === undefined || !this.active || this.attempting >= this.concurrency.limit) return false;
+    if (this.concurrency === undefined || !this.isOurs || this.attempting >= this.concurrency.limit) return false;
     if (now < this.blockedUntil) return false;
     return this.window.express.some(this.mayGo) || this.scheduledIsDue(this.concurrency, now);
   }

@@ -1,4 +1,4 @@
-import type { Collection } from '@tracking/ports';
+import type { Collection, Lease } from '@tracking/ports';
 import type { Random } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
@@ -40,16 +40,16 @@ export class OwnedEndpoints {
   }
 
   /**
-   * @param epoch of the lease under which it is owned
+   * @param lease under which it is owned
    * @param empty whether nothing is stored that waits for this endpoint
    */
-  open(endpoint: EndpointDocument, epoch: number, empty: boolean): OwnedEndpoint {
+  open(endpoint: EndpointDocument, lease: Lease, empty: boolean): OwnedEndpoint {
     const known = this.endpoints.get(endpoint.id);
     if (known !== undefined) {
       known.setEndpoint(endpoint);
       return known;
     }
-    const owned = new OwnedEndpoint(endpoint, epoch, empty);
+    const owned = new OwnedEndpoint(endpoint, lease, empty);
     this.endpoints.set(endpoint.id, owned);
     return owned;
   }
@@ -100,7 +100,8 @@ export class OwnedEndpoints {
   async saveHealth(owned: OwnedEndpoint, now: number): Promise<void> {
     const state = owned.concurrency?.unsaved(now);
     if (state === undefined) return;
-    const { id, epoch } = owned;
+    const { id } = owned;
+    const { epoch } = owned.lease;
     await this.health.upsert({ id, epoch, ...state }, { epoch: { lte: epoch } });
   }
 

@@ -21,17 +21,19 @@ export class ShardLeases {
   get count(): number {
     return this.held.size;
   }
+  /** Owned at this moment. */
   get all(): readonly number[] {
-    return [...this.held.keys()];
+    return [...this.held].filter(([, lease]) => lease.isHeld()).map(([shard]) => shard);
   }
 
   owns(endpointId: string): boolean {
-    return this.held.has(shardOf(endpointId));
+    return this.leaseOf(endpointId) !== undefined;
   }
 
-  /** Of the lease under which this endpoint is owned. */
-  epochOf(endpointId: string): number {
-    return this.held.get(shardOf(endpointId))?.epoch ?? 0;
+  /** Under which this endpoint is owned at this moment. */
+  leaseOf(endpointId: string): Lease | undefined {
+    const lease = this.held.get(shardOf(endpointId));
+    return lease?.isHeld() === true ? lease : undefined;
   }
 
   start(): void {

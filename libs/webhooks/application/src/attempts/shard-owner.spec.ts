@@ -14,6 +14,7 @@ function owner(microtasks: number) {
     name: '',
     epoch: 1,
     lost: new AbortController().signal,
+    isHeld: () => true,
     release: () => Promise.resolve(),
   };
   const parts = {

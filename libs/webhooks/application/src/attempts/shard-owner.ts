@@ -1,4 +1,4 @@
-import { type CountRetry, type Leases, type Logger } from '@tracking/ports';
+import type { CountRetry, Leases, Logger } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
 import { shardOf } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
@@ -71,13 +71,17 @@ export class ShardOwner {
   async handOver({ matches, areNew }: StoredDeliveries): Promise<void> {
     const ofOthers: string[] = [];
     for (const [endpoint, some] of Map.groupBy(matches, (match) => match.endpoint)) {
-      if (!this.shards.owns(endpoint.id)) ofOthers.push(endpoint.id);
-      else
-        this.take(
-          endpoint,
-          some.map(({ delivery }) => delivery),
-          areNew,
-        );
+      const owned = this.open(endpoint, this.known.has(shardOf(endpoint.id)));
+      if (owned === undefined) {
+        ofOthers.push(endpoint.id);
+        continue;
+      }
+      this.parts.clients.note(endpoint);
+      this.take(
+        owned,
+        some.map(({ delivery }) => delivery),
+        areNew,
+      );
     }
     await this.notify(ofOthers);
   }
@@ -105,10 +109,8 @@ export class ShardOwner {
     return this.shards.release();
   }
 
-  private take(endpoint: EndpointDocument, deliveries: readonly DeliveryDocument[], areNew: boolean): void {
-    const { endpoints, dispatcher, clients } = this.parts;
-    clients.note(endpoint);
-    const owned = this.open(endpoint, this.known.has(shardOf(endpoint.id)));
+  private take(owned: OwnedEndpoint, deliveries: readonly DeliveryDocument[], areNew: boolean): void {
+    const { endpoints, dispatcher } = this.parts;
     const knownAt = areNew ? performance.now() : -Infinity;
     for (const delivery of deliveries) {
       if (!owned.busy.has(delivery.id)) owned.window.add(toPending(delivery, knownAt), endpoints.room(owned));
@@ -116,8 +118,10 @@ export class ShardOwner {
     dispatcher.serve(owned);
   }
 
-  private open(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint {
-    return this.parts.endpoints.open(endpoint, this.shards.epochOf(endpoint.id), empty);
+  /** Undefined where it is not this process's. */
+  private open(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint | undefined {
+    const lease = this.shards.leaseOf(endpoint.id);
+    return lease && this.parts.endpoints.open(endpoint, lease, empty);
   }
 
   /** Reads anew what is stored about an endpoint; nothing happens where it is not this process's. */
@@ -134,6 +138,7 @@ export class ShardOwner {
       return undefined;
     }
     const owned = this.open(endpoint, false);
+    if (owned === undefined) return undefined;
     owned.window.forget();
     dispatcher.serve(owned);
     return owned;
@@ -185,7 +190,10 @@ export class ShardOwner {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        await wakeUps.take(this.shards.all, async (id) => void (await this.reload(id)));
+        await wakeUps.take(this.shards.all, async (id) => {
+          await this.reload(id);
+          return this.shards.owns(id);
+        });
         endpoints.tidy();
       } catch (error) {
         countRetry('looking for what other processes left');

@@ -27,13 +27,15 @@ export class OwnerWakeUps {
     );
   }
 
-  /** Hands over the wake-ups for these shards; each is taken away once `reload` resolved. */
-  async take(shards: readonly number[], reload: (endpointId: string) => Promise<void>): Promise<void> {
+  /**
+   * Hands over the wake-ups for these shards.
+   * @param reload answers whether this process still owns the endpoint: then its wake-up is taken away
+   */
+  async take(shards: readonly number[], reload: (endpointId: string) => Promise<boolean>): Promise<void> {
     if (shards.length === 0) return;
     const left = await this.documents.find({ filter: { shard: { in: shards } }, limit: AT_ONCE });
     for (const { id, token } of left) {
-      await reload(id);
-      await this.documents.delete(id, { token });
+      if (await reload(id)) await this.documents.delete(id, { token });
     }
   }
 }

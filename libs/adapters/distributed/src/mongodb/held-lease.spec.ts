@@ -1,0 +1,37 @@
+import { HeldLease } from './held-lease.ts';
+import type { LeaseRecords } from './lease-records.ts';
+
+const TTL_MS = 3_600_000;
+const records = { update: () => Promise.resolve(true) } as unknown as LeaseRecords;
+
+describe('a lease', () => {
+  let lease: HeldLease;
+  let ends: HeldLease[];
+
+  /** @param sentAt when it was written, in milliseconds since this process began */
+  function heldSince(sentAt: number): void {
+    const record = { id: 'l', epoch: 1, holder: 'me', beat: 0 };
+    const onEnd = (ended: HeldLease) => void ends.push(ended);
+    lease = new HeldLease({ records, record, sentAt, ttlMs: TTL_MS, onFailure: () => undefined, onEnd });
+  }
+
+  beforeEach(() => (ends = []));
+  afterEach(() => lease.release());
+
+  test('is held until it is released', async () => {
+    heldSince(0);
+    expect(lease.isHeld()).toBe(true);
+    await lease.release();
+    expect(lease.isHeld()).toBe(false);
+    expect(ends).toEqual([lease]);
+  });
+
+  test('that was not renewed for two thirds of its time is over when it is asked, before any timer has run', () => {
+    heldSince((-2 / 3) * TTL_MS);
+    expect(lease.lost.aborted).toBe(false);
+    expect(lease.isHeld()).toBe(false);
+    expect(lease.lost.aborted).toBe(true);
+    expect(lease.isHeld()).toBe(false);
+    expect(ends).toEqual([lease]);
+  });
+});
