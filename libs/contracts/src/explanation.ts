@@ -39,6 +39,7 @@ export const STATUS_RULES = [
   'lowest_of_delivered',
   'cancelled_by_client',
   'cancelled_by_milestone',
+  'earlier_rules',
 ] as const;
 export type StatusRule = (typeof STATUS_RULES)[number];
 
@@ -50,6 +51,7 @@ export const TIME_RULES = [
   'actual_time_known',
   'at_port',
   'earliest',
+  'earlier_rules',
 ] as const;
 export type TimeRule = (typeof TIME_RULES)[number];
 
@@ -69,7 +71,7 @@ export interface ExplainedMilestone extends MilestoneEffect {
   readonly location: string | null;
   /** The container that it names; null for all. */
   readonly container_number: string | null;
-  /** Times of the shipment that it is counted for, as `eta` and `legs[1].eta`. */
+  /** Fields of the shipment that have their value from it: `status`, `ata`, `legs[1].eta`. */
   readonly sets: readonly string[];
   /** Containers for which it is something else than what stands above, each with that. */
   readonly containers: readonly (MilestoneEffect & { readonly container_number: string })[];
@@ -104,7 +106,7 @@ export interface ResolvedBy {
   readonly milestone_ids: readonly string[];
 }
 
-/** An exception that is not resolved, or one that time will open. */
+/** An exception that is not resolved, or one that will open. */
 export interface ExplainedException {
   /** Null until it opens. */
   readonly exception_id: string | null;
@@ -117,7 +119,7 @@ export interface ExplainedException {
   readonly because: string | null;
   /** That showed it. */
   readonly milestone_id: string | null;
-  /** When it will open; null for one that has. */
+  /** When it will open; null for one that has, and for one that opens with the next write. */
   readonly opens_at: Timestamp | null;
   /** Empty where only a person resolves it. */
   readonly resolved_by: readonly ResolvedBy[];

@@ -16,6 +16,8 @@ export interface Occasion {
   /** The command's time. */
   readonly at: Timestamp;
   readonly newId: DecideContext['newId'];
+  /** Those of the product where absent. */
+  readonly rules?: readonly Rule[];
 }
 
 /**
@@ -30,7 +32,7 @@ export function reconcile(
   occasion: Occasion,
 ): readonly (ExceptionOpened | ExceptionResolved)[] {
   const present = before?.exceptions ?? [];
-  const findings = findingsOf(derived, timeline);
+  const findings = dueOf(findingsOf(derived, timeline, occasion.rules), occasion.at);
   const isCancelling = derived.record.status === 'cancelled' && before?.record.status !== 'cancelled';
   const onShipment = new Set<string | null>([null, ...derived.record.container_numbers]);
   const events: (ExceptionOpened | ExceptionResolved)[] = [];
@@ -38,7 +40,8 @@ export function reconcile(
   for (const exception of present) {
     if (exception.status === 'resolved') continue;
     const key = keyOf(exception.type, exception.container_number);
-    const code = isCancelling ? 'shipment_cancelled' : whyResolved(exception, findings.has(key), onShipment);
+    const isFound = findings.has(key) || !isByRule(exception, occasion.rules);
+    const code = isCancelling ? 'shipment_cancelled' : whyResolved(exception, isFound, onShipment);
     findings.delete(key);
     if (code === undefined) continue;
     const resolution = { code, note: null, by: SYSTEM };
@@ -53,11 +56,15 @@ export function reconcile(
   return events;
 }
 
-/** By exception type and container. */
-function findingsOf(derived: Derived, timeline: readonly TimelineEntry[]): Map<string, Found> {
+/** What is wrong, and what time will make wrong, by exception type and container. */
+export function findingsOf(
+  derived: Derived,
+  timeline: readonly TimelineEntry[],
+  rules: readonly Rule[] = RULES,
+): Map<string, Found> {
   const isCancelled = derived.record.status === 'cancelled';
   const findings = new Map<string, Found>();
-  for (const rule of RULES) {
+  for (const rule of rules) {
     if (isCancelled !== (rule.afterCancel ?? false)) continue;
     for (const finding of rule.find(derived, timeline)) {
       findings.set(keyOf(rule.type, finding.container_number), { rule, finding });
@@ -66,12 +73,20 @@ function findingsOf(derived: Derived, timeline: readonly TimelineEntry[]): Map<s
   return findings;
 }
 
-interface Found {
+/** Without those that only time will open. Changes the map. */
+function dueOf(findings: Map<string, Found>, at: Timestamp): Map<string, Found> {
+  for (const [key, { finding }] of findings) {
+    if (finding.opens_at !== undefined && finding.opens_at > at) findings.delete(key);
+  }
+  return findings;
+}
+
+export interface Found {
   readonly rule: Rule;
   readonly finding: Finding;
 }
 
-function keyOf(type: string, container: string | null): string {
+export function keyOf(type: string, container: string | null): string {
   return `${type} ${container ?? ''}`;
 }
 
@@ -80,9 +95,11 @@ function whyResolved(
   isFound: boolean,
   onShipment: ReadonlySet<string | null>,
 ): string | undefined {
-  if (!onShipment.has(exception.container_number)) return 'auto_cleared';
-  const isByRule = RULES.some(({ type }) => type === exception.rule);
-  return isByRule && !isFound ? 'auto_cleared' : undefined;
+  return isFound && onShipment.has(exception.container_number) ? undefined : 'auto_cleared';
+}
+
+function isByRule({ rule }: ShipmentException, rules: readonly Rule[] = RULES): boolean {
+  return rules.some(({ type }) => type === rule);
 }
 
 function openedBy({ rule, finding }: Found, shipment_id: string, id: string, at: Timestamp): ShipmentException {

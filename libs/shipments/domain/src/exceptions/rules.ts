@@ -1,17 +1,29 @@
-import { type ShipmentRecord, milestoneRules } from '@tracking/contracts';
+import { type ResolvedBy, type ShipmentRecord, type Timestamp, milestoneRules } from '@tracking/contracts';
 import type { Derived, StatusSubject } from '../derive.ts';
 import type { ShipmentException } from '../events/event-data.ts';
 import { type ContainerProgress, latest } from '../container-progress.ts';
 import type { TimelineEntry } from '../state.ts';
 import { isSailingOn } from '../milestone-meaning.ts';
 import { RANK, earlier, later } from '../milestone-summary.ts';
+import {
+  CANCELLATION_TAKEN_BACK,
+  type Remedy,
+  byCorrectionOf,
+  byMilestone,
+  milestonesFor,
+  takingBack,
+} from './remedies.ts';
 
-/** Something that is wrong now. */
+/** Something that is wrong now, or will be. */
 export interface Finding {
   readonly container_number: string | null;
   /** What showed it. */
   readonly milestone: TimelineEntry | null;
   readonly detail: string;
+  /** From when on; absent where it is so already. */
+  readonly opens_at?: Timestamp;
+  /** What would resolve it, beside what resolves any. Asked only by who explains. */
+  readonly resolvedBy: () => readonly ResolvedBy[];
 }
 
 /** An exception that opens while its condition holds and resolves when it no longer does. */
@@ -71,10 +83,12 @@ function forEachNamed(type: string, rule: NamedRule): Rule['find'] {
   return ({ subjects, analysis }) => {
     const find = (milestone: TimelineEntry | undefined, among: readonly StatusSubject[]): readonly Finding[] => {
       if (milestone === undefined) return [];
-      const detail = among.map((subject) => rule(milestone, subject)).find((wrong) => wrong !== undefined);
-      return detail === undefined
-        ? []
-        : [{ container_number: milestone.milestone.container_number, milestone, detail }];
+      const wrongs = among.flatMap((subject) => rule(milestone, subject) ?? []);
+      const [wrong] = wrongs;
+      if (wrong === undefined) return [];
+      const { container_number } = milestone.milestone;
+      const resolvedBy = () => [byMilestone(milestonesFor(wrongs, analysis.route)), byCorrectionOf(milestone)];
+      return [{ container_number, milestone, detail: wrong.detail, resolvedBy }];
     };
     const named = subjects.flatMap((subject) =>
       find(analysis.named.get(subject.container_number ?? '')?.opening[type], [subject]),
@@ -83,27 +97,37 @@ function forEachNamed(type: string, rule: NamedRule): Rule['find'] {
   };
 }
 
-/** What is wrong, for people; undefined when nothing is. */
-type NamedRule = (entry: TimelineEntry, subject: StatusSubject) => string | undefined;
+/** What is wrong, and which milestones would set it right; undefined when nothing is. */
+type NamedRule = (entry: TimelineEntry, subject: StatusSubject) => Remedy | undefined;
 
 /**
  * A hold or inspection without the clearance of its kind dated at or after it: before the first departure that of export,
  * which a departure shows too, after it that of import. Feeds skip steps: without a departure whatever happened after it
  * tells of one, the clearance of import too.
  */
-function customsHold({ milestone }: TimelineEntry, { summaries, progress }: StatusSubject): string | undefined {
+function customsHold({ milestone }: TimelineEntry, { summaries, progress }: StatusSubject): Remedy | undefined {
   const held = milestone.occurred_at;
-  const departed =
-    summaries.map(({ firstDeparted }) => firstDeparted).reduce(earlier, undefined) ??
-    summaries.map(({ underWay }) => underWay).reduce(earlier, undefined);
+  const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(earlier, undefined);
+  const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(earlier, undefined);
   const cleared = latest(summaries, 'importCleared') >= held;
   const hasLeft =
     departed === undefined ? latest(summaries, 'exportCleared') >= held : held <= departed.milestone.occurred_at;
-  return cleared || hasLeft || isDelivered(progress) ? undefined : `${milestone.label} since ${held}.`;
+  if (cleared || hasLeft || isDelivered(progress)) return undefined;
+  return {
+    detail: `${milestone.label} since ${held}.`,
+    from: held,
+    isMilestone: ({ rules, rank, isDeparture }) =>
+      rules.clears === 'import' ||
+      rank >= RANK.available_for_pickup ||
+      (left === undefined && isDeparture) ||
+      (departed === undefined && (rules.clears === 'export' || rank >= RANK.in_transit)),
+  };
 }
 
-function deliveryFailed({ milestone }: TimelineEntry, { progress }: StatusSubject): string | undefined {
-  return isDelivered(progress) ? undefined : `Delivery attempted at ${milestone.occurred_at}.`;
+function deliveryFailed({ milestone }: TimelineEntry, { progress }: StatusSubject): Remedy | undefined {
+  if (isDelivered(progress)) return undefined;
+  const detail = `Delivery attempted at ${milestone.occurred_at}.`;
+  return { detail, from: null, isMilestone: ({ rank }) => rank >= RANK.delivered };
 }
 
 function isDelivered({ status }: ContainerProgress): boolean {
@@ -120,12 +144,14 @@ function milestoneConflict(derived: Derived, timeline: readonly TimelineEntry[])
     const { milestone: movement } = moved;
     if (Date.parse(movement.occurred_at) - Date.parse(end.occurred_at) <= DAY_MS) return undefined;
     const detail = `${end.label} at ${end.occurred_at}, but ${movement.label} at ${movement.occurred_at}.`;
-    return { milestone: ended, detail };
+    return { milestone: ended, detail, resolvedBy: () => [byCorrectionOf(ended, moved)] };
   })(derived, timeline);
-  const cancellation = derived.analysis.cancellations[0];
+  const { cancellations } = derived.analysis;
+  const cancellation = cancellations[0];
   if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
   const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
-  return [...findings, { container_number: null, milestone: cancellation, detail }];
+  const resolvedBy = () => [byMilestone(takingBack(cancellations)), byCorrectionOf(...cancellations)];
+  return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
 }
 
 /** For the container that the movement names, or for the shipment. Goes by when milestones came, not by their dates. */
@@ -152,11 +178,12 @@ function movementAfterCancel(
     container_number,
     milestone,
     detail: `${milestone.milestone.label} at ${milestone.milestone.occurred_at}, although the shipment is cancelled.`,
+    resolvedBy: () => [CANCELLATION_TAKEN_BACK, byCorrectionOf(milestone)],
   }));
 }
 
 function invalidNumber(container: ShipmentRecord['containers'][number]): readonly Finding[] {
   if (container.valid_check_digit !== false) return [];
   const detail = `${container.number} has a wrong check digit.`;
-  return [{ container_number: container.number, milestone: null, detail }];
+  return [{ container_number: container.number, milestone: null, detail, resolvedBy: () => [] }];
 }

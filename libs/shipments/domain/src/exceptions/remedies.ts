@@ -1,0 +1,64 @@
+import {
+  MILESTONE_CATALOG,
+  type MilestoneRules,
+  type ResolvedBy,
+  type Timestamp,
+  milestoneRules,
+} from '@tracking/contracts';
+import { byItself, isDeparture } from '../milestone-meaning.ts';
+import { RANK } from '../milestone-summary.ts';
+import type { Route } from '../route.ts';
+import type { TimelineEntry } from '../state.ts';
+
+/** What is wrong with a container, and which milestones for it would set it right. */
+export interface Remedy {
+  /** For people. */
+  readonly detail: string;
+  /** They may not be dated before it; null where that does not matter. */
+  readonly from: Timestamp | null;
+  readonly isMilestone: (code: CodeOnRoute) => boolean;
+}
+
+/** A code of the catalog, as it counts for a shipment. */
+interface CodeOnRoute {
+  readonly rules: MilestoneRules;
+  /** Of the status that it counts as; -1 where it leaves the status alone. */
+  readonly rank: number;
+  readonly isDeparture: boolean;
+}
+
+type Milestones = Pick<ResolvedBy, 'codes' | 'occurred_from'>;
+
+/** The milestones that set right whatever is wrong with several containers at once. */
+export function milestonesFor(remedies: readonly Remedy[], route: Route): Milestones {
+  const codes = MILESTONE_CATALOG.map(({ code }) => code).filter((code) => {
+    const rules = milestoneRules(code);
+    const { status } = byItself(rules, route);
+    if (status === 'cancelled') return false;
+    const onRoute = { rules, rank: status === null ? -1 : RANK[status], isDeparture: isDeparture(rules, route.mode) };
+    return remedies.every(({ isMilestone }) => isMilestone(onRoute));
+  });
+  return { codes, occurred_from: remedies[0]?.from ?? null };
+}
+
+/** The milestones that take cancellations back: those dated after the last of them. */
+export function takingBack(cancellations: readonly TimelineEntry[]): Milestones {
+  const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
+    (code) => milestoneRules(code).takes_back === 'cancellation',
+  );
+  const last = Math.max(...cancellations.map(({ milestone }) => Date.parse(milestone.occurred_at)));
+  return { codes, occurred_from: new Date(last + 1).toISOString() };
+}
+
+export function byMilestone(milestones: Milestones): ResolvedBy {
+  return { ...NOTHING_SAID, by: 'milestone', ...milestones };
+}
+
+/** By the correction or retraction of one of them. */
+export function byCorrectionOf(...entries: readonly TimelineEntry[]): ResolvedBy {
+  return { ...NOTHING_SAID, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
+}
+
+const NOTHING_SAID = { codes: [], occurred_from: null, milestone_ids: [] };
+export const CANCELLATION_TAKEN_BACK: ResolvedBy = { ...NOTHING_SAID, by: 'cancellation_taken_back' };
+export const CONTAINER_TAKEN_OFF: ResolvedBy = { ...NOTHING_SAID, by: 'container_taken_off' };
