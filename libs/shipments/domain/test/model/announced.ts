@@ -30,11 +30,15 @@ export function checkAnnouncements({ before, after, events }: Told): void {
   if (events.length === 0) expect(after).toBe(before);
 }
 
-/** "Only actual milestones emit `milestone.recorded`", each once. */
+/** "Only actual milestones emit `milestone.recorded`", each once; so it is with `milestone.retracted`. */
 function checkMilestones(before: ShipmentState, after: ShipmentState, announced: readonly string[]): void {
   const actualBefore = new Set(idsOfActual(before));
   const recorded = idsOfActual(after).filter((id) => !actualBefore.has(id));
   expect(announced.filter((type) => type === 'milestone.recorded')).toHaveLength(recorded.length);
+  const retracted = after.timeline.filter(
+    ({ milestone }) => milestone.retracted_at !== null && actualBefore.has(milestone.id),
+  );
+  expect(announced.filter((type) => type === 'milestone.retracted')).toHaveLength(retracted.length);
 }
 
 function idsOfActual({ timeline }: ShipmentState): readonly string[] {

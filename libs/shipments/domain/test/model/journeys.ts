@@ -1,13 +1,17 @@
 import { type LegFields, MILESTONE_CATALOG, MODES, type ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import type { MilestoneInput } from '../../src/index.ts';
+import type { MilestoneInput, MilestonePatch } from '../../src/index.ts';
 import { A, B, C, WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
 
 /** One thing that is done to a shipment. */
 export type Step =
   | { readonly kind: 'cancel' | 'reopen' }
   | { readonly kind: 'upsert'; readonly fields: Partial<ShipmentFields> }
-  | { readonly kind: 'post'; readonly milestone: MilestoneInput };
+  | { readonly kind: 'post'; readonly milestone: MilestoneInput }
+  /** A milestone that was posted before, once more, and perhaps something of it else. */
+  | { readonly kind: 'repeat'; readonly which: number; readonly but: Partial<MilestoneInput> }
+  | { readonly kind: 'correct'; readonly which: number; readonly patch: MilestonePatch }
+  | { readonly kind: 'retract'; readonly which: number };
 
 export interface Journey {
   readonly fields: Partial<ShipmentFields>;
@@ -34,7 +38,7 @@ const ESTIMATED = [
   ...['vessel_departed', 'rail_departed', 'flight_departed', 'transshipment_departed', 'picked_up'],
 ];
 /** Ports of the routes, others of the same country and of another, an airport, free text, nothing. */
-const LOCATIONS = [null, null, 'CNSHA', 'SGSIN', 'USLAX', 'USLAX', 'USCHI', 'DEHAM', 'FRA', 'LAX', 'Pier 400'];
+const LOCATIONS = [null, null, null, 'CNSHA', 'SGSIN', 'USLAX', 'USLAX', 'USCHI', 'DEHAM', 'FRA', 'LAX', 'Pier 400'];
 
 const leg = (fields: Partial<LegFields>): LegFields => ({
   mode: null,
@@ -63,7 +67,7 @@ const LEGS: readonly (readonly LegFields[])[] = [
 
 const timeOf = fc.integer({ min: 1, max: 12 }).map((number) => day(number));
 const timeOrNone = fc.option(timeOf, { nil: null, freq: 3 });
-const containersOf = fc.constantFrom([], [A], [A, B], [B, A], [A, B, C], [C], [A, WRONG_DIGIT]);
+const containersOf = fc.constantFrom([], [], [A], [A], [A, B], [A, B], [B, A], [A, B, C], [C], [A, WRONG_DIGIT]);
 
 const FIELDS = {
   mode: fc.constantFrom(...MODES, 'ocean' as const, null),
@@ -78,15 +82,19 @@ const FIELDS = {
 };
 
 /** Few days, so that milestones often share a time; few names, so that many are sent again. */
-const milestoneOf = (names: readonly string[], classifiers: readonly MilestoneInput['classifier'][]) =>
+const milestoneOf = (
+  names: readonly string[],
+  classifiers: readonly MilestoneInput['classifier'][],
+  locations: readonly (string | null)[] = LOCATIONS,
+) =>
   fc
     .record({
       code: fc.constantFrom(...names),
       occurred_at: timeOf,
       classifier: fc.constantFrom(...classifiers),
-      container_number: fc.constantFrom(null, null, A, B, C),
-      location: fc.constantFrom(...LOCATIONS),
-      source: fc.constantFrom('manual' as const, 'carrier' as const, 'carrier' as const),
+      container_number: fc.constantFrom(null, null, null, A, A, B, C),
+      location: fc.constantFrom(...locations),
+      source: fc.constantFrom('manual' as const, 'carrier' as const, 'carrier' as const, 'ais' as const),
       external_id: fc.constantFrom(null, null, null, 'EV-1', 'EV-2', 'EV-3'),
       note: fc.constantFrom(null, null, 'late'),
     })
@@ -99,8 +107,30 @@ const post: fc.Arbitrary<Step> = fc.record({
     { weight: 1, arbitrary: milestoneOf(codes, ['actual']) },
     { weight: 1, arbitrary: milestoneOf(CUSTOMS, ['actual']) },
     { weight: 2, arbitrary: milestoneOf(ESTIMATED, ['estimated', 'estimated', 'estimated', 'planned']) },
+    { weight: 3, arbitrary: milestoneOf(['vessel_arrived', 'vessel_departed'], ['estimated'], [null, 'USLAX']) },
   ),
 });
+
+const CONTENT = {
+  code: fc.constantFrom(...TALKED_OF),
+  occurred_at: timeOf,
+  classifier: fc.constantFrom('actual' as const, 'estimated' as const),
+  container_number: fc.constantFrom(null, A, B),
+  location: fc.constantFrom(...LOCATIONS),
+  external_id: fc.constantFrom(null, 'EV-1', 'EV-2'),
+  note: fc.constantFrom(null, 'late'),
+};
+const anyOf = fc.nat(20);
+const again: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('repeat' as const), which: anyOf, but: fc.constant({}) }),
+  fc.record({
+    kind: fc.constant('repeat' as const),
+    which: anyOf,
+    but: fc.record({ ...CONTENT, source: fc.constantFrom('carrier' as const) }, { requiredKeys: [] }),
+  }),
+  fc.record({ kind: fc.constant('correct' as const), which: anyOf, patch: fc.record(CONTENT, { requiredKeys: [] }) }),
+  fc.record({ kind: fc.constant('retract' as const), which: anyOf }),
+);
 
 const upsert: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('upsert' as const),
@@ -109,12 +139,13 @@ const upsert: fc.Arbitrary<Step> = fc.record({
 const cancellation: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom('cancel' as const, 'reopen' as const) });
 
 const step = fc.oneof(
-  { weight: 8, arbitrary: post },
+  { weight: 12, arbitrary: post },
+  { weight: 5, arbitrary: again },
   { weight: 2, arbitrary: upsert },
   { weight: 1, arbitrary: cancellation },
 );
 
 export const journeys: fc.Arbitrary<Journey> = fc.record({
   fields: fc.record(FIELDS, { requiredKeys: ['mode'] }).map((fields) => ({ ...fields, external_id: 'PO-1' })),
-  steps: fc.array(step, { maxLength: 14 }),
+  steps: fc.array(step, { maxLength: 24, size: 'max' }),
 });

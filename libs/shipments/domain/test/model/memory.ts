@@ -20,6 +20,8 @@ export interface Said extends MilestoneInput {
   readonly said: number;
   readonly revision: number;
   readonly retracted: boolean;
+  /** What a feed last sent of it; null where none did. */
+  readonly sent: MilestoneInput | null;
 }
 
 /** What the client said of a field, and with which command. */

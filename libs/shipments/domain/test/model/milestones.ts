@@ -4,24 +4,50 @@ import { isSuperseded } from './estimates.ts';
 import type { Memory, Said } from './memory.ts';
 
 /** What is to become of a milestone that is posted. */
-export type Expected =
-  | { readonly outcome: 'refused'; readonly code: string }
-  | { readonly outcome: 'recorded' }
-  /** One of these is corrected, or known already. */
-  | { readonly outcome: 'corrected' | 'existing'; readonly ids: readonly string[] };
+export type Expected = { readonly outcome: 'refused' } | { readonly outcome: 'recorded' } | Repetition;
+
+/** One of these is corrected, or known already. */
+export interface Repetition {
+  readonly outcome: 'corrected' | 'existing';
+  readonly by: 'external_id' | 'content' | 'last_sent';
+  readonly ids: readonly string[];
+  /** Told with a warning that a person's word stands against it. */
+  readonly overridden: boolean;
+}
 
 export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
   // "A `container_number` that is not the shipment's: 400."
-  if (input.container_number !== null && !memory.fields.container_numbers.includes(input.container_number)) {
-    return { outcome: 'refused', code: 'unknown_container' };
-  }
+  if (isUnknownContainer(input.container_number, memory)) return { outcome: 'refused' };
   // "Same `external_id` within the shipment → 200, same id, `revision` + 1 when anything differs, else untouched."
-  const named = memory.milestones.find(
-    ({ external_id, retracted }) => !retracted && external_id !== null && external_id === input.external_id,
-  );
-  if (named !== undefined) return { outcome: differs(named, input) ? 'corrected' : 'existing', ids: [named.id] };
+  const named = namedAlike(input, memory);
+  if (named !== undefined) {
+    const content = newContent(input, named);
+    const overridden = isFeed(input) && differs(content, input);
+    const outcome = differs(named, content) ? 'corrected' : 'existing';
+    return { outcome, by: 'external_id', ids: [named.id], overridden };
+  }
   const known = memory.milestones.filter((milestone) => isKnown(milestone, input, memory));
-  return known.length === 0 ? { outcome: 'recorded' } : { outcome: 'existing', ids: known.map(({ id }) => id) };
+  if (known.length > 0) return { outcome: 'existing', by: 'content', ids: idsOf(known), overridden: false };
+  const resent = memory.milestones.filter((milestone) => repeatsLastSent(milestone, input));
+  if (resent.length > 0) return { outcome: 'existing', by: 'last_sent', ids: idsOf(resent), overridden: true };
+  return { outcome: 'recorded' };
+}
+
+const idsOf = (milestones: readonly Said[]): readonly string[] => milestones.map(({ id }) => id);
+
+export function isUnknownContainer(number: string | null | undefined, { fields }: Memory): boolean {
+  return number != null && !fields.container_numbers.includes(number);
+}
+
+const isFeed = ({ source }: MilestoneInput): boolean => source !== 'manual';
+
+/** A feed knows a milestone by the `external_id` that it sent, too, whatever a person made of that. */
+function namedAlike(input: MilestoneInput, memory: Memory): Said | undefined {
+  const { external_id } = input;
+  if (external_id === null) return undefined;
+  const standing = memory.milestones.filter(({ retracted }) => !retracted);
+  const bySent = isFeed(input) ? standing.find(({ sent }) => sent?.external_id === external_id) : undefined;
+  return standing.find((milestone) => milestone.external_id === external_id) ?? bySent;
 }
 
 /**
@@ -29,47 +55,88 @@ export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
  * 200 with the one that exists." "A superseded estimate that a feed repeats is known; one that a person repeats is new."
  */
 function isKnown(milestone: Said, input: MilestoneInput, memory: Memory): boolean {
-  const alike = (['classifier', 'code', 'occurred_at', 'container_number', 'location', 'source'] as const).every(
-    (field) => milestone[field] === input[field],
-  );
   const nameless = milestone.external_id === null || input.external_id === null;
-  const saidAnew = input.source === 'manual' && isSuperseded(milestone, memory);
-  return alike && nameless && !milestone.retracted && !saidAnew;
+  const saidAnew = !isFeed(input) && isSuperseded(milestone, memory);
+  return saysTheSame(milestone, input) && nameless && !milestone.retracted && !saidAnew;
 }
 
-function differs(milestone: Said, input: MilestoneInput): boolean {
-  return (Object.keys(input) as (keyof MilestoneInput)[]).some((field) => milestone[field] !== input[field]);
+/**
+ * "From any other source, what repeats a retracted or hand-corrected milestone as the feed last sent it (same `external_id`,
+ * or same code, time, container, location and source) answers 200 with that milestone unchanged." "A value that is new for the
+ * feed counts": so it does when the `external_id` of a retracted one comes with another time.
+ */
+function repeatsLastSent(milestone: Said, input: MilestoneInput): boolean {
+  const { sent, retracted } = milestone;
+  if (sent === null || !isFeed(input) || !(retracted || differs(milestone, sent))) return false;
+  const { external_id } = sent;
+  const isToldApart = external_id !== null && input.external_id !== null && external_id !== input.external_id;
+  return saysTheSame(sent, input) && !isToldApart;
+}
+
+const STATEMENT = ['classifier', 'code', 'occurred_at', 'container_number', 'location', 'source'] as const;
+
+function saysTheSame(a: MilestoneInput, b: MilestoneInput): boolean {
+  return STATEMENT.every((field) => a[field] === b[field]);
+}
+
+function differs(milestone: MilestoneInput, input: MilestoneInput): boolean {
+  return COMPARED.some((field) => milestone[field] !== input[field]);
+}
+/** All that a sender chooses; the time zone follows the place here. */
+const COMPARED = [...STATEMENT, 'external_id', 'note', 'reason_code', 'vessel', 'voyage'] as const;
+
+/**
+ * "A person's correction must outlive [what feeds resend]. A value that is new for the feed counts." When and whether it
+ * happened, and who says so, are one value.
+ */
+function newContent(input: MilestoneInput, milestone: Said): MilestoneInput {
+  const { sent } = milestone;
+  if (!isFeed(input) || sent === null) return input;
+  const isNew = (...fields: (keyof MilestoneInput)[]) => fields.some((field) => input[field] !== sent[field]);
+  const chosen = COMPARED.map((field) => {
+    const together = field === 'occurred_at' || field === 'classifier' || field === 'source';
+    const time = together && isNew('occurred_at', 'classifier');
+    return [field, time || isNew(field) ? input[field] : milestone[field]] as const;
+  });
+  return { ...input, ...Object.fromEntries(chosen) };
 }
 
 export function record(input: MilestoneInput, id: string, at: Timestamp, memory: Memory): void {
   const sequence = findMilestoneCode(input.code)?.sequence ?? 0;
   const { now } = memory;
-  const said = { ...input, id, sequence, recorded_at: at, recorded: now, said: now, revision: 1, retracted: false };
-  memory.milestones = [...memory.milestones, said];
+  const sent = isFeed(input) ? input : null;
+  const said = { id, sequence, recorded_at: at, recorded: now, said: now, revision: 1, retracted: false, sent };
+  memory.milestones = [...memory.milestones, { ...input, ...said }];
 }
 
-/** "Same id, `revision` + 1." */
-export function correct(input: MilestoneInput, id: string, memory: Memory): void {
-  change(id, memory, (old) => ({
+/** Posted again under its `external_id`. */
+export function sendAgain(input: MilestoneInput, id: string, memory: Memory): void {
+  change(id, memory, (old) => {
+    const corrected = correct(old, newContent(input, old), memory);
+    return { ...corrected, sent: isFeed(input) ? input : old.sent };
+  });
+}
+
+/** "Same id, `revision` + 1 when anything differs." */
+export function correct(old: Said, content: MilestoneInput, { now }: Memory): Said {
+  if (!differs(old, content)) return old;
+  return {
     ...old,
-    ...input,
-    sequence: findMilestoneCode(input.code)?.sequence ?? 0,
+    ...content,
+    sequence: findMilestoneCode(content.code)?.sequence ?? 0,
     revision: old.revision + 1,
-    recorded: input.classifier === 'actual' && old.classifier !== 'actual' ? memory.now : old.recorded,
-    said: saysAnew(old, input) ? memory.now : old.said,
-  }));
+    recorded: content.classifier === 'actual' && old.classifier !== 'actual' ? now : old.recorded,
+    // A correction of a note alone is no new statement.
+    said: saysTheSame(old, content) ? old.said : now,
+  };
 }
 
-/** Its kind, time or place: a correction of a note alone is no new statement. */
-function saysAnew(old: Said, input: MilestoneInput): boolean {
-  return (['classifier', 'code', 'occurred_at', 'container_number', 'location', 'source'] as const).some(
-    (field) => old[field] !== input[field],
-  );
-}
-
-/** "It takes the `external_id` if it had none." */
-export function takeName(input: MilestoneInput, id: string, memory: Memory): void {
-  change(id, memory, (old) => ({ ...old, external_id: old.external_id ?? input.external_id }));
+/** "It takes the `external_id` if it had none." What was overridden stays as it is. */
+export function takeName({ external_id }: MilestoneInput, id: string, memory: Memory): void {
+  change(id, memory, (old) => {
+    const sent = old.sent && { ...old.sent, external_id: old.sent.external_id ?? external_id };
+    return { ...old, external_id: old.external_id ?? external_id, sent };
+  });
 }
 
 export function change(id: string, memory: Memory, to: (old: Said) => Said): void {

@@ -1,8 +1,17 @@
 import type { ShipmentFields, Timestamp } from '@tracking/contracts';
-import type { MilestoneInput } from '../../src/index.ts';
+import type { MilestoneInput, MilestonePatch } from '../../src/index.ts';
 import { timesAfter } from './estimates.ts';
-import { type Memory, nothingSaid } from './memory.ts';
-import { type Expected, correct, expectedOf, record, takeName } from './milestones.ts';
+import { type Memory, type Said, nothingSaid } from './memory.ts';
+import {
+  type Expected,
+  change,
+  correct,
+  expectedOf,
+  isUnknownContainer,
+  record,
+  sendAgain,
+  takeName,
+} from './milestones.ts';
 import { cancellations, rankOf, shipmentStatus } from './status.ts';
 
 /** The naive model: it keeps all that was said, and works everything out anew after each command. */
@@ -25,6 +34,7 @@ export class Model {
     this.settle(false);
   }
 
+  /** @param take checks what is to become of it, and answers the id of the milestone that was meant */
   post(input: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
     const { memory } = this;
     const expected = expectedOf(input, memory);
@@ -32,9 +42,40 @@ export class Model {
     if (expected.outcome === 'refused') return;
     memory.now += 1;
     if (expected.outcome === 'recorded') record(input, id, at, memory);
-    else if (expected.outcome === 'corrected') correct(input, id, memory);
-    else takeName(input, id, memory);
+    else if (expected.by === 'external_id') sendAgain(input, id, memory);
+    else if (expected.by === 'content') takeName(input, id, memory);
     this.settle(false);
+  }
+
+  /** PATCH of a milestone: "a person's correction"; answers why it is refused. */
+  correct(id: string, patch: MilestonePatch): string | undefined {
+    const { memory } = this;
+    const old = this.milestone(id);
+    const { external_id } = patch;
+    if (old.retracted) return 'milestone_retracted';
+    if (isUnknownContainer(patch.container_number, memory)) return 'validation_failed';
+    const taken = memory.milestones.some(
+      (other) => other.id !== id && !other.retracted && external_id != null && other.external_id === external_id,
+    );
+    if (taken) return 'milestone_exists';
+    memory.now += 1;
+    change(id, memory, () => correct(old, { ...old, ...patch }, memory));
+    this.settle(false);
+    return undefined;
+  }
+
+  /** "`DELETE` answers 200 with `retracted_at` set, also the second time." */
+  retract(id: string): void {
+    const { memory } = this;
+    memory.now += 1;
+    change(id, memory, (old) => (old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 }));
+    this.settle(false);
+  }
+
+  private milestone(id: string): Said {
+    const found = this.memory.milestones.find((milestone) => milestone.id === id);
+    if (found === undefined) throw new Error(`there is no milestone ${id}`);
+    return found;
   }
 
   /** Answers why it is refused: "possible before `delivered` (else 409 `already_delivered`)". */

@@ -1,4 +1,5 @@
-import { DomainError, type ShipmentRecord } from '@tracking/contracts';
+import { DomainError, type Milestone, type ShipmentRecord } from '@tracking/contracts';
+import type { MilestoneInput } from '../../src/index.ts';
 import { Scenario } from '../scenario.ts';
 import type { Journey, Step } from './journeys.ts';
 import type { Expected } from './milestones.ts';
@@ -11,14 +12,15 @@ export function walk(journey: Journey, look: (scenario: Scenario, model: Model) 
   scenario.upsert(journey.fields);
   model.upsert(journey.fields);
   look(scenario, model);
+  const posted: MilestoneInput[] = [];
   for (const step of journey.steps) {
-    take(step, scenario, model);
+    take(step, scenario, model, posted);
     look(scenario, model);
   }
   return scenario;
 }
 
-function take(step: Step, scenario: Scenario, model: Model): void {
+function take(step: Step, scenario: Scenario, model: Model, posted: MilestoneInput[]): void {
   switch (step.kind) {
     case 'upsert':
       scenario.upsert(step.fields);
@@ -32,23 +34,57 @@ function take(step: Step, scenario: Scenario, model: Model): void {
     }
     case 'post': {
       const { milestone } = step;
-      const known = new Set(scenario.state?.timeline.map((entry) => entry.milestone.id));
-      let answer: { outcome: string; milestone: { id: string; recorded_at: string } } | undefined;
-      const code = codeOf(() => (answer = scenario.post(milestone.code, milestone.occurred_at, milestone)));
-      model.post(milestone, answer?.milestone.recorded_at ?? '', (expected) => {
-        expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
-        return sameMilestone(expected, answer?.milestone.id ?? code ?? '', known);
-      });
+      posted.push(milestone);
+      post(milestone, scenario, model);
+      return;
+    }
+    case 'repeat': {
+      const milestone = pick(posted, step.which);
+      if (milestone !== undefined) post({ ...milestone, ...step.but }, scenario, model);
+      return;
+    }
+    case 'correct': {
+      const milestone = pick(timelineOf(scenario), step.which);
+      if (milestone === undefined) return;
+      const code = codeOf(() => scenario.correct(milestone, step.patch));
+      expect(code).toBe(model.correct(milestone.id, step.patch));
+      return;
+    }
+    case 'retract': {
+      const milestone = pick(timelineOf(scenario), step.which);
+      if (milestone === undefined) return;
+      scenario.retract(milestone);
+      model.retract(milestone.id);
     }
   }
 }
 
-/** It is told which one was meant: several can be known alike. */
+function post(input: MilestoneInput, scenario: Scenario, model: Model): void {
+  const known = new Set(timelineOf(scenario).map(({ id }) => id));
+  let answer: ReturnType<Scenario['post']> | undefined;
+  const code = codeOf(() => (answer = scenario.post(input.code, input.occurred_at, input)));
+  model.post(input, answer?.milestone.recorded_at ?? '', (expected) => {
+    expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
+    const overridden = answer?.warnings.some((warning) => warning.code === 'overridden_by_user') ?? false;
+    expect(overridden).toBe('overridden' in expected && expected.overridden);
+    return sameMilestone(expected, answer?.milestone.id ?? code ?? '', known);
+  });
+}
+
+/** Several can be known alike: it is told which one was meant. */
 function sameMilestone(expected: Expected, id: string, known: ReadonlySet<string>): string {
   if (expected.outcome === 'refused') expect(id).toBe('validation_failed');
   else if (expected.outcome === 'recorded') expect(known).not.toContain(id);
   else expect(expected.ids).toContain(id);
   return id;
+}
+
+function timelineOf({ state }: Scenario): readonly Milestone[] {
+  return state?.timeline.map(({ milestone }) => milestone) ?? [];
+}
+
+function pick<T>(list: readonly T[], which: number): T | undefined {
+  return list[which % Math.max(1, list.length)];
 }
 
 /** The code with which it is refused; undefined when it is not. */
