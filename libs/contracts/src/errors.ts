@@ -67,6 +67,7 @@ export type FieldErrorCode =
   | 'invalid_scac'
   | 'invalid_port'
   | 'invalid_timestamp'
+  | 'invalid_date'
   | 'timestamp_in_future'
   | 'unknown_code'
   | 'unknown_container'

@@ -27,6 +27,7 @@ import { Admission } from './server/admission.ts';
 import { Observation } from './server/observation.ts';
 import { Sealer } from './server/seal.ts';
 import { CancellationController } from './shipments/cancellation.controller.ts';
+import { ShipmentChangesController } from './shipments/changes.controller.ts';
 import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
 import { ShipmentReader } from './shipments/shipment-reader.ts';
 import { ShipmentWrites } from './shipments/shipment-writes.ts';
@@ -58,6 +59,7 @@ export class HttpApiModule {
       module: HttpApiModule,
       controllers: [
         ShipmentsController,
+        ShipmentChangesController,
         CancellationController,
         MilestonesController,
         MilestoneCodesController,

@@ -71,6 +71,8 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   upsertShipment: { access: 'shipments:write' },
   listShipments: { access: 'shipments:read' },
   getShipment: { access: 'shipments:read', of: 'shipment' },
+  changeShipment: { access: 'shipments:write', of: 'shipment', json: {} },
+  changeContainer: { access: 'shipments:write', of: 'shipment', json: {} },
   cancelShipment: { access: 'shipments:write', of: 'shipment' },
   reopenShipment: { access: 'shipments:write', of: 'shipment' },
   listMilestones: { access: 'shipments:read', of: 'shipment' },

@@ -24,7 +24,8 @@ const etag = ({ headers }: Answer): string => headers.get('etag') ?? 'none';
 const code = ({ body }: Answer): unknown => (body['error'] as JsonObject | undefined)?.['code'];
 const call = (method: string, path: string, headers: Record<string, string> = {}, json?: unknown): Promise<Answer> =>
   api.call(method, path, { key, headers, ...(json !== undefined && { json }) });
-const created = (external_id = randomUUID()): Promise<Answer> => call('POST', '/v1/shipments', {}, { external_id });
+const created = (external_id = randomUUID()): Promise<Answer> =>
+  call('POST', '/v1/shipments', {}, { external_id, container_numbers: ['CSQU3054383'] });
 const pathOf = ({ body }: Answer): string => `/v1/shipments/${String(body['id'])}`;
 const milestone = (location = 'Shanghai') => ({ code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z', location });
 const endpoint = (): Promise<Answer> =>
@@ -39,6 +40,12 @@ const WRITES: readonly (readonly [
     'an upsert',
     ({ body }, headers) =>
       call('POST', '/v1/shipments', headers, { external_id: body['external_id'], house_bill: randomUUID() }),
+  ],
+  ['a change', (shipment, headers) => call('PATCH', pathOf(shipment), headers, { house_bill: randomUUID() })],
+  [
+    'a change of a container',
+    (shipment, headers) =>
+      call('PATCH', `${pathOf(shipment)}/containers/CSQU3054383`, headers, { seal_number: randomUUID() }),
   ],
   ['a milestone', (shipment, headers) => call('POST', `${pathOf(shipment)}/milestones`, headers, milestone())],
   ['a cancellation', (shipment, headers) => call('POST', `${pathOf(shipment)}/cancel`, headers)],

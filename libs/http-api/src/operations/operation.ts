@@ -1,9 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { ErrorResource } from '../docs/error.resource.ts';
 import type { Conditional } from '../preconditions/preconditions.ts';
 import { json } from '../server/json-body.ts';
+import { kindsOf } from '../server/route-bodies.ts';
 import type { RouteBody } from '../server/route-bodies.ts';
 import { sizeOf } from '../server/sizes.ts';
 import { NoParameters } from '../validation/parameters.ts';
@@ -72,12 +73,14 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
   );
 }
 
-function describeBody(dto: DtoClass, { kind, limit }: RouteBody): readonly MethodDecorator[] {
+function describeBody(dto: DtoClass, takes: RouteBody): readonly MethodDecorator[] {
+  const mediaTypes = kindsOf(takes).map(({ mediaType }) => mediaType);
   return [
     ApiBody({ type: dto }),
+    ApiConsumes(...mediaTypes),
     refusal(400, 'The body is not valid; every faulty field is named.'),
-    refusal(413, `The body is larger than ${sizeOf(limit)}.`),
-    refusal(415, `The body is not ${kind.mediaType}, or is compressed.`),
+    refusal(413, `The body is larger than ${sizeOf(takes.limit)}.`),
+    refusal(415, `The body is not ${mediaTypes.join(' or ')}, or is compressed.`),
   ];
 }
 

@@ -9,6 +9,8 @@ export const OPERATIONS = {
   upsertShipment: 'shipments:write',
   listShipments: 'shipments:read',
   getShipment: 'shipments:read',
+  changeShipment: 'shipments:write',
+  changeContainer: 'shipments:write',
   cancelShipment: 'shipments:write',
   reopenShipment: 'shipments:write',
   listMilestones: 'shipments:read',

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-filter.ts';
 import { notFound } from '../errors/request-error.ts';
 import { giveCommandIdentity } from './command-identity.ts';
-import { JSON_KIND, JSON_LIMIT } from './json-body.ts';
+import { JSON_KIND, JSON_LIMIT, MERGE_PATCH_KIND } from './json-body.ts';
 import { refuseUnclear } from './refuse-unclear.ts';
 import { newRequestId, traceparentOf } from './request.ts';
 import { responseHeaders } from './response-headers.ts';
@@ -65,7 +65,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     giveCommandIdentity(request, clock);
     done();
   });
-  readRouteBodies(fastify, [JSON_KIND]);
+  readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND]);
   hangUpWhenClosing(fastify);
   // Without a listener Node answers the one with a bare status, and the other not at all.
   fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));

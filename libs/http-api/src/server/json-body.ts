@@ -10,30 +10,41 @@ export const JSON_LIMIT = MIB;
 /** Where no credentials are asked for: enough for every e-mail, name and password. */
 export const STRANGERS_BODY_LIMIT = 16_384;
 
-export const JSON_KIND: BodyKind = {
-  mediaType: 'application/json',
-  addParser(fastify: FastifyInstance): void {
-    // Keys as `__proto__` are keys like any other: only declared fields are looked at, and nothing is merged into anything.
-    const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
-    fastify.addContentTypeParser<Buffer>(this.mediaType, { parseAs: 'buffer' }, (request, body, done) => {
-      const refused = unreadable(request, body);
-      if (refused) {
-        done(refused);
-        return;
-      }
-      const text = body.toString();
-      void parse(request, text, (error, value) => {
-        // The parser's own message quotes the body, and tells the place of some faults only.
-        if (error) done(new RequestError('malformed_json', `The body is not a JSON document${firstFault(text)}.`));
-        else done(null, value);
+export const JSON_KIND = jsonKind('application/json');
+/** RFC 7396. */
+export const MERGE_PATCH_KIND = jsonKind('application/merge-patch+json');
+
+function jsonKind(mediaType: string): BodyKind {
+  return {
+    mediaType,
+    addParser(fastify: FastifyInstance): void {
+      // Keys as `__proto__` are keys like any other: only declared fields are looked at.
+      const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
+      fastify.addContentTypeParser<Buffer>(mediaType, { parseAs: 'buffer' }, (request, body, done) => {
+        const refused = unreadable(request, body);
+        if (refused) {
+          done(refused);
+          return;
+        }
+        const text = body.toString();
+        void parse(request, text, (error, value) => {
+          // The parser's own message quotes the body, and tells the place of some faults only.
+          if (error) done(new RequestError('malformed_json', `The body is not a JSON document${firstFault(text)}.`));
+          else done(null, value);
+        });
       });
-    });
-  },
-};
+    },
+  };
+}
 
 /** @param limit in bytes */
 export function json(limit = JSON_LIMIT): RouteBody {
   return { kind: JSON_KIND, limit };
+}
+
+/** Of what is merged into a resource: a merge patch by its name, or as any JSON. */
+export function mergePatch(): RouteBody {
+  return { ...json(), also: MERGE_PATCH_KIND };
 }
 
 function unreadable({ headers }: FastifyRequest, body: Buffer): RequestError | undefined {

@@ -15,6 +15,8 @@ export interface BodyKind {
 /** What a route takes as its body. */
 export interface RouteBody {
   readonly kind: BodyKind;
+  /** Taken as well. */
+  readonly also?: BodyKind;
   /** In bytes. */
   readonly limit: number;
 }
@@ -34,10 +36,13 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
     if ([route.method].flat().every((method) => WITHOUT_BODY.has(method))) return;
     const { body } = route.config ?? {};
     if (!body) throw new Error(`${String(route.method)} ${route.url} does not declare its body`);
-    if (!kinds.includes(body.kind)) throw new Error(`${route.url}: nothing reads ${body.kind.mediaType}`);
+    const taken = kindsOf(body);
+    const unread = taken.find((kind) => !kinds.includes(kind));
+    if (unread) throw new Error(`${route.url}: nothing reads ${unread.mediaType}`);
+    const mediaTypes = taken.map(({ mediaType }) => mediaType);
     route.bodyLimit = body.limit;
     route.preParsing = (request, _reply, _payload, done) => {
-      refuseOtherKinds(request, body.kind);
+      refuseOtherKinds(request, mediaTypes);
       done();
     };
   });
@@ -46,9 +51,15 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
 /** Fastify parses none of theirs. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** The one to be named first. */
+export function kindsOf({ kind, also }: RouteBody): readonly BodyKind[] {
+  return also === undefined ? [kind] : [kind, also];
+}
+
 /** A parser that another route has is not one for this route. @throws RequestError 415 */
-function refuseOtherKinds({ headers }: FastifyRequest, { mediaType }: BodyKind): void {
+function refuseOtherKinds({ headers }: FastifyRequest, mediaTypes: readonly string[]): void {
   const sent = headers['content-type'];
-  if (sent === undefined || sent === mediaType || sent.split(';', 1)[0]?.trim().toLowerCase() === mediaType) return;
-  throw new RequestError('unsupported_media_type', `Send the body as ${mediaType}.`);
+  if (sent === undefined || mediaTypes.includes(sent)) return;
+  if (mediaTypes.includes(sent.split(';', 1)[0]?.trim().toLowerCase() ?? '')) return;
+  throw new RequestError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
 }

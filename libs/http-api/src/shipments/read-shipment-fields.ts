@@ -1,15 +1,17 @@
 import { MODE_ALIASES } from '@tracking/contracts';
-import type { FieldError, Mode, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
+import type { FieldError, Mode, Party, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
 import { checkShipmentFields } from '@tracking/shipments';
-import type { ShipmentInput } from '@tracking/shipments';
+import type { ShipmentInput, ShipmentPatch } from '@tracking/shipments';
 import { invalidRequest } from '../errors/request-error.ts';
 import { isObject } from '../validation/checks.ts';
 import { readDto } from '../validation/read-dto.ts';
+import type { DtoClass } from '../validation/read-dto.ts';
 import { parseTimestamp } from '../validation/timestamp.ts';
 import { ignored, unknownFields } from '../validation/unknown-fields.ts';
+import { PatchShipmentDto } from './patch-shipment.dto.ts';
 import { ShipmentWrittenResource } from './shipment.resource.ts';
 import { UpsertShipmentDto } from './upsert-shipment.dto.ts';
-import type { LegDto } from './upsert-shipment.dto.ts';
+import type { LegDto, PartyDto } from './upsert-shipment.dto.ts';
 
 /** The fields of a shipment that a body sets, and which of the body's fields were ignored. */
 export interface ReadShipmentFields {
@@ -23,14 +25,63 @@ export interface ReadShipmentFields {
  * @throws RequestError naming every faulty field, whether its type or its content is wrong
  */
 export function readShipmentFields(body: unknown, strict: boolean, places: Places): ReadShipmentFields {
-  const { value, faults } = readDto(UpsertShipmentDto, body);
-  const unknown = unknownFields(UpsertShipmentDto, ShipmentWrittenResource, body);
-  const input = asInput(faults.length === 0 ? value : withoutFaulty(value, faults));
+  const { input, ...read } = readInput(UpsertShipmentDto, body);
   const checked = checkShipmentFields(input, input.mode, places, strict);
+  return { fields: checked.fields, warnings: warningsOf(read, checked.errors, strict) };
+}
+
+/** A patch that a body holds, and which of the body's fields were ignored. */
+export interface ReadShipmentPatch {
+  readonly patch: ShipmentPatch;
+  readonly warnings: readonly Warning[];
+}
+
+/** The same of a merge patch; what is merged the command checks as it is then. @throws RequestError likewise */
+export function readShipmentPatch(body: unknown, strict: boolean, places: Places): ReadShipmentPatch {
+  const { input, value, ...read } = readInput(PatchShipmentDto, body);
+  const { metadata: _, ...rest } = input;
+  const { fields, errors } = checkShipmentFields(rest, rest.mode, places, strict);
+  const { shipper, consignee, metadata, original_eta } = value;
+  const warnings = warningsOf(read, errors, strict);
+  const patch = {
+    ...fields,
+    ...(shipper !== undefined && { shipper: membersOf(shipper) }),
+    ...(consignee !== undefined && { consignee: membersOf(consignee) }),
+    ...(metadata !== undefined && { metadata }),
+    ...(original_eta !== undefined && { original_eta: asTimestamp(original_eta) }),
+  };
+  return { patch, warnings };
+}
+
+/** Those that were sent. */
+function membersOf(party: PartyDto | null): Partial<Party> | null {
+  return party === null ? null : Object.fromEntries(Object.entries(party).filter(([, member]) => member !== undefined));
+}
+
+/** What was read of a body: where it was not faulty, and what is wrong with it. */
+interface ReadInput<T> {
+  readonly input: ShipmentInput;
+  readonly value: T;
+  readonly faults: readonly FieldError[];
+  readonly unknown: ReturnType<typeof unknownFields>;
+}
+
+function readInput<T extends UpsertShipmentDto>(dto: DtoClass<T>, body: unknown): ReadInput<T> {
+  const { value, faults } = readDto(dto, body);
+  const unknown = unknownFields(dto, ShipmentWrittenResource, body);
+  return { input: asInput(faults.length === 0 ? value : withoutFaulty(value, faults)), value, faults, unknown };
+}
+
+/** @throws RequestError where anything is wrong */
+function warningsOf(
+  { faults, unknown }: Pick<ReadInput<object>, 'faults' | 'unknown'>,
+  found: readonly FieldError[],
+  strict: boolean,
+): readonly Warning[] {
   const faulty = new Set(faults.map((fault) => fault.param));
-  const errors = [...faults, ...checked.errors.filter((error) => !faulty.has(error.param)), ...(strict ? unknown : [])];
+  const errors = [...faults, ...found.filter((error) => !faulty.has(error.param)), ...(strict ? unknown : [])];
   if (errors.length > 0) throw invalidRequest(errors);
-  return { fields: checked.fields, warnings: ignored(unknown) };
+  return ignored(unknown);
 }
 
 /** Modes and times in their one form, which the rest is checked against. Absent fields stay absent. */
@@ -69,7 +120,7 @@ function withoutFaulty(dto: UpsertShipmentDto, faults: readonly FieldError[]): U
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, sound(item, `${param}.${name}`)]));
   };
   const fields = Object.entries(dto).map(([name, value]) => [name, sound(value, name)]);
-  return Object.assign(new UpsertShipmentDto(), Object.fromEntries(fields));
+  return Object.fromEntries(fields) as UpsertShipmentDto;
 }
 
 /** An element of the list's kind; what is found wrong with it is not reported again. */

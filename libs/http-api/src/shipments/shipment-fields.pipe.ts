@@ -3,8 +3,8 @@ import type { PipeTransform } from '@nestjs/common';
 import type { Places } from '@tracking/contracts';
 import { PLACES } from '../dependencies.ts';
 import type { Sent } from '../server/request-decorators.ts';
-import { readShipmentFields } from './read-shipment-fields.ts';
-import type { ReadShipmentFields } from './read-shipment-fields.ts';
+import { readShipmentFields, readShipmentPatch } from './read-shipment-fields.ts';
+import type { ReadShipmentFields, ReadShipmentPatch } from './read-shipment-fields.ts';
 
 @Injectable()
 export class ShipmentFieldsPipe implements PipeTransform<Sent, ReadShipmentFields> {
@@ -12,5 +12,14 @@ export class ShipmentFieldsPipe implements PipeTransform<Sent, ReadShipmentField
 
   transform({ body, strict }: Sent): ReadShipmentFields {
     return readShipmentFields(body, strict, this.places);
+  }
+}
+
+@Injectable()
+export class ShipmentPatchPipe implements PipeTransform<Sent, ReadShipmentPatch> {
+  constructor(@Inject(PLACES) private readonly places: Places) {}
+
+  transform({ body, strict }: Sent): ReadShipmentPatch {
+    return readShipmentPatch(body, strict, this.places);
   }
 }

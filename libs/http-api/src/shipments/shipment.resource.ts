@@ -86,6 +86,12 @@ export class ContainerResource implements wire.Container {
   readonly empty_return_by!: string | null;
 }
 
+@ApiSchema({ name: 'ContainerWritten' })
+export class ContainerWrittenResource extends ContainerResource {
+  @ShownWarnings()
+  readonly warnings!: wire.Warning[];
+}
+
 /** Every field is always present: null or an empty array where there is nothing. */
 @ApiSchema({ name: 'Shipment' })
 export class ShipmentResource extends JourneyResource implements wire.Shipment {

@@ -1,5 +1,5 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
-import { timestampFault } from './timestamp.ts';
+import { dateFault, timestampFault } from './timestamp.ts';
 import { isTimeZone } from './time-zone.ts';
 
 /** Everything wrong with one value, each fault under its own path; empty when it is fine. */
@@ -21,14 +21,26 @@ export const text: FieldCheck = (value, param) => {
   return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : FINE;
 };
 
+/** The same of at most so many characters. */
+export function textUpTo(max: number): FieldCheck {
+  return (value, param) => {
+    const faults = text(value, param);
+    return faults.length > 0 || String(value).length <= max ? faults : tooLong(param, max);
+  };
+}
+
 /** A string, possibly empty. */
 const characters: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   if (value.length > MAX_TEXT && (value.length > 2 * MAX_TEXT || [...value].length > MAX_TEXT)) {
-    return fault(param, 'too_long', `Must have at most ${MAX_TEXT} characters.`);
+    return tooLong(param, MAX_TEXT);
   }
   return isSound(value) ? FINE : fault(param, 'invalid_value', UNSOUND);
 };
+
+function tooLong(param: string, max: number): readonly FieldError[] {
+  return fault(param, 'too_long', `Must have at most ${max} characters.`);
+}
 
 const UNSOUND = 'Must hold neither NUL nor half a surrogate pair.';
 
@@ -73,6 +85,13 @@ export const timestamp: FieldCheck = (value, param) => {
   return wrong === undefined ? FINE : fault(param, 'invalid_timestamp', wrong);
 };
 
+/** A day of the calendar, whatever the place. */
+export const date: FieldCheck = (value, param) => {
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string as 2026-11-21.');
+  const wrong = dateFault(value);
+  return wrong === undefined ? FINE : fault(param, 'invalid_date', wrong);
+};
+
 export const timeZone: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   return isTimeZone(value)
@@ -108,8 +127,8 @@ export function list(element: FieldCheck, max: number): FieldCheck {
   };
 }
 
-/** An object of at most `max` strings by name. */
-export function textMap(max: number): FieldCheck {
+/** An object of at most `max` strings by name; with `clearable`, null removes one. */
+export function textMap(max: number, clearable = false): FieldCheck {
   return (value, param) => {
     if (!isObject(value)) return fault(param, 'invalid_type', 'Must be an object of strings.');
     const entries = Object.entries(value);
@@ -117,9 +136,8 @@ export function textMap(max: number): FieldCheck {
       return fault(param, 'limit_exceeded', `At most ${max} are possible; there are ${entries.length}.`);
     return entries.flatMap(([name, item]) => {
       const wrongName = text(name, param).length > 0;
-      return wrongName
-        ? fault(param, 'invalid_value', `Must have names of 1 to ${MAX_TEXT} characters.`)
-        : characters(item, `${param}.${name}`);
+      if (wrongName) return fault(param, 'invalid_value', `Must have names of 1 to ${MAX_TEXT} characters.`);
+      return clearable && item === null ? FINE : characters(item, `${param}.${name}`);
     });
   };
 }

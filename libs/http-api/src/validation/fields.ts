@@ -5,6 +5,7 @@ import { IsDefined, ValidateBy, ValidateIf } from 'class-validator';
 import {
   MAX_TEXT,
   count,
+  date,
   idOf,
   inLowerCase,
   isObject,
@@ -66,6 +67,10 @@ export const QueryOneOf = (values: readonly string[], options: FieldOptions): Pr
 export const SomeOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
   field(someOf(values), options, { type: String }, anyCase(values, ','));
 
+/** A day local to some place. */
+export const CalendarDate = (options: FieldOptions): PropertyDecorator =>
+  field(date, options, { type: String, format: 'date', ...clearable(options) });
+
 export const Timestamp = (options: FieldOptions): PropertyDecorator =>
   field(timestamp, options, { type: String, format: 'date-time', ...clearable(options) });
 
@@ -83,6 +88,15 @@ export const TextMap = (max: number, options: FieldOptions): PropertyDecorator =
     maxProperties: max,
     ...clearable(options),
   });
+
+/** What is merged into a map of strings. */
+export const TextMapPatch = (max: number, options: FieldOptions): PropertyDecorator =>
+  field(textMap(max, true), options, {
+    type: 'object',
+    additionalProperties: { type: ['string', 'null'], maxLength: MAX_TEXT },
+    maxProperties: max,
+    ...clearable(options),
+  } as ApiPropertyOptions);
 
 export const TextList = (max: number, options: FieldOptions): PropertyDecorator =>
   field(list(text, max), options, { type: [String], maxItems: max, ...clearable(options) });

@@ -25,6 +25,14 @@ export function timestampFault(text: string): string | undefined {
   return read(text).fault;
 }
 
+/** What is wrong with a date as `2026-11-21`, for people; undefined when nothing is. */
+export function dateFault(text: string): string | undefined {
+  if (!DATE_ALONE.test(text)) return 'Must be a date alone, as 2026-11-21.';
+  const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
+  if (day < 1 || day > daysIn(year, month)) return `There is no date ${text}.`;
+  return year >= FIRST_YEAR && year <= LAST_YEAR ? undefined : OUT_OF_RANGE;
+}
+
 type ParsedTime =
   { readonly time: Timestamp; readonly fault?: undefined } | { readonly time?: undefined; readonly fault: string };
 

@@ -10,6 +10,7 @@ import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation } from '../operations/operation.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
+import { mergePatch } from '../server/json-body.ts';
 import { Command, CurrentScope, IfMatch, SentBody } from '../server/request-decorators.ts';
 import { isObject } from '../validation/checks.ts';
 import type { ReadBody } from '../validation/read-body.ts';
@@ -41,6 +42,7 @@ export class SettingsController {
     summary: 'Change settings: what is left out stays, null brings back the default',
     description: 'A JSON merge patch (RFC 7396).',
     body: WorkspaceSettingsChangesDto,
+    takes: mergePatch(),
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })

@@ -51,7 +51,7 @@ export function rebuildAnswer(
   const events = history.slice(start, end + 1).map(toShipmentEvent);
   const after = fold(events, before);
   if (after === undefined) throw new Error(`${last.stream} is empty`);
-  const result = handlerOf(command.type).resultOf(events);
+  const result = handlerOf(command.type).resultOf(events, command);
   if (result === undefined) throw new Error(`${command.id} was the id of another command`);
   return { answer: answerTo(command, result, warningsOf(command, before, context), after), position: last.position };
 }

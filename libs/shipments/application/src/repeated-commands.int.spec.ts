@@ -1,5 +1,15 @@
 import { streamOf } from '@tracking/shipments-domain';
-import { cancel, milestone, milestones, places, reopen, scope, upsert } from '../test/builders.ts';
+import {
+  cancel,
+  milestone,
+  milestones,
+  patch,
+  patchContainer,
+  places,
+  reopen,
+  scope,
+  upsert,
+} from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import type { ShipmentsService } from './shipments-service.ts';
 
@@ -40,8 +50,13 @@ describe('a command that comes again', () => {
     const [cancellation, reopening] = [cancel(id), reopen(id)];
     const cancelled = await shipments.cancelShipment(cancellation);
     const reopened = await shipments.reopenShipment(reopening);
+    const change = patch(id, { container_numbers: ['MSCU6639870'], eta: '2026-04-01T00:00:00.000Z' });
+    const changed = await shipments.patchShipment(change);
+    const seal = patchContainer(id, 'MSCU6639870', { seal_number: 'S-1' });
+    const sealed = await shipments.patchContainer(seal);
+    await shipments.patchContainer(patchContainer(id, 'MSCU6639870', { seal_number: 'S-2' }));
     await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
-    const first = [created, recorded, corrected, updated, taken, cancelled, reopened];
+    const first = [created, recorded, corrected, updated, taken, cancelled, reopened, changed, sealed];
     expect(first.map(({ answer }) => answer.outcome)).toEqual([
       'created',
       'recorded',
@@ -50,6 +65,8 @@ describe('a command that comes again', () => {
       'existing',
       'cancelled',
       'reopened',
+      'updated',
+      'updated',
     ]);
     expect(created.answer.warnings).not.toEqual([]);
     const before = await length(id);
@@ -62,6 +79,8 @@ describe('a command that comes again', () => {
     expect(await service.recordMilestone(known)).toEqual(taken);
     expect(await service.cancelShipment(cancellation)).toEqual(cancelled);
     expect(await service.reopenShipment(reopening)).toEqual(reopened);
+    expect(await service.patchShipment(change)).toEqual(changed);
+    expect(await service.patchContainer(seal)).toEqual(sealed);
     expect(await length(id)).toBe(before);
   });
 

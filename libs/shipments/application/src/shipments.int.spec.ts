@@ -3,7 +3,7 @@ import { Busy } from '@tracking/ports';
 import { RecordedMetrics, throughJson, takeTime } from '@tracking/testing';
 import { v5 } from 'uuid';
 import { publicEventId, streamOf } from '@tracking/shipments-domain';
-import { cancel, milestone, milestones, reopen, scope, upsert } from '../test/builders.ts';
+import { cancel, milestone, milestones, patch, patchContainer, reopen, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import { APP_URL } from '../test/publishing-stage.ts';
 import { type EventOperations, eventOperations } from './operations.ts';
@@ -64,6 +64,10 @@ describe('scopes', () => {
       await expect(each.recordMilestone(command)).rejects.toMatchObject({ code: 'not_found' });
       await expect(each.cancelShipment({ ...cancel(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
       await expect(each.reopenShipment({ ...reopen(id), ...foreign })).rejects.toMatchObject({ code: 'not_found' });
+      const changes = { ...patch(id, { house_bill: 'HB-2' }), ...foreign };
+      await expect(each.patchShipment(changes)).rejects.toMatchObject({ code: 'not_found' });
+      const seal = { ...patchContainer(id, 'MSCU6639870', { seal_number: 'S' }), ...foreign };
+      await expect(each.patchContainer(seal)).rejects.toMatchObject({ code: 'not_found' });
       await expect(each.cancelShipment(cancel('shp_none'))).rejects.toMatchObject({ code: 'not_found' });
     }
     const theirs = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }, foreign));
@@ -198,6 +202,10 @@ describe('between processes', () => {
     const [cancellation, reopening] = [cancel(id), reopen(id)];
     expect(await client.cancelShipment(cancellation)).toEqual(await direct.cancelShipment(cancellation));
     expect(await client.reopenShipment(reopening)).toEqual(await direct.reopenShipment(reopening));
+    const change = patch(id, { house_bill: null, metadata: { a: '1', b: null } });
+    expect(await client.patchShipment(change)).toEqual(await direct.patchShipment(change));
+    const seal = patchContainer(id, 'MSCU6639870', { seal_number: 'S-1', last_free_day: null });
+    expect(await client.patchContainer(seal)).toEqual(await direct.patchContainer(seal));
     const request = { ...scope, shipment_id: id };
     expect(await client.getShipment(request)).toEqual(await direct.getShipment(request));
     expect(await client.getShipment({ ...request, environment: 'test' })).toBeUndefined();

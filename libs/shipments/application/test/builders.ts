@@ -3,6 +3,8 @@ import type { Places } from '@tracking/contracts';
 import type {
   CancelShipment,
   MilestoneInput,
+  PatchContainer,
+  PatchShipment,
   RecordMilestone,
   ReopenShipment,
   UpsertShipment,
@@ -53,6 +55,14 @@ export function milestone(
     },
     ...changes,
   };
+}
+
+export function patch(shipment_id: string, fields: PatchShipment['patch']): PatchShipment {
+  return { type: 'PatchShipment', ...context(), shipment_id, patch: fields };
+}
+
+export function patchContainer(shipment_id: string, number: string, fields: PatchContainer['patch']): PatchContainer {
+  return { type: 'PatchContainer', ...context(), shipment_id, number, patch: fields };
 }
 
 export function cancel(shipment_id: string): CancelShipment {

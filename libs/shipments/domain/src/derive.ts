@@ -4,6 +4,7 @@ import { hasValidCheckDigit } from './references.ts';
 import { routeOf } from './route.ts';
 import { type DecidedTimes, type TellEstimate, timesOf } from './schedule.ts';
 import { type ContainerProgress, type DecidedStatus, overall, progressOf } from './container-progress.ts';
+import { type GivenOfContainer, NOTHING_GIVEN, type TakenOff } from './given-of-container.ts';
 import type { Schedule, TimelineEntry } from './state.ts';
 import { RANK, type MilestoneSummary, later } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
@@ -18,6 +19,9 @@ export interface Basis {
   readonly cancelled: number | null;
   /** Of the command's first event. */
   readonly revision: number;
+  readonly takenOff: TakenOff;
+  /** Whether the command moves `eta` also after the arrival: only a change of single fields does. */
+  readonly movesEtaAfterArrival?: boolean;
 }
 
 /** One container, or the shipment while it has none, and the milestones that count for it. */
@@ -51,10 +55,10 @@ export interface Derived {
  * @param tell what became of estimates, for who wants to know why
  */
 export function derive(basis: Basis, places: Places, tell?: TellEstimate): Derived {
-  const { record, schedule, timeline, cancelled, revision } = basis;
+  const { record, schedule, timeline, cancelled, revision, movesEtaAfterArrival } = basis;
   const analysis = analyseTimeline(timeline, routeOf(record, schedule.legs.value, places), record.container_numbers);
   const subjects = subjectsOf(analysis, record.container_numbers);
-  const times = timesOf(analysis, { schedule, before: record, revision }, tell);
+  const times = timesOf(analysis, { schedule, before: record, revision, movesEtaAfterArrival }, tell);
   const moved = overall(subjects.map(({ progress }) => progress));
   const cancellation = cancellationOf(analysis, cancelled, moved.status, record);
   const status = cancellation === undefined ? moved : cancelledBy(cancellation);
@@ -69,7 +73,7 @@ export function derive(basis: Basis, places: Places, tell?: TellEstimate): Deriv
       ata: times.ata.value,
       legs: times.legs,
       original_eta: record.original_eta ?? times.eta.value,
-      containers: containersOf(record, subjects),
+      containers: containersOf(basis, subjects),
       last_milestone: lastMilestone(analysis.last),
     },
     status,
@@ -119,32 +123,21 @@ export function isCancelledByMilestone({ status, status_milestone_id }: Shipment
   return status === 'cancelled' && status_milestone_id !== null;
 }
 
-function containersOf(before: ShipmentRecord, subjects: readonly StatusSubject[]): readonly Container[] {
-  const present = new Map(before.containers.map((container) => [container.number, container]));
+function containersOf({ record, takenOff }: Basis, subjects: readonly StatusSubject[]): readonly Container[] {
+  const present = new Map(record.containers.map((container) => [container.number, container]));
   return subjects.flatMap((subject) => {
     const { container_number: number } = subject;
     if (number === null) return [];
     const old = present.get(number);
-    const container = containerOf(old ?? newContainer(number), subject);
+    const container = containerOf(number, old ?? takenOff.get(number) ?? NOTHING_GIVEN, subject);
     return [old !== undefined && same(old, container) ? old : container];
   });
 }
 
-/** What no milestone tells of a container. */
-type GivenOfContainer = Pick<
-  Container,
-  'number' | 'valid_check_digit' | 'size_type' | 'seal_number' | 'last_free_day' | 'empty_return_by'
->;
-
-function newContainer(number: string): GivenOfContainer {
-  const valid_check_digit = hasValidCheckDigit(number);
-  return { number, valid_check_digit, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null };
-}
-
-function containerOf(given: GivenOfContainer, { summaries, progress }: StatusSubject): Container {
+function containerOf(number: string, given: GivenOfContainer, { summaries, progress }: StatusSubject): Container {
   return {
-    number: given.number,
-    valid_check_digit: given.valid_check_digit,
+    number,
+    valid_check_digit: hasValidCheckDigit(number),
     size_type: given.size_type,
     seal_number: given.seal_number,
     status: progress.status,

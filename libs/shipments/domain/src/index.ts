@@ -11,6 +11,8 @@ export { type CheckedMilestone, type MilestoneInput, checkMilestone } from './ch
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 export type { CancelShipment } from './commands/cancel-shipment.ts';
 export type { CancellationAnswer, CancellationDecision } from './commands/cancellation.ts';
+export type { ContainerPatchAnswer, ContainerPatchDecision, PatchContainer } from './commands/patch-container.ts';
+export type { PatchDecision, PatchShipment, ShipmentPatch, ShipmentPatchAnswer } from './commands/patch-shipment.ts';
 export type { CommandContext, CommandResult, DecideContext, Decision } from './commands/command.ts';
 export type { CorrectMilestone, CorrectMilestoneAnswer, MilestonePatch } from './commands/correct-milestone.ts';
 export type { MilestoneDecision, RecordMilestone, RecordMilestoneAnswer } from './commands/record-milestone.ts';
@@ -31,6 +33,7 @@ export { noSuchShipment } from './decision.ts';
 export type { Announcement } from './events/descriptor.ts';
 export type * from './events/event-data.ts';
 export type { ShipmentEvent, ShipmentEventBody, ShipmentEventType } from './events/stored-events.ts';
+export type { GivenOfContainer, TakenOff } from './given-of-container.ts';
 export { evolve, fold, milestoneChanges } from './evolve.ts';
 export { explain } from './explanation/explain.ts';
 export { evolveRecord, weightOfRecord } from './evolve-record.ts';

@@ -38,6 +38,8 @@ export interface ScheduleBasis {
   readonly before: ShipmentRecord;
   /** Of the command's first event: what the client sets by it moves also a departure that has happened. */
   readonly revision: number;
+  /** Whether what the client sets by it moves also an arrival's time when it has happened. */
+  readonly movesEtaAfterArrival?: boolean | undefined;
 }
 
 /**
@@ -47,7 +49,7 @@ export interface ScheduleBasis {
  */
 export function timesOf(
   analysis: TimelineAnalysis,
-  { schedule, before, revision }: ScheduleBasis,
+  { schedule, before, revision, movesEtaAfterArrival }: ScheduleBasis,
   tell?: TellEstimate,
 ): DecidedTimes {
   const { route } = analysis;
@@ -84,28 +86,36 @@ export function timesOf(
         : newest(reaching, { value: leg.eta, written }, containers, tellEta);
     return { etd, eta, leg: { ...leg, etd: etd.value, eta: eta.value, ...actual } };
   });
-  /** Whether the first or last leg says it: the client gave it there, and not for the shipment itself. */
-  const isOfLeg = (own: ClientSet<Timestamp | null>, ofLeg: Timestamp | null | undefined): boolean =>
-    own.value === null && ofLeg != null;
-  const etdOfLeg = isOfLeg(schedule.etd, sent[0]?.etd);
-  const etdWritten = etdOfLeg ? Math.max(schedule.etd.written, written) : schedule.etd.written;
+  const departure = statementOf(schedule.etd, sent[0], 'etd', written);
+  const arrival = statementOf(schedule.eta, sent.at(-1), 'eta', written);
   const leaving = departures.filter((entry) => isEnd(entry, route, route.starts));
   const reaching = arrivals.filter((entry) => isEnd(entry, route, route.ends));
   const etd =
-    atd.value !== null && etdWritten !== revision
+    atd.value !== null && departure.written !== revision
       ? frozen(before.etd, leaving, tellOf('etd'), atd.milestone)
-      : etdOfLeg
+      : departure.isOfLeg
         ? ofLeg(weighed[0]?.etd)
         : newest(leaving, schedule.etd, containers, tellOf('etd'));
   const eta =
-    ata.value !== null
+    ata.value !== null && !(movesEtaAfterArrival && arrival.written === revision)
       ? frozen(before.eta, reaching, tellOf('eta'), ata.milestone)
-      : isOfLeg(schedule.eta, sent.at(-1)?.eta)
+      : arrival.isOfLeg
         ? ofLeg(weighed.at(-1)?.eta)
         : newest(reaching, schedule.eta, containers, tellOf('eta'));
   const times = { etd: etd.value, eta: eta.value, atd: atd.value, ata: ata.value };
   const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => ({ ...leg, ...times }));
   return { etd, eta, atd, ata, legs };
+}
+
+/** What the client says of a time: whether a leg says it, where it was not given for the shipment itself; by which event. */
+function statementOf(
+  own: ClientSet<Timestamp | null>,
+  leg: LegFields | undefined,
+  time: 'etd' | 'eta',
+  legsWritten: number,
+): { readonly isOfLeg: boolean; readonly written: number } {
+  const isOfLeg = own.value === null && leg !== undefined && leg[time] !== null;
+  return { isOfLeg, written: isOfLeg ? Math.max(own.written, legsWritten) : own.written };
 }
 
 /** It happened: estimates no longer move what was expected. */

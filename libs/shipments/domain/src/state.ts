@@ -7,6 +7,7 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { GivenPorts, LastSent, Overridden, ScheduleFields, ShipmentException } from './events/event-data.ts';
+import type { TakenOff } from './given-of-container.ts';
 
 /** A milestone on the timeline, and when it came: what is newest goes by that, not by `occurred_at`. */
 export interface TimelineEntry {
@@ -64,6 +65,7 @@ export interface ShipmentState {
   readonly ports: GivenPorts | null;
   /** Revision of the event by which the client cancelled it; null unless that stands. */
   readonly cancelled: number | null;
+  readonly takenOff: TakenOff;
   /** By occurred_at, catalog sequence, recorded_at, id; retracted and superseded ones included. */
   readonly timeline: readonly TimelineEntry[];
   /** All there ever were, in the order they were opened. */

@@ -11,12 +11,17 @@ import { DomainError } from '@tracking/contracts';
 import type {
   CancelShipment,
   CancellationDecision,
+  ContainerPatchDecision,
   CorrectMilestone,
   DecideContext,
   Decision,
+  GivenOfContainer,
   MilestoneDecision,
   MilestoneInput,
   MilestonePatch,
+  PatchContainer,
+  PatchDecision,
+  PatchShipment,
   RecordMilestone,
   ReopenShipment,
   RetractMilestone,
@@ -25,6 +30,7 @@ import type {
   ShipmentEventBody,
   ShipmentEventType,
   ShipmentException,
+  ShipmentPatch,
   ShipmentState,
   UpsertDecision,
   UpsertShipment,
@@ -80,6 +86,15 @@ export class Scenario {
     return this.run({ ...this.context(), ...options, type: 'UpsertShipment', shipment_id: SHIPMENT_ID, fields });
   }
 
+  /** Changes single fields. */
+  patch(patch: ShipmentPatch, options: { strict?: boolean } = {}): PatchDecision {
+    return this.run({ ...this.context(), ...options, type: 'PatchShipment', shipment_id: SHIPMENT_ID, patch });
+  }
+
+  patchContainer(number: string, patch: Partial<GivenOfContainer>): ContainerPatchDecision {
+    return this.run({ ...this.context(), type: 'PatchContainer', shipment_id: SHIPMENT_ID, number, patch });
+  }
+
   /** Posts a milestone; `when` undefined: at the command's time. */
   post(
     code: string,
@@ -131,6 +146,8 @@ export class Scenario {
 
   run(command: CancelShipment | ReopenShipment): CancellationDecision;
   run(command: UpsertShipment): UpsertDecision;
+  run(command: PatchShipment): PatchDecision;
+  run(command: PatchContainer): ContainerPatchDecision;
   run(command: RecordMilestone): MilestoneDecision;
   run(command: CorrectMilestone | RetractMilestone): Decision<{ outcome: string }>;
   run(command: ShipmentCommand): Decision {

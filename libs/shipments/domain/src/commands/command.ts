@@ -50,7 +50,7 @@ export interface CommandHandler<Command extends CommandContext, Result extends C
   /** What it makes of a shipment that is there. */
   decide(command: Command, state: ShipmentState, context: DecideContext): Decision<Result>;
   /** What came of it, by the events that it stored; undefined when they are none of this kind of command. */
-  resultOf(events: readonly ShipmentEvent[]): Result | undefined;
+  resultOf(events: readonly ShipmentEvent[], command: Command): Result | undefined;
   /** The answer without its warnings, on the shipment right after. */
   answer(result: Result, after: ShipmentState): Answer;
 }

@@ -1,10 +1,17 @@
 import { DomainError, type ExpectedVersions, PreconditionFailed } from '@tracking/contracts';
-import { SHIPMENT_ID, type Scenario, contextFor, day, milestoneInput, voyage } from '../../test/scenario.ts';
+import { A, SHIPMENT_ID, type Scenario, contextFor, day, milestoneInput, voyage } from '../../test/scenario.ts';
 import { type CommandOf, type CommandType, decide } from './shipment-commands.ts';
 
 /** One that is valid, of each type. */
 const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => CommandOf<Type> } = {
   UpsertShipment: (scenario) => ({ ...about(scenario), type: 'UpsertShipment', fields: { house_bill: 'HB-9' } }),
+  PatchShipment: (scenario) => ({ ...about(scenario), type: 'PatchShipment', patch: { house_bill: 'HB-9' } }),
+  PatchContainer: (scenario) => ({
+    ...about(scenario),
+    type: 'PatchContainer',
+    number: A,
+    patch: { seal_number: 'S-1' },
+  }),
   RecordMilestone: (scenario) => ({
     ...about(scenario),
     type: 'RecordMilestone',
@@ -30,7 +37,7 @@ const TYPES = Object.keys(COMMANDS) as CommandType[];
 
 /** What is decided on a shipment at its third version, or on none; the version that a refusal tells. */
 function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
-  const scenario = voyage();
+  const scenario = voyage({ container_numbers: [A] });
   scenario.post('booking_confirmed', day(1));
   expect(scenario.record.version).toBe(3);
   const command = { ...COMMANDS[type](scenario), ...(expected !== undefined && { expected_versions: expected }) };

@@ -4,6 +4,8 @@ import type { ShipmentState } from '../state.ts';
 import { type CancelShipment, cancelShipment } from './cancel-shipment.ts';
 import { type CorrectMilestone, correctMilestone } from './correct-milestone.ts';
 import type { CommandHandler, CommandResult, DecideContext, Decision } from './command.ts';
+import { type PatchContainer, patchContainer } from './patch-container.ts';
+import { type PatchShipment, patchShipment } from './patch-shipment.ts';
 import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
 import { type ReopenShipment, reopenShipment } from './reopen-shipment.ts';
 import { type RetractMilestone, retractMilestone } from './retract-milestone.ts';
@@ -11,11 +13,20 @@ import { type UpsertShipment, upsertShipment } from './upsert-shipment.ts';
 
 /** Every command, each in a file of its own; the compiler asks for the handler of each. */
 export type ShipmentCommand =
-  UpsertShipment | RecordMilestone | CorrectMilestone | RetractMilestone | CancelShipment | ReopenShipment;
+  | UpsertShipment
+  | PatchShipment
+  | PatchContainer
+  | RecordMilestone
+  | CorrectMilestone
+  | RetractMilestone
+  | CancelShipment
+  | ReopenShipment;
 export type CommandType = ShipmentCommand['type'];
 
 const HANDLERS = {
   UpsertShipment: upsertShipment,
+  PatchShipment: patchShipment,
+  PatchContainer: patchContainer,
   RecordMilestone: recordMilestone,
   CorrectMilestone: correctMilestone,
   RetractMilestone: retractMilestone,

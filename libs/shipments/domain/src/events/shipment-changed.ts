@@ -1,4 +1,5 @@
 import { applyChanges } from '../changes.ts';
+import { takenOffAfter } from '../given-of-container.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { Changes } from './event-data.ts';
 
@@ -11,5 +12,8 @@ export interface ShipmentChanged {
 export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
   type: 'shipment.changed.v1',
   applyToRecord: (record, { changes }) => applyChanges(record, changes),
+  applyToState(draft, { changes }) {
+    draft.takenOff = takenOffAfter(draft.takenOff, changes);
+  },
   announce: ({ changes }) => ({ type: 'shipment.updated', data: (shipment) => ({ shipment, changes }) }),
 };

@@ -24,6 +24,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     sent,
     ports: null,
     cancelled: null,
+    takenOff: new Map(),
     timeline: [],
     exceptions: [],
     commands: [],

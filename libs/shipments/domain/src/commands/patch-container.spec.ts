@@ -1,0 +1,79 @@
+import { SHIPMENT_LIMITS } from '../check-shipment.ts';
+import { fold } from '../index.ts';
+import { A, B, dataOf, day, refusal, shipment, types } from '../../test/scenario.ts';
+
+const GIVEN = {
+  size_type: '45G1',
+  seal_number: 'S-1',
+  last_free_day: '2026-12-24',
+  empty_return_by: '2027-01-04',
+};
+
+describe('what is given of a container', () => {
+  it('is announced, and stays what is left out', () => {
+    const scenario = shipment({ container_numbers: [A, B] });
+    const decision = scenario.patchContainer(A, GIVEN);
+    expect([decision.outcome, types(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toEqual({
+      containers: {
+        from: [{ number: A, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null }],
+        to: [{ number: A, ...GIVEN }],
+      },
+    });
+    scenario.patchContainer(A, { seal_number: null });
+    expect(scenario.container(A)).toMatchObject({ ...GIVEN, seal_number: null });
+    expect(scenario.container(B)).toMatchObject({ size_type: null, last_free_day: null });
+  });
+
+  it('that is so already is no event', () => {
+    const scenario = shipment({ container_numbers: [A] });
+    scenario.patchContainer(A, GIVEN);
+    expect(scenario.patchContainer(A, { size_type: '45G1' })).toMatchObject({ outcome: 'unchanged', events: [] });
+    expect(scenario.patchContainer(A, {})).toMatchObject({ outcome: 'unchanged', events: [] });
+  });
+
+  it('of one that the shipment has not is not found', () => {
+    expect(refusal(() => shipment({ container_numbers: [A] }).patchContainer(B, GIVEN)).code).toBe('not_found');
+  });
+
+  it('outlives upserts, milestones and the container’s absence', () => {
+    const scenario = shipment({ container_numbers: [A, B] });
+    scenario.patchContainer(A, GIVEN);
+    scenario.upsert({ container_numbers: [B, A], house_bill: 'HB' });
+    scenario.post('discharged', day(3), { container_number: A });
+    expect(scenario.container(A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
+    scenario.upsert({ container_numbers: [B] });
+    scenario.upsert({ master_bill: 'MB' });
+    scenario.patch({ container_numbers: [A] });
+    expect(scenario.container(A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
+    expect(fold(scenario.events)).toEqual(scenario.state);
+  });
+
+  it('is what it was when the container was taken off last', () => {
+    const scenario = shipment({ container_numbers: [A] });
+    for (const seal_number of ['S-1', 'S-2', null]) {
+      scenario.patchContainer(A, { seal_number });
+      scenario.upsert({ container_numbers: [] });
+      scenario.upsert({ container_numbers: [A] });
+      expect(scenario.container(A).seal_number).toBe(seal_number);
+    }
+    expect(scenario.state?.takenOff.size).toBe(0);
+  });
+
+  it('is remembered of so many that are off the shipment', () => {
+    const scenario = shipment();
+    const numbers = Array.from({ length: SHIPMENT_LIMITS.containers + 5 }, (_, n) => `ABCU${1_000_000 + n}`);
+    for (const number of numbers) {
+      scenario.upsert({ container_numbers: [number] });
+      scenario.patchContainer(number, GIVEN);
+    }
+    scenario.upsert({ container_numbers: [] });
+    expect([...(scenario.state?.takenOff.keys() ?? [])]).toEqual(numbers.slice(-SHIPMENT_LIMITS.containers));
+  });
+
+  it('warns where the shipment is cancelled', () => {
+    const scenario = shipment({ container_numbers: [A] });
+    scenario.cancel();
+    expect(scenario.patchContainer(A, GIVEN).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
+  });
+});

@@ -1,0 +1,186 @@
+import { A, B, C, WRONG_DIGIT, dataOf, day, refusal, shipment, types, voyage } from '../../test/scenario.ts';
+
+const party = (name: string | null, external_id: string | null) => ({ name, external_id });
+const strings = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`name ${n}`, 'x']));
+const leg = (eta: string | null, destination_port = 'USLAX') => ({
+  mode: null,
+  carrier_scac: null,
+  vessel: null,
+  voyage: null,
+  origin_port: 'CNSHA',
+  destination_port,
+  etd: null,
+  eta,
+});
+
+describe('a merge patch', () => {
+  it('keeps what it leaves out, clears with null, replaces arrays', () => {
+    const scenario = voyage({ house_bill: 'HB', master_bill: 'MB', container_numbers: [A, B] });
+    const decision = scenario.patch({ master_bill: null, container_numbers: [C], booking_number: 'BK' });
+    expect([decision.outcome, types(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
+    expect(scenario.record).toMatchObject({
+      external_id: 'PO-1',
+      house_bill: 'HB',
+      master_bill: null,
+      booking_number: 'BK',
+      container_numbers: [C],
+    });
+  });
+
+  it('merges the members of objects', () => {
+    const scenario = shipment({ shipper: party('Acme', 'C-1'), metadata: { a: '1', b: '2' } });
+    scenario.patch({ shipper: { name: 'Acme Ltd' }, consignee: { external_id: 'C-2' }, metadata: { b: null, c: '3' } });
+    expect(scenario.record).toMatchObject({
+      shipper: party('Acme Ltd', 'C-1'),
+      consignee: party(null, 'C-2'),
+      metadata: { a: '1', c: '3' },
+    });
+    scenario.patch({ shipper: {}, consignee: { external_id: null }, metadata: { a: null, c: null, d: null } });
+    expect(scenario.record).toMatchObject({ shipper: party('Acme Ltd', 'C-1'), consignee: null, metadata: null });
+    scenario.patch({ shipper: null });
+    expect(scenario.record.shipper).toBeNull();
+  });
+
+  it('takes any name for one of metadata', () => {
+    const scenario = shipment();
+    scenario.patch({ metadata: JSON.parse('{"__proto__": "1", "constructor": "2"}') });
+    scenario.patch({ metadata: { constructor: '3' } as Record<string, string> });
+    expect(JSON.stringify(scenario.record.metadata)).toBe('{"__proto__":"1","constructor":"3"}');
+  });
+
+  it('is held to the limits as it leaves the shipment', () => {
+    const scenario = shipment({ metadata: strings(50) });
+    expect(refusal(() => scenario.patch({ metadata: { another: 'x' } }))).toMatchObject({ code: 'limit_exceeded' });
+    expect(scenario.patch({ metadata: { another: 'x', 'name 0': null } }).outcome).toBe('updated');
+    expect(Object.keys(scenario.record.metadata ?? {})).toHaveLength(50);
+  });
+
+  it('that says what is so already stores nothing', () => {
+    const scenario = shipment({ house_bill: 'HB', shipper: party('Acme', null), metadata: { a: '1' } });
+    const decision = scenario.patch({ house_bill: 'HB', shipper: { name: 'Acme' }, metadata: { a: '1', b: null } });
+    expect([decision.outcome, decision.events]).toEqual(['unchanged', []]);
+  });
+
+  it('names every faulty field, warns, and is strict where that is asked for', () => {
+    const scenario = shipment();
+    const error = refusal(() => scenario.patch({ origin_port: '?', carrier_scac: '?' }));
+    expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port']);
+    const { warnings } = scenario.patch({ container_numbers: [WRONG_DIGIT], etd: day(9), eta: day(8) });
+    expect(warnings.map(({ code }) => code)).toEqual(['invalid_container_number', 'eta_before_etd']);
+    expect(refusal(() => scenario.patch({ container_numbers: [WRONG_DIGIT] }, { strict: true })).code).toBe(
+      'validation_failed',
+    );
+  });
+
+  it('never moves the external_id, nor sets it, nor clears the last reference', () => {
+    const scenario = shipment();
+    expect(scenario.patch({ external_id: 'PO-1' }).outcome).toBe('unchanged');
+    for (const external_id of ['PO-2', null]) {
+      expect(refusal(() => scenario.patch({ external_id })).code).toBe('external_id_immutable');
+    }
+    const other = shipment({ external_id: null, house_bill: 'HB', container_numbers: [A] });
+    expect(refusal(() => other.patch({ external_id: 'PO-3' })).code).toBe('external_id_immutable');
+    expect(other.patch({ external_id: null, house_bill: null }).outcome).toBe('updated');
+    expect(refusal(() => other.patch({ container_numbers: [] })).code).toBe('reference_required');
+  });
+
+  it('warns where the shipment is cancelled', () => {
+    const scenario = shipment();
+    scenario.cancel();
+    expect(scenario.patch({ house_bill: 'HB' }).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
+    expect(scenario.record).toMatchObject({ status: 'cancelled', house_bill: 'HB' });
+  });
+
+  it('of the mode makes of the milestones what that mode does', () => {
+    const scenario = shipment({ mode: 'ocean' });
+    scenario.post('picked_up', day(1));
+    expect(scenario.record.status).toBe('at_origin');
+    scenario.patch({ mode: 'road' });
+    expect(scenario.record.status).toBe('in_transit');
+  });
+});
+
+describe('times in a patch', () => {
+  it('are set also where they are what was sent last', () => {
+    const scenario = voyage({ eta: day(20) });
+    scenario.estimate('vessel_arrived', day(25));
+    scenario.upsert({ eta: day(20) });
+    expect(scenario.record.eta).toBe(day(25));
+    scenario.patch({ eta: day(20) });
+    expect(scenario.record.eta).toBe(day(20));
+  });
+
+  it('hold against the nightly resend of the plan, and not against a newer estimate', () => {
+    const scenario = voyage({ etd: day(1), eta: day(20), legs: [leg(day(20))] });
+    scenario.patch({ etd: day(2), eta: day(22), legs: [leg(day(23))] });
+    expect(scenario.upsert({ etd: day(1), eta: day(20), legs: [leg(day(20))] }).outcome).toBe('unchanged');
+    expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), legs: [{ eta: day(23) }] });
+    scenario.estimate('vessel_arrived', day(25));
+    expect(scenario.record.eta).toBe(day(25));
+  });
+
+  it('are cleared by null, whatever was estimated', () => {
+    const scenario = voyage({ etd: day(1), eta: day(20) });
+    scenario.estimate('vessel_departed', day(2));
+    scenario.estimate('vessel_arrived', day(25));
+    scenario.patch({ etd: null, eta: null });
+    expect(scenario.record).toMatchObject({ etd: null, eta: null, original_eta: day(20) });
+    scenario.estimate('vessel_arrived', day(26), { location: 'USLAX' });
+    expect(scenario.record.eta).toBe(day(26));
+  });
+
+  it('move eta after the arrival, which nothing else does', () => {
+    const scenario = voyage({ etd: day(1), eta: day(20) });
+    scenario.post('vessel_departed', day(1), { location: 'CNSHA' });
+    scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.upsert({ eta: day(22) });
+    scenario.estimate('arrived_at_destination', day(23));
+    expect(scenario.record.eta).toBe(day(20));
+    const decision = scenario.patch({ eta: day(24) });
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+      eta: { from: day(20), to: day(24) },
+      legs: { from: [{ eta: day(20) }], to: [{ eta: day(24) }] },
+    });
+    scenario.post('discharged', day(24), { location: 'USLAX' });
+    scenario.patch({ house_bill: 'HB' });
+    expect(scenario.record.eta).toBe(day(24));
+    scenario.patch({ eta: null });
+    expect(scenario.record).toMatchObject({ eta: null, ata: day(21) });
+  });
+
+  it('of the last leg are the shipment’s also after the arrival, where it has none itself', () => {
+    const scenario = voyage({ legs: [leg(day(20))] });
+    scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.upsert({ legs: [leg(day(22))] });
+    expect(scenario.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
+    scenario.patch({ legs: [leg(day(23))] });
+    expect(scenario.record).toMatchObject({ eta: day(23), legs: [{ eta: day(23) }] });
+  });
+
+  it('ports that were not given follow the legs of a patch', () => {
+    const scenario = shipment({ legs: [leg(null)] });
+    scenario.patch({ legs: [leg(null, 'USNYC')] });
+    expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USNYC' });
+    scenario.patch({ destination_port: 'USCHI' });
+    scenario.patch({ legs: [leg(null, 'USLAX')] });
+    expect(scenario.record.destination_port).toBe('USCHI');
+    scenario.patch({ destination_port: null });
+    expect(scenario.record.destination_port).toBe('USLAX');
+  });
+
+  it('may set original_eta, which null makes the present one', () => {
+    const scenario = voyage({ eta: day(20) });
+    scenario.patch({ eta: day(25) });
+    const decision = scenario.patch({ original_eta: day(18) });
+    expect(types(decision)).toEqual(['shipment.changed.v1']);
+    expect(dataOf(decision, 'shipment.changed.v1')?.changes).toEqual({
+      original_eta: { from: day(20), to: day(18) },
+    });
+    scenario.upsert({ eta: day(26) });
+    expect(scenario.record.original_eta).toBe(day(18));
+    scenario.patch({ original_eta: null });
+    expect(scenario.record.original_eta).toBe(day(26));
+    scenario.patch({ eta: null, original_eta: null });
+    expect(scenario.record.original_eta).toBeNull();
+  });
+});
