@@ -7,6 +7,10 @@ import { takeTime } from '@tracking/testing';
 
 /** A request as it came to an endpoint. */
 export interface Arrival {
+  /** Of the event that it says it brings. */
+  readonly eventId: string;
+  /** Of the sender's end of the connection. */
+  readonly port: number;
   /** By the receiver's clock, in epoch milliseconds. */
   readonly at: number;
   /** Requests under way at this endpoint then, this one included. */
@@ -30,10 +34,11 @@ export interface Hook {
   readonly came: Map<string, number>;
   /** By event id, the `traceparent` of each of them. */
   readonly traces: Map<string, readonly string[]>;
-  /** Requests under way. */
-  underWay: number;
-  /** Most of them at once. */
+  readonly underWay: ReadonlySet<Arrival>;
+  /** Most requests under way at once. */
   mostAtOnce: number;
+  /** Whenever more were under way than its owner allows: which, and since when. */
+  readonly excesses: readonly string[];
   /** Deliveries answered 2xx. */
   succeeded: number;
   behave: Behaviour;
@@ -41,6 +46,10 @@ export interface Hook {
 
 interface Registered extends Hook {
   readonly secret: string;
+  /** Most requests at once that its owner allows. */
+  readonly limit: number;
+  readonly underWay: Set<Arrival>;
+  readonly excesses: string[];
 }
 
 /** A client's server with any number of endpoints: it tells a valid signature from others, and remembers what came. */
@@ -58,11 +67,12 @@ export class HookServer {
     server.on('request', (request, response) => {
       const hook = this.hooks.get(request.url ?? '');
       if (hook === undefined) return void response.writeHead(404).end();
-      hook.underWay += 1;
-      hook.mostAtOnce = Math.max(hook.mostAtOnce, hook.underWay);
-      const arrival = { at: Date.now(), underWay: hook.underWay, succeeded: hook.succeeded, isOpen: true };
+      const arrival = arrivalOf(request, hook);
+      hook.underWay.add(arrival);
+      hook.mostAtOnce = Math.max(hook.mostAtOnce, hook.underWay.size);
+      if (hook.underWay.size > hook.limit) hook.excesses.push(described(hook.underWay));
       const over = () => {
-        if (arrival.isOpen) hook.underWay -= 1;
+        hook.underWay.delete(arrival);
         arrival.isOpen = false;
       };
       response.once('close', over);
@@ -91,14 +101,16 @@ export class HookServer {
   async register(api: AxiosInstance, path: string, fields: object = {}): Promise<Hook> {
     const made = await api.post('/v1/webhook_endpoints', { url: this.urlOf(path), event_types: ['*'], ...fields });
     if (made.status !== 201) throw new Error(`${made.status} ${JSON.stringify(made.data)}`);
-    const { id, secret } = made.data as { id: string; secret: string };
+    const { id, secret, max_concurrency: limit } = made.data as { id: string; secret: string; max_concurrency: number };
     const hook: Registered = {
       id,
       secret,
+      limit,
       came: new Map(),
       traces: new Map(),
-      underWay: 0,
+      underWay: new Set(),
       mostAtOnce: 0,
+      excesses: [],
       succeeded: 0,
       behave: () => 204,
     };
@@ -150,4 +162,16 @@ export class HookServer {
     if (arrival.isOpen && status < 300) hook.succeeded += 1;
     return [status, headers, ''];
   }
+}
+
+function arrivalOf({ headers, socket }: IncomingMessage, { underWay, succeeded }: Hook): Arrival {
+  const eventId = String(headers['service-event-id']);
+  const port = socket.remotePort ?? 0;
+  return { eventId, port, at: Date.now(), underWay: underWay.size + 1, succeeded, isOpen: true };
+}
+
+function described(underWay: ReadonlySet<Arrival>): string {
+  const now = Date.now();
+  const each = [...underWay].map(({ eventId, port, at }) => `${eventId} from port ${port} for ${now - at} ms`);
+  return `${new Date(now).toISOString()}: ${each.join(', ')}`;
 }
