@@ -18,7 +18,8 @@ export interface Server {
 }
 
 async function ready(url: string, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + 120_000;
+  // A start on a store without read models makes them first: of a million shipments that takes minutes.
+  const deadline = Date.now() + 3_600_000;
   for (;;) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
     const ok = await fetch(url).then(

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { Timestamp } from '@tracking/contracts';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { loadPlaces } from '@tracking/places';
+import type { EventStore } from '@tracking/ports';
+import { shipmentsService } from '@tracking/shipments';
+import { noMetrics, silentLogger } from '@tracking/testing';
+import { journey } from './realistic-shipments.ts';
+
+/** Shipments that are being written at once. */
+const AT_ONCE = 256;
+const ACTOR = { type: 'service_account', id: 'sva_bench' } as const;
+
+export interface BuiltStore {
+  readonly shipments: number;
+  readonly milestones: number;
+  readonly seconds: number;
+}
+
+/** Workspaces by size: the k-th has a share of 1/k, so that the largest of twenty has 28 of a hundred. */
+export function workspaceOf(n: number, workspaces: readonly string[]): string {
+  const shares = workspaces.map((_, k) => 1 / (k + 1));
+  const all = shares.reduce((sum, share) => sum + share, 0);
+  // Spread over the year: neighbours are of other workspaces.
+  let place = ((n * 0.618_033_988_75) % 1) * all;
+  return workspaces[shares.findIndex((share) => (place -= share) < 0)] ?? (workspaces[0] as string);
+}
+
+/** Fills the event store of a data folder through the commands themselves, without HTTP. */
+export async function buildStore(dataDir: string, total: number, workspaces: readonly string[]): Promise<BuiltStore> {
+  const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+  try {
+    return await fill(engine.eventStore, total, workspaces);
+  } finally {
+    await engine.close();
+  }
+}
+
+export async function fill(eventStore: EventStore, total: number, workspaces: readonly string[]): Promise<BuiltStore> {
+  const places = await loadPlaces({});
+  const cache = { shipments: 2_000, bytes: 64 * 1024 * 1024 };
+  const shipments = shipmentsService({
+    eventStore,
+    places,
+    logger: silentLogger,
+    metrics: noMetrics,
+    limits: { cache },
+  });
+  const now = Date.now();
+  const began = performance.now();
+  let next = 0;
+  let milestones = 0;
+  const writer = async () => {
+    while (next < total) {
+      const n = next++;
+      const workspace_id = workspaceOf(n, workspaces);
+      const command = (at: Timestamp) => ({
+        ...{ id: randomUUID(), at, workspace_id, environment: 'live' as const, actor: ACTOR },
+        ...{ request_id: 'req_bench', traceparent: null, strict: false },
+      });
+      const made = journey(n, total, now);
+      const { answer } = await shipments.upsertShipment({
+        type: 'UpsertShipment',
+        ...command(made.at),
+        fields: made.fields,
+      });
+      const shipment_id = answer.shipment.id;
+      milestones += made.milestones.length;
+      await Promise.all(
+        made.milestones.map((milestone) =>
+          shipments.recordMilestone({
+            type: 'RecordMilestone',
+            ...command(new Date(Date.parse(milestone.occurred_at) + 60_000).toISOString()),
+            shipment_id,
+            milestone: { ...milestone, ...NOTHING_ELSE },
+          }),
+        ),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, writer));
+  return { shipments: total, milestones, seconds: (performance.now() - began) / 1_000 };
+}
+
+const NOTHING_ELSE = {
+  classifier: 'actual',
+  ...{ reason_code: null, external_id: null, container_number: null, vessel: null, voyage: null, note: null },
+  timezone: null,
+} as const;
