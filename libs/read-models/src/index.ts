@@ -11,9 +11,7 @@ export type { QueryPage, SortValues } from './read-model.ts';
 export { ReadModels, UnknownReadModel } from './read-models.ts';
 export type { ReadModelProgress, ReadModelsOptions, ReadModelState } from './read-models.ts';
 export type { ReadModelName, ReadModelQueries } from './registry.ts';
-export type {
-  PossibleDuplicate,
-  ShipmentListQuery,
-  ShipmentQueries,
-  ShipmentReferences,
-} from './shipments/shipment-queries.ts';
+export { SHIPMENT_SORT_FIELDS } from './shipments/list-query.ts';
+export type { ShipmentListFilter, ShipmentListQuery, ShipmentOrder } from './shipments/list-query.ts';
+export { wordsOf } from './shipments/search-words.ts';
+export type { PossibleDuplicate, ShipmentQueries, ShipmentReferences } from './shipments/shipment-queries.ts';

@@ -2,8 +2,8 @@ import type { Scope, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document, IndexSpec, Position } from '@tracking/ports';
 import type { ShipmentEvent } from '@tracking/shipments-domain';
 
-/** Values of the sort fields of a row, in their order. */
-export type SortValues = readonly (string | number)[];
+/** Values of the sort fields of a row, in their order; null sorts behind all others. */
+export type SortValues = readonly (string | number | null)[];
 
 /** One page of a list. `next` is there when more follow: pass it as `after` to go on. */
 export interface QueryPage<T> {

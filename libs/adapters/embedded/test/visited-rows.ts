@@ -77,8 +77,12 @@ export class VisitedRows {
 
   /** @throws when the engine would go another way than it does uncounted */
   private counted({ text, values }: Sql, ask: (rows: Iterable<object>) => number): Visit {
-    // A table that is looked at through a view is called by its own name, else by that of the statement.
-    const steps = (sql: Sql) => this.plan(sql).map((detail) => detail.replace(/^(SEARCH|SCAN) \S+/, '$1'));
+    // A table that is looked at through a view is called by its own name, else by that of the statement; and what EXISTS
+    // asks for is a subquery, else joined.
+    const steps = (sql: Sql) =>
+      this.plan(sql)
+        .filter((detail) => !detail.startsWith('CORRELATED SCALAR SUBQUERY'))
+        .map((detail) => detail.replace(/^(SEARCH|SCAN) \S+(?: EXISTS)?/, '$1'));
     const uncounted = steps({ text, values });
     // A view has no index: it goes by the one that the statement names.
     const [hint = ''] = / INDEXED BY "[^"]+"/.exec(text) ?? [];

@@ -1,6 +1,5 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Page, Scope, Shipment } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -14,6 +13,8 @@ import { Command, CurrentScope, SentBody } from '../server/request-decorators.ts
 import { ListShipmentsDto } from './list-shipments.dto.ts';
 import type { ReadShipmentFields } from './read-shipment-fields.ts';
 import { ShipmentFieldsPipe } from './shipment-fields.pipe.ts';
+import type { ShipmentListing } from './shipment-filter.ts';
+import { ShipmentFilterPipe } from './shipment-filter.pipe.ts';
 import { ShipmentReader } from './shipment-reader.ts';
 import { ShipmentWrites } from './shipment-writes.ts';
 import type { ShipmentWithWarnings } from './shipment-writes.ts';
@@ -51,20 +52,21 @@ export class ShipmentsController {
   }
 
   @Get()
-  @Operation('listShipments', { summary: 'List shipments, the newest first', query: ListShipmentsDto })
+  @Operation('listShipments', {
+    summary: 'List shipments',
+    description:
+      'The newest first, unless sort says otherwise. A page may hold fewer shipments than limit, even none, while has_more is true: go on with next_cursor.',
+    query: ListShipmentsDto,
+  })
   @ApiResponse({ status: 200, description: 'A page of shipments.', type: ShipmentPageResource })
   async list(
     @Query() query: ListShipmentsDto,
+    @Query(ShipmentFilterPipe) { filter, sort, order }: ShipmentListing,
     @CurrentScope() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<Shipment>> {
-    const filter = {
-      // In one order and once each, so that a cursor fits however the client spells its filter.
-      ...(query.status !== undefined && { status: inOrder(SHIPMENT_STATUSES, query.status.split(',')) }),
-      ...(query.external_id !== undefined && { external_id: query.external_id }),
-    };
-    return page(query, { list: 'shipments', scope, filter, sort: '-created_at' }, this.cursors, (limit, after) =>
-      this.reader.list(request, { filter, limit, after }),
+    return page(query, { list: 'shipments', scope, filter: { ...filter }, sort }, this.cursors, (limit, after) =>
+      this.reader.list(request, { filter, order, limit, after }),
     );
   }
 
@@ -83,9 +85,4 @@ export class ShipmentsController {
     reply.header('ETag', etagOf(record.version));
     return this.reader.resource(record);
   }
-}
-
-/** Those of `all` that are named, in the order of `all`. */
-function inOrder<T extends string>(all: readonly T[], named: readonly string[]): readonly T[] {
-  return all.filter((value) => named.includes(value));
 }

@@ -1,23 +1,15 @@
-import { SHIPMENT_STATUSES, isInScope } from '@tracking/contracts';
-import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import { isInScope } from '@tracking/contracts';
+import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import type { Filter, Position } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
-import type { QueryPage, SortValues } from '../read-model.ts';
+import type { QueryPage } from '../read-model.ts';
 import { inScope } from '../scope.ts';
+import { conditionsOf } from './list-conditions.ts';
+import { pageOf } from './list-pages.ts';
+import { LIST_BOUNDS, planOf } from './list-plan.ts';
+import type { ShipmentListQuery, ShipmentOrder } from './list-query.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 import { type TermKind, term } from './shipment-terms.ts';
-
-export interface ShipmentListQuery {
-  readonly filter: {
-    /** Any of these; all of them where absent. */
-    readonly status?: readonly ShipmentStatus[] | undefined;
-    readonly external_id?: string | undefined;
-  };
-  /** At least 1. */
-  readonly limit: number;
-  /** `next` of the page before, under the same filter. */
-  readonly after?: SortValues | undefined;
-}
 
 /** Another shipment that seems to be the same freight. */
 export interface PossibleDuplicate {
@@ -36,12 +28,15 @@ export interface ShipmentReferences {
 
 /** Values that are looked for with one question. */
 const REFERENCES_AT_ONCE = 50;
-const NEWEST_FIRST = { fields: ['created_at', 'id'], descending: true } as const;
+const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
 const DUPLICATES_AT_MOST = 5;
 
 /** Shipments as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
 export class ShipmentQueries {
-  constructor(private readonly active: ActiveRows<ShipmentRow>) {}
+  constructor(
+    private readonly active: Pick<ActiveRows<ShipmentRow>, 'rows'>,
+    private readonly bounds = LIST_BOUNDS,
+  ) {}
 
   /**
    * @returns the shipment and the position of its last event that the record reflects
@@ -54,27 +49,20 @@ export class ShipmentQueries {
   }
 
   /**
-   * Newest first, by `created_at` and id. What is created while someone pages comes before the first page: it neither
-   * repeats nor hides a shipment; one that changes its status between two pages may be in both or none.
+   * In the order asked for, by id where that leaves a choice; those without an ETA come last. No page costs more than a
+   * fixed number of entries of an index: it may hold fewer than `limit`, even none, while more follow. Whatever is written
+   * while someone pages, a shipment that does not change is on one page, once.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, { filter, limit, after }: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
+  async list(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
     const rows = await this.active.rows();
-    const page = (narrower: Filter) =>
-      rows.find({
-        filter: { ...inScope(scope), ...narrower },
-        sort: NEWEST_FIRST,
-        limit: limit + 1,
-        ...(after && { after }),
-      });
-    const all = (await Promise.all(narrowed(filter).map(page))).flat().sort(newestFirst);
-    const found = all.filter(({ status }) => filter.status?.includes(status) ?? true);
-    const items = found.slice(0, limit);
-    const last = items[items.length - 1];
-    return {
-      items: items.map(({ record }) => record),
-      next: last && found.length > limit ? [last.created_at, last.id] : undefined,
-    };
+    const { order = NEWEST_FIRST } = query;
+    const conditions = conditionsOf(query.filter);
+    if (conditions.statuses?.length === 0) return { items: [], next: undefined };
+    const listed = { rows, scope: inScope(scope), bounds: this.bounds };
+    const plan = await planOf(listed, conditions, order);
+    const { rows: found, next } = await pageOf(listed, plan, order, query);
+    return { items: found.map(({ record }) => record), next };
   }
 
   /**
@@ -156,21 +144,4 @@ function holds(record: ShipmentRecord, field: ShipmentReferences['field'], value
 
 function* portions<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
   for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size);
-}
-
-/**
- * The filters of which each is one range of an index in the list's order, so that a page costs what it holds however
- * many shipments there are; together they are the filter asked for, and no shipment is in two of them.
- */
-function narrowed({ status, external_id }: ShipmentListQuery['filter']): readonly Filter[] {
-  const statuses = status && [...new Set(status)];
-  const of = external_id !== undefined && { terms: term('external_id', external_id) };
-  if (of) return [of];
-  if (!statuses || statuses.length === SHIPMENT_STATUSES.length) return [{}];
-  return statuses.map((each) => ({ terms: term('status', each) }));
-}
-
-function newestFirst(a: ShipmentRow, b: ShipmentRow): number {
-  if (a.created_at !== b.created_at) return a.created_at < b.created_at ? 1 : -1;
-  return a.id < b.id ? 1 : -1;
 }

@@ -1,0 +1,152 @@
+import { SHIPMENT_STATUSES } from '@tracking/contracts';
+import type { ShipmentStatus } from '@tracking/contracts';
+import type { Bounds, Filter, FilterCondition } from '@tracking/ports';
+import type { ShipmentListFilter, ShipmentSortField } from './list-query.ts';
+import { behindWordsWith } from './search-words.ts';
+import { ENDED, term } from './shipment-terms.ts';
+
+/** A list filter in the words of the rows. */
+export interface Conditions {
+  /** A row has all of them. */
+  readonly terms: readonly string[];
+  /** A row has one of them; any where it is absent. */
+  readonly statuses: readonly ShipmentStatus[] | undefined;
+  /** A row has a term within each. */
+  readonly words: readonly Bounds[];
+  readonly ranges: { readonly [Field in ShipmentSortField]?: Bounds };
+}
+
+/** A part of the conditions by which an index leads to rows: all that match are in it, and others. */
+export type Lead =
+  | { readonly by: 'term'; readonly term: string }
+  /** No row has two of them. */
+  | { readonly by: 'statuses'; readonly terms: readonly string[] }
+  | { readonly by: 'word'; readonly word: Bounds }
+  | { readonly by: 'time'; readonly field: ShipmentSortField };
+
+/** Filters that are terms; those that most shipments differ in come first. */
+const TERMS = [
+  'external_id',
+  'container_number',
+  'house_bill',
+  'booking_number',
+  'master_bill',
+  'reference',
+  'shipper',
+  'consignee',
+  'destination_port',
+  'origin_port',
+  'carrier_scac',
+  'has_open_exceptions',
+  'mode',
+] as const;
+
+export function conditionsOf(filter: ShipmentListFilter): Conditions {
+  const terms = TERMS.flatMap((name) => {
+    const value = filter[name];
+    return value === undefined ? [] : [term(name, value)];
+  });
+  const { eta_from, eta_to, created_from, created_to, updated_since } = filter;
+  return {
+    terms,
+    statuses: statusesOf(filter),
+    words: longestWords(filter.words ?? []).map((word) => ({
+      gte: term('word', word),
+      lt: term('word', behindWordsWith(word)),
+    })),
+    ranges: {
+      ...range('created_at', created_from, created_to),
+      ...range('updated_at', updated_since, undefined),
+      ...range('eta', eta_from, eta_to),
+    },
+  };
+}
+
+/** Every lead that there is, those first that mostly lead to the fewest. */
+export function leadsOf({ terms, statuses, words, ranges }: Conditions): readonly Lead[] {
+  return [
+    ...terms.map((one) => ({ by: 'term', term: one }) as const),
+    ...words.map((word) => ({ by: 'word', word }) as const),
+    ...(statuses === undefined ? [] : [{ by: 'statuses', terms: statusTerms(statuses) } as const]),
+    ...Object.keys(ranges).map((field) => ({ by: 'time', field: field as ShipmentSortField }) as const),
+  ];
+}
+
+/** What a lead alone asks for: a filter for each range of its index. */
+export function filtersOfLead(scope: Filter, { ranges }: Conditions, lead: Lead): readonly Filter[] {
+  switch (lead.by) {
+    case 'term':
+      return [{ ...scope, terms: lead.term }];
+    case 'statuses':
+      return lead.terms.map((one) => ({ ...scope, terms: one }));
+    case 'word':
+      return [{ ...scope, terms: lead.word }];
+    case 'time':
+      return [{ ...scope, ...pick(ranges, lead.field) }];
+  }
+}
+
+/** All conditions, a filter for each range of the lead's index; without a lead those of a sort index. */
+export function filtersBy(scope: Filter, conditions: Conditions, lead?: Lead): readonly Filter[] {
+  const { terms, statuses, words, ranges } = conditions;
+  const every = { ...scope, ...ranges };
+  if (lead === undefined || lead.by === 'time') {
+    return [{ ...every, ...elements([...terms, ...words]), ...ofStatuses(statuses) }];
+  }
+  if (lead.by === 'statuses') {
+    return lead.terms.map((one) => ({ ...every, ...elements([one, ...terms, ...words]) }));
+  }
+  const first = lead.by === 'term' ? lead.term : lead.word;
+  const inTerms = statuses === undefined ? [] : statusTerms(statuses);
+  // Which of several a row has stands in the row alone.
+  const [asTerm, asField] = inTerms.length === 1 ? [inTerms, undefined] : [[], statuses];
+  const others = [...terms, ...asTerm, ...words].filter((one) => one !== first);
+  return [{ ...every, ...elements([first, ...others]), ...ofStatuses(asField) }];
+}
+
+function statusesOf({ status, active }: ShipmentListFilter): readonly ShipmentStatus[] | undefined {
+  const statuses = SHIPMENT_STATUSES.filter(
+    (one) => (status?.includes(one) ?? true) && (active === undefined || active !== ENDED.includes(one)),
+  );
+  return statuses.length === SHIPMENT_STATUSES.length ? undefined : statuses;
+}
+
+/** The fewest terms of which each row of one of the statuses has just one. */
+function statusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
+  const ended = ENDED.every((one) => statuses.includes(one));
+  const underWay = SHIPMENT_STATUSES.every((one) => ENDED.includes(one) || statuses.includes(one));
+  return [
+    ...(underWay ? [term('active', true)] : []),
+    ...(ended ? [term('active', false)] : []),
+    ...statuses.filter((one) => (ENDED.includes(one) ? !ended : !underWay)).map((one) => term('status', one)),
+  ];
+}
+
+/** Without those that are the beginning of another: whatever that one begins, they begin too. */
+function longestWords(words: readonly string[]): readonly string[] {
+  const different = [...new Set(words)];
+  const longest = different.filter((one) => !different.some((other) => other !== one && other.startsWith(one)));
+  return longest.sort((one, other) => other.length - one.length);
+}
+
+function range(field: ShipmentSortField, from: string | undefined, to: string | undefined): Conditions['ranges'] {
+  if (from === undefined && to === undefined) return {};
+  return { [field]: { ...(from !== undefined && { gte: from }), ...(to !== undefined && { lte: to }) } };
+}
+
+function elements(all: readonly (string | Bounds)[]): { readonly terms?: FilterCondition } {
+  const [only] = all;
+  if (only === undefined) return {};
+  return { terms: all.length === 1 ? only : { all } };
+}
+
+function ofStatuses(statuses: readonly ShipmentStatus[] | undefined): { readonly status?: FilterCondition } {
+  if (statuses === undefined) return {};
+  const [only] = statuses;
+  return { status: statuses.length === 1 && only !== undefined ? only : { in: statuses } };
+}
+
+function pick(ranges: Conditions['ranges'], field: ShipmentSortField): Filter {
+  const bounds = ranges[field];
+  return bounds === undefined ? {} : { [field]: bounds };
+}

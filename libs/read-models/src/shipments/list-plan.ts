@@ -1,0 +1,87 @@
+import type { Collection, Filter } from '@tracking/ports';
+import { type Conditions, type Lead, filtersBy, filtersOfLead, leadsOf } from './list-conditions.ts';
+import type { ShipmentOrder, ShipmentSortField } from './list-query.ts';
+import type { ShipmentRow } from './shipment-rows.ts';
+
+/** How the rows of a list are reached. */
+export interface ListPlan {
+  readonly index: string;
+  /** The whole filter, once for each range of the index; no row is in two. */
+  readonly filters: readonly Filter[];
+  /** The ranges hold so few rows that all are looked at and sorted; else they are walked, in the order of the list. */
+  readonly few: boolean;
+}
+
+/** What a page may cost. */
+export interface ListBounds {
+  /** Fewer rows than these are all looked at and sorted, for each page. */
+  readonly few: number;
+  /** As far as those ranges are counted of which the smallest is looked for. */
+  readonly compared: number;
+  /** Most entries of an index that one stretch of a walk looks at. */
+  readonly stretch: number;
+  /** Most stretches that are walked for a page, of each part of the list. */
+  readonly stretches: number;
+}
+
+export const LIST_BOUNDS: ListBounds = { few: 1_000, compared: 20_000, stretch: 2_000, stretches: 2 };
+
+/** The rows of a scope, and what a page of them may cost. */
+export interface Listed {
+  readonly rows: Pick<Collection<ShipmentRow>, 'find' | 'count' | 'scan'>;
+  readonly scope: Filter;
+  readonly bounds: ListBounds;
+}
+
+/**
+ * The cheapest way to the rows: what leads to few does. Else an index is walked in the list's order, that of the rarest
+ * term where the list is sorted by creation, else the sort's own. Nothing is counted where one way needs no other filter.
+ */
+export async function planOf(listed: Listed, conditions: Conditions, { field }: ShipmentOrder): Promise<ListPlan> {
+  const { scope } = listed;
+  const leads = leadsOf(conditions);
+  const inOrder = leads.filter((lead) => isInOrderOf(field, lead));
+  const others = leads.filter((lead) => !(lead.by === 'time' && lead.field === field));
+  const [only] = others;
+  if (only !== undefined && (others.length > 1 || !inOrder.includes(only))) {
+    const few = await leadToFew(listed, conditions, leads);
+    if (few !== undefined) return { index: indexOf(few), filters: filtersBy(scope, conditions, few), few: true };
+  }
+  const rarest = inOrder.length > 1 ? await rarestOf(listed, conditions, inOrder) : inOrder[0];
+  return {
+    index: rarest === undefined ? sortIndexOf(field) : indexOf(rarest),
+    filters: filtersBy(scope, conditions, rarest),
+    few: false,
+  };
+}
+
+/** Whether the lead's range has the rows in the list's order: the entries of a term are in that of creation. */
+function isInOrderOf(field: ShipmentSortField, { by }: Lead): boolean {
+  return field === 'created_at' && (by === 'term' || by === 'statuses');
+}
+
+async function leadToFew(listed: Listed, conditions: Conditions, leads: readonly Lead[]) {
+  const { few } = listed.bounds;
+  for (const lead of leads) if ((await counted(listed, conditions, lead, few)) < few) return lead;
+  return undefined;
+}
+
+async function rarestOf(listed: Listed, conditions: Conditions, leads: readonly Lead[]) {
+  const { compared } = listed.bounds;
+  const counts = await Promise.all(leads.map((lead) => counted(listed, conditions, lead, compared)));
+  return leads[counts.indexOf(Math.min(...counts))];
+}
+
+async function counted({ rows, scope }: Listed, conditions: Conditions, lead: Lead, atMost: number) {
+  const filters = filtersOfLead(scope, conditions, lead);
+  const counts = await Promise.all(filters.map((filter) => rows.count(filter, { atMost, index: indexOf(lead) })));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function indexOf(lead: Lead): string {
+  return lead.by === 'time' ? sortIndexOf(lead.field) : 'by_term';
+}
+
+function sortIndexOf(field: ShipmentSortField): string {
+  return `by_${field}`;
+}

@@ -1,0 +1,62 @@
+import { CountedRows } from '../../test/counted-rows.ts';
+import { ACME } from '../../test/shipment-events.ts';
+import { FILTERS, ORDERS, inOrder, isAskedFor, listedRows, readThrough, titleOf } from '../../test/listed-shipments.ts';
+import type { ListBounds } from './list-plan.ts';
+import type { ShipmentListFilter } from './list-query.ts';
+
+const ROWS = listedRows(100);
+const RECORDS = ROWS.filter(
+  (row) => row.workspace_id === ACME.workspace_id && row.environment === ACME.environment,
+).map(({ record }) => record);
+/** By which all is read that there is, and by which everything is walked, a little at a time. */
+const BOUNDS: readonly [string, ListBounds][] = [
+  ['few rows', { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1 }],
+  ['many rows', { few: 5, compared: 100, stretch: 20, stretches: 2 }],
+];
+const alone = FILTERS.map((filter) => [titleOf(filter), filter] as const);
+const PAIRS = FILTERS.flatMap((one, at) =>
+  FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
+);
+
+describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
+  const rows = new CountedRows(ROWS);
+
+  async function expectRight(filter: ShipmentListFilter, limit: number): Promise<void> {
+    const asked = RECORDS.filter((record) => isAskedFor(record, filter));
+    for (const order of ORDERS) {
+      rows.visits = 0;
+      const ids = await readThrough(rows, { filter, order, limit }, bounds, () => {
+        // Each of the counts, and each part of the list.
+        const words = filter.words?.length ?? 0;
+        const most =
+          (Object.keys(filter).length + words + 11) * (bounds.few + bounds.compared) +
+          2 * bounds.stretches * (bounds.stretch + 11);
+        expect(rows.visits).toBeLessThanOrEqual(most);
+        rows.visits = 0;
+      });
+      expect(ids).toEqual(inOrder(asked, order).map(({ id }) => id));
+    }
+  }
+
+  it.each([['nothing', {}] as const, ...alone])('that ask for %s', (_filter, filter) => expectRight(filter, 7));
+
+  it('that ask for two things', async () => {
+    for (const filter of PAIRS) await expectRight(filter, 40);
+  });
+
+  it('that ask for all there is to ask', async () => {
+    for (const of of RECORDS.slice(0, 20)) {
+      const filter: ShipmentListFilter = {
+        status: [of.status],
+        active: isAskedFor(of, { active: true }),
+        has_open_exceptions: of.open_exceptions_count > 0,
+        ...(of.mode !== null && { mode: of.mode }),
+        ...(of.house_bill !== null && { house_bill: of.house_bill }),
+        created_from: of.created_at,
+        created_to: of.created_at,
+        updated_since: of.updated_at,
+      };
+      await expectRight(filter, 3);
+    }
+  });
+});

@@ -1,0 +1,210 @@
+import { MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
+import type { Scope, ShipmentRecord } from '@tracking/contracts';
+import type { ListBounds, Listed } from '../src/shipments/list-plan.ts';
+import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-query.ts';
+import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
+import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
+import { termsOf } from '../src/shipments/shipment-terms.ts';
+import type { SortValues } from '../src/read-model.ts';
+import { ACME, ACME_TEST, OTHER, shipmentRecord } from './shipment-events.ts';
+
+/** Numbers from 0 to below 1, the same in every run. */
+export function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const DAY = 86_400_000;
+const FIRST = Date.parse('2026-01-01T00:00:00.000Z');
+
+export function day(n: number): string {
+  return new Date(FIRST + n * DAY).toISOString();
+}
+
+/** Shipments of which every two filters have some in common; several have the same times. */
+export function listedRecord(n: number, random: () => number): ShipmentRecord {
+  const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+  const some = <T>(of: readonly T[], share: number): readonly T[] => of.filter(() => random() < share);
+  return shipmentRecord(n, {
+    external_id: random() < 0.8 ? `TMS-${n}` : null,
+    status: one(SHIPMENT_STATUSES),
+    mode: one([...MODES, null]),
+    house_bill: one([null, 'HBL 1', 'HBL-2']),
+    master_bill: one([null, 'MAEU1', 'MAEU12']),
+    booking_number: one([null, 'B/1', 'B/2']),
+    container_numbers: some(['MSKU1234565', 'TEMU0000004', 'CSQU3054383'], 0.4),
+    carrier_scac: one([null, 'MAEU', 'MSCU']),
+    origin_port: one([null, 'CNSHA', 'CNNGB']),
+    destination_port: one([null, 'NLRTM', 'DEHAM']),
+    eta: random() < 0.4 ? null : day(100 + Math.floor(random() * 20)),
+    shipper: one([null, { name: 'Acme Électronique', external_id: null }, { name: null, external_id: 'CUST-1' }]),
+    consignee: one([null, { name: 'ООО Ромашка', external_id: 'CUST-1' }, { name: 'Acme BV', external_id: 'CUST-2' }]),
+    references: some(['PO-1', 'PO-2', 'tms maeu'], 0.3).map((value) => ({ type: 'po', value })),
+    legs: some(['Maersk Honam', 'MSC Gülsün'], 0.4).map((vessel) => ({
+      mode: null,
+      carrier_scac: null,
+      vessel,
+      voyage: null,
+      origin_port: null,
+      destination_port: null,
+      etd: null,
+      eta: null,
+      atd: null,
+      ata: null,
+    })),
+    open_exceptions_count: one([0, 0, 1, 3]),
+    created_at: day(Math.floor(random() * 30)),
+    updated_at: day(30 + Math.floor(random() * 30)),
+  });
+}
+
+export function rowOf(record: ShipmentRecord, scope: Scope = ACME): ShipmentRow {
+  const { id, created_at, updated_at, eta, status, version } = record;
+  const terms = termsOf(record);
+  return {
+    ...scope,
+    id,
+    record,
+    revision: version - 1,
+    position: '1',
+    created_at,
+    updated_at,
+    eta,
+    status,
+    terms,
+  };
+}
+
+/** Those of one scope, and others that are in none of its lists. */
+export function listedRows(count: number, seed = 1): readonly ShipmentRow[] {
+  const random = numbersFrom(seed);
+  return Array.from({ length: count }, (_, n) =>
+    rowOf(listedRecord(n, random), n % 10 === 0 ? ACME_TEST : n % 10 === 1 ? OTHER : ACME),
+  );
+}
+
+/** Each filter, with values that some have, and some that none has. */
+export const FILTERS: readonly ShipmentListFilter[] = [
+  { status: ['in_transit'] },
+  { status: ['arrived', 'pending', 'cancelled'] },
+  { status: SHIPMENT_STATUSES },
+  { active: true },
+  { active: false },
+  { has_open_exceptions: true },
+  { has_open_exceptions: false },
+  { mode: 'ocean' },
+  { external_id: 'TMS-7' },
+  { house_bill: 'HBL 1' },
+  { house_bill: 'hbl 1' },
+  { master_bill: 'MAEU1' },
+  { booking_number: 'B/2' },
+  { reference: 'PO-1' },
+  { shipper: 'CUST-1' },
+  { consignee: 'CUST-2' },
+  { container_number: 'MSKU1234565' },
+  { carrier_scac: 'MAEU' },
+  { origin_port: 'CNSHA' },
+  { destination_port: 'DEHAM' },
+  { eta_from: day(105) },
+  { eta_to: day(112) },
+  { created_from: day(10) },
+  { created_to: day(20) },
+  { updated_since: day(45) },
+  { words: ['a'] },
+  { words: ['maeu', 'ma'] },
+  { words: ['ром', 'acme'] },
+];
+
+export const ORDERS: readonly ShipmentOrder[] = (['created_at', 'updated_at', 'eta'] as const).flatMap((field) => [
+  { field, descending: false },
+  { field, descending: true },
+]);
+
+export function titleOf(filter: ShipmentListFilter): string {
+  return Object.entries(filter)
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+    .join(', ');
+}
+
+const WORDS = new WeakMap<ShipmentRecord, readonly string[]>();
+
+/** What the reference says of each filter, as plainly as it can be written: by the record alone. */
+const SAYS: { readonly [Name in keyof ShipmentListFilter]-?: (record: ShipmentRecord, value: never) => boolean } = {
+  status: ({ status }, those: readonly string[]) => those.includes(status),
+  active: ({ status }, active: boolean) =>
+    ['delivered', 'completed', 'returned', 'cancelled'].includes(status) !== active,
+  has_open_exceptions: ({ open_exceptions_count }, has: boolean) => open_exceptions_count > 0 === has,
+  mode: ({ mode }, value: string) => mode === value,
+  external_id: ({ external_id }, value: string) => external_id === value,
+  house_bill: ({ house_bill }, value: string) => house_bill === value,
+  master_bill: ({ master_bill }, value: string) => master_bill === value,
+  booking_number: ({ booking_number }, value: string) => booking_number === value,
+  reference: ({ references }, value: string) => references.some((one) => one.value === value),
+  shipper: ({ shipper }, value: string) => shipper?.external_id === value,
+  consignee: ({ consignee }, value: string) => consignee?.external_id === value,
+  container_number: ({ container_numbers }, value: string) => container_numbers.includes(value),
+  carrier_scac: ({ carrier_scac }, value: string) => carrier_scac === value,
+  origin_port: ({ origin_port }, value: string) => origin_port === value,
+  destination_port: ({ destination_port }, value: string) => destination_port === value,
+  eta_from: ({ eta }, value: string) => eta !== null && eta >= value,
+  eta_to: ({ eta }, value: string) => eta !== null && eta <= value,
+  created_from: ({ created_at }, value: string) => created_at >= value,
+  created_to: ({ created_at }, value: string) => created_at <= value,
+  updated_since: ({ updated_at }, value: string) => updated_at >= value,
+  words: (record, beginnings: readonly string[]) => {
+    const known = WORDS.get(record);
+    const texts = () => [
+      record.external_id,
+      record.house_bill,
+      record.master_bill,
+      record.booking_number,
+      ...record.container_numbers,
+      ...record.references.map(({ value }) => value),
+      record.shipper?.name,
+      record.consignee?.name,
+      ...record.legs.map(({ vessel }) => vessel),
+    ];
+    const words = known ?? texts().flatMap((text) => text?.toLowerCase().split(/[ /-]/) ?? []);
+    WORDS.set(record, words);
+    return beginnings.every((beginning) => words.some((word) => word.startsWith(beginning)));
+  },
+};
+
+export function isAskedFor(record: ShipmentRecord, filter: ShipmentListFilter): boolean {
+  return Object.entries(filter).every(([name, value]) =>
+    SAYS[name as keyof ShipmentListFilter](record, value as never),
+  );
+}
+
+export function inOrder(records: readonly ShipmentRecord[], { field, descending }: ShipmentOrder): ShipmentRecord[] {
+  const way = descending ? -1 : 1;
+  return [...records].sort((one, other) => {
+    const [a, b] = [one[field], other[field]];
+    if (a === b) return one.id < other.id ? -way : way;
+    if (a === null || b === null) return a === null ? 1 : -1;
+    return a < b ? -way : way;
+  });
+}
+
+/** A list read to its end, page by page; each page with what it cost. */
+export async function readThrough(
+  rows: Listed['rows'],
+  query: { readonly filter: ShipmentListFilter; readonly order: ShipmentOrder; readonly limit: number },
+  bounds?: ListBounds,
+  onPage: () => void = () => undefined,
+): Promise<string[]> {
+  const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never) }, bounds);
+  const ids: string[] = [];
+  for (let after: SortValues | undefined; ;) {
+    const { items, next } = await queries.list(ACME, { ...query, after });
+    expect(items.length).toBeLessThanOrEqual(query.limit);
+    ids.push(...items.map(({ id }) => id));
+    onPage();
+    if (next === undefined) return ids;
+    // As an edge hands it on.
+    after = JSON.parse(JSON.stringify(next)) as SortValues;
+  }
+}
