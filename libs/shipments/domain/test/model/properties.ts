@@ -3,8 +3,8 @@ import { type ShipmentState, fold, toShipmentEvent } from '../../src/index.ts';
 import type { Scenario } from '../scenario.ts';
 import { checkAnnouncements } from './announced.ts';
 import { answerOf } from './answer.ts';
-import { journeys } from './journeys.ts';
-import { answered, walk } from './walk.ts';
+import { arrivals, journeys } from './journeys.ts';
+import { answered, arriving, outcomeOf, walk } from './walk.ts';
 
 /** Every field of the resource but `url`, which only an edge knows; of a container, of a leg. */
 const FIELDS = `id external_id mode load_type house_bill master_bill booking_number container_numbers carrier_scac origin_port
@@ -41,6 +41,15 @@ export function describeProperties(numRuns: number): void {
           checkForm(after);
           [before, seen] = [after, scenario.events.length];
         });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('milestones come to the same in any order, and leave no trace once they are retracted', () => {
+    fc.assert(
+      fc.property(arrivals, ({ fields, inOrder, inDisorder }) => {
+        expect(outcomeOf(arriving(fields, inDisorder))).toEqual(outcomeOf(arriving(fields, inOrder)));
       }),
       { numRuns },
     );

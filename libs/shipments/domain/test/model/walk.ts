@@ -1,7 +1,7 @@
 import { DomainError, type Milestone, type ShipmentRecord } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
 import { Scenario } from '../scenario.ts';
-import type { Journey, Step } from './journeys.ts';
+import type { Arrivals, Journey, Step } from './journeys.ts';
 import type { Expected } from './milestones.ts';
 import { Model } from './model.ts';
 
@@ -96,6 +96,43 @@ function codeOf(act: () => unknown): string | undefined {
     if (error instanceof DomainError) return error.code;
     throw error;
   }
+}
+
+/** A shipment to which milestones come in this order. */
+export function arriving(fields: Journey['fields'], arrivals: Arrivals['inOrder']): Scenario {
+  const scenario = new Scenario();
+  scenario.upsert(fields);
+  const posted = new Map<MilestoneInput, Milestone>();
+  for (const { kind, milestone } of arrivals) {
+    const known = posted.get(milestone);
+    if (kind === 'retract' && known !== undefined) scenario.retract(known);
+    // One that names a container which is not on the shipment is refused.
+    if (kind === 'post') {
+      codeOf(() => posted.set(milestone, scenario.post(milestone.code, milestone.occurred_at, milestone).milestone));
+    }
+  }
+  return scenario;
+}
+
+/** What may not depend on the order of arrival: all but ids, which are given in it, and what estimates and plans say. */
+export function outcomeOf(scenario: Scenario) {
+  const { status, atd, ata, status_milestone_id, last_milestone, legs, containers, open } = answered(scenario);
+  const timeOf = (id: string | null | undefined) =>
+    timelineOf(scenario).find((milestone) => milestone.id === id)?.occurred_at;
+  return {
+    status,
+    atd,
+    ata,
+    setAt: timeOf(status_milestone_id),
+    last: timeOf(last_milestone?.id),
+    legs: legs.map((leg) => [leg.atd, leg.ata]),
+    containers: containers.map((container) => ({
+      ...container,
+      status_milestone_id: timeOf(container.status_milestone_id),
+      last_milestone: timeOf(container.last_milestone?.id),
+    })),
+    open,
+  };
 }
 
 /** The domain's answer, in the form of the model's. */
