@@ -3,7 +3,7 @@ import { hasValidCheckDigit } from '../../src/references.ts';
 import { containerTimes, lastOf } from './actual-times.ts';
 import { isSuperseded } from './estimates.ts';
 import { openExceptions } from './exceptions.ts';
-import { type Memory, destinationOf, happened, inListOrder, laneOf, originOf } from './memory.ts';
+import { type Memory, NOTHING_GIVEN, destinationOf, happened, inListOrder, laneOf, originOf } from './memory.ts';
 import { laneStatus, shipmentStatus } from './status.ts';
 
 /** What must be answered of the shipment after the last command. */
@@ -55,6 +55,7 @@ function containerOf(number: string, memory: Memory) {
     status_milestone_id: by?.id ?? null,
     last_milestone: lastOf(lane),
     ...containerTimes(number, memory),
+    ...(memory.containers.get(number) ?? NOTHING_GIVEN),
   };
 }
 

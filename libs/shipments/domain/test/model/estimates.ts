@@ -132,10 +132,11 @@ function legEtd(index: number, memory: Memory): Timestamp | null {
   return estimatedAfter(said, speaking, memory) ?? leg.etd;
 }
 
-/** "After `ata` only PATCH moves `eta`." */
-function etaOf(memory: Memory, patched: boolean): Timestamp | null {
-  if (ataOf(memory) === null) return newestEta(memory);
-  return patched ? memory.eta.value : memory.answered.eta;
+/** "After `ata` only PATCH moves `eta`", and only one that says something of it. */
+function etaOf(memory: Memory, isPatch: boolean): Timestamp | null {
+  const ofLeg = memory.eta.value === null && memory.legs.value.at(-1)?.eta != null ? memory.legs.said : 0;
+  const isSetNow = isPatch && Math.max(memory.eta.said, ofLeg) === memory.now;
+  return ataOf(memory) === null || isSetNow ? newestEta(memory) : memory.answered.eta;
 }
 
 /** "An estimated departure sets `etd` likewise while no actual one exists"; what the client sets counts then too. */
@@ -146,8 +147,8 @@ function etdOf(memory: Memory): Timestamp | null {
 }
 
 /** What is answered of times after a command: it is kept, since after a departure and an arrival it stays. */
-export function timesAfter(memory: Memory, patched: boolean): Memory['answered'] {
-  const eta = etaOf(memory, patched);
+export function timesAfter(memory: Memory, isPatch: boolean): Memory['answered'] {
+  const eta = etaOf(memory, isPatch);
   return {
     etd: etdOf(memory),
     eta,

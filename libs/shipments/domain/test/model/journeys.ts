@@ -1,12 +1,14 @@
 import { type LegFields, MILESTONE_CATALOG, MODES, type ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import type { MilestoneInput, MilestonePatch } from '../../src/index.ts';
+import type { GivenOfContainer, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { A, B, C, WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
 
 /** One thing that is done to a shipment. */
 export type Step =
   | { readonly kind: 'cancel' | 'reopen' }
   | { readonly kind: 'upsert'; readonly fields: Partial<ShipmentFields> }
+  | { readonly kind: 'patch'; readonly patch: ShipmentPatch }
+  | { readonly kind: 'patch_container'; readonly number: string; readonly patch: Partial<GivenOfContainer> }
   | { readonly kind: 'post'; readonly milestone: MilestoneInput }
   /** A milestone that was posted before, once more, and perhaps something of it else. */
   | { readonly kind: 'repeat'; readonly which: number; readonly but: Partial<MilestoneInput> }
@@ -139,12 +141,45 @@ const upsert: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('upsert' as const),
   fields: fc.record(FIELDS, { requiredKeys: [] }),
 });
+const PARTY = fc.option(
+  fc.record({ name: fc.constantFrom('Acme', null), external_id: fc.constantFrom('C-1', null) }, { requiredKeys: [] }),
+  { nil: null },
+);
+const PATCH = {
+  ...FIELDS,
+  original_eta: timeOrNone,
+  shipper: PARTY,
+  consignee: PARTY,
+  metadata: fc.option(
+    fc.record({ cost_centre: fc.constantFrom('7', null), desk: fc.constantFrom('A', null) }, { requiredKeys: [] }),
+    { nil: null },
+  ),
+};
+const dayOf = fc.constantFrom('2026-01-20', '2026-02-01', null);
+const patch: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('patch' as const), patch: fc.record(PATCH, { requiredKeys: [] }) }),
+  fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ eta: timeOrNone }) }),
+  fc.record({
+    kind: fc.constant('patch_container' as const),
+    number: fc.constantFrom(A, B, C),
+    patch: fc.record(
+      {
+        size_type: fc.constantFrom('45G1', null),
+        seal_number: fc.constantFrom('S-1', null),
+        last_free_day: dayOf,
+        empty_return_by: dayOf,
+      },
+      { requiredKeys: [] },
+    ),
+  }),
+);
 const cancellation: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom('cancel' as const, 'reopen' as const) });
 
 const step = fc.oneof(
   { weight: 12, arbitrary: post },
   { weight: 5, arbitrary: again },
   { weight: 2, arbitrary: upsert },
+  { weight: 3, arbitrary: patch },
   { weight: 1, arbitrary: cancellation },
 );
 

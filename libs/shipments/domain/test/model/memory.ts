@@ -7,7 +7,7 @@ import {
   type ShipmentFields,
   type Timestamp,
 } from '@tracking/contracts';
-import type { MilestoneInput } from '../../src/index.ts';
+import type { GivenOfContainer, MilestoneInput } from '../../src/index.ts';
 
 /** A milestone as the model remembers it. */
 export interface Said extends MilestoneInput {
@@ -43,6 +43,8 @@ export interface Memory {
   /** What the last upsert that named them sent. */
   sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
   milestones: readonly Said[];
+  /** What the client gave of containers, those that were taken off too. */
+  containers: ReadonlyMap<string, GivenOfContainer>;
   /** Number of the command by which the client cancelled it; null unless that stands. */
   cancelled: number | null;
   /** As answered after the last command. */
@@ -58,6 +60,13 @@ export interface Memory {
   };
 }
 
+export const NOTHING_GIVEN: GivenOfContainer = {
+  size_type: null,
+  seal_number: null,
+  last_free_day: null,
+  empty_return_by: null,
+};
+
 export function nothingSaid(): Memory {
   return {
     now: 0,
@@ -67,6 +76,7 @@ export function nothingSaid(): Memory {
     legs: { value: [], said: 0 },
     sent: { etd: null, eta: null, legs: [] },
     milestones: [],
+    containers: new Map(),
     cancelled: null,
     answered: { etd: null, eta: null, original_eta: null, atd: null, ata: null, legs: [], cancelledByMilestone: false },
   };

@@ -1,7 +1,7 @@
 import type { ShipmentFields, Timestamp } from '@tracking/contracts';
-import type { MilestoneInput, MilestonePatch } from '../../src/index.ts';
+import type { GivenOfContainer, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { timesAfter } from './estimates.ts';
-import { type Memory, type Said, nothingSaid } from './memory.ts';
+import { type Memory, NOTHING_GIVEN, type Said, nothingSaid } from './memory.ts';
 import {
   type Expected,
   change,
@@ -32,6 +32,31 @@ export class Model {
       memory.sent = { ...memory.sent, [field]: value };
     }
     this.settle(false);
+  }
+
+  /** RFC 7396: what is absent stays, objects merge, null clears, arrays replace. "PATCH always sets." */
+  patch({ original_eta, ...patch }: ShipmentPatch): void {
+    const { memory } = this;
+    memory.now += 1;
+    memory.fields = merged(memory.fields, patch);
+    for (const field of ['etd', 'eta', 'legs'] as const) {
+      const value = patch[field];
+      if (value !== undefined) Object.assign(memory, { [field]: { value, said: memory.now } });
+    }
+    // "`original_eta` is the first known; PATCH may set it": null forgets it.
+    if (original_eta !== undefined) memory.answered = { ...memory.answered, original_eta };
+    this.settle(true);
+  }
+
+  /** Answers why it is refused. */
+  patchContainer(number: string, patch: Partial<GivenOfContainer>): string | undefined {
+    const { memory } = this;
+    if (isUnknownContainer(number, memory)) return 'not_found';
+    memory.now += 1;
+    const given = memory.containers.get(number) ?? NOTHING_GIVEN;
+    memory.containers = new Map(memory.containers).set(number, { ...given, ...patch });
+    this.settle(false);
+    return undefined;
   }
 
   /** @param take checks what is to become of it, and answers the id of the milestone that was meant */
@@ -99,7 +124,28 @@ export class Model {
     return undefined;
   }
 
-  private settle(patched: boolean): void {
-    this.memory.answered = timesAfter(this.memory, patched);
+  private settle(isPatch: boolean): void {
+    this.memory.answered = timesAfter(this.memory, isPatch);
   }
+}
+
+/**
+ * RFC 7396: "what is absent stays, objects merge, null deletes or clears, arrays replace". "`null` … when empty": an object
+ * without anything in it is none.
+ */
+function merged(fields: ShipmentFields, patch: Omit<ShipmentPatch, 'original_eta'>): ShipmentFields {
+  const party = { name: null, external_id: null };
+  const metadata = patch.metadata === null ? {} : { ...fields.metadata, ...patch.metadata };
+  return {
+    ...({ ...fields, ...patch } as ShipmentFields),
+    shipper: patch.shipper === null ? null : unlessEmpty({ ...party, ...fields.shipper, ...patch.shipper }),
+    consignee: patch.consignee === null ? null : unlessEmpty({ ...party, ...fields.consignee, ...patch.consignee }),
+    metadata: unlessEmpty(
+      Object.fromEntries(Object.entries(metadata).filter((entry): entry is [string, string] => entry[1] !== null)),
+    ),
+  };
+}
+
+function unlessEmpty<T extends object>(value: T): T | null {
+  return Object.values(value).every((member) => member === null) ? null : value;
 }

@@ -26,6 +26,15 @@ function take(step: Step, scenario: Scenario, model: Model, posted: MilestoneInp
       scenario.upsert(step.fields);
       model.upsert(step.fields);
       return;
+    case 'patch':
+      scenario.patch(step.patch);
+      model.patch(step.patch);
+      return;
+    case 'patch_container': {
+      const code = codeOf(() => scenario.patchContainer(step.number, step.patch));
+      expect(code).toBe(model.patchContainer(step.number, step.patch));
+      return;
+    }
     case 'cancel':
     case 'reopen': {
       const code = codeOf(() => scenario[step.kind]());
@@ -150,10 +159,7 @@ export function answered({ state }: Scenario) {
     atd,
     ata,
     legs,
-    containers: record.containers.map((container) => {
-      const { size_type: _s, seal_number: _n, last_free_day: _l, empty_return_by: _e, ...derived } = container;
-      return derived;
-    }),
+    containers: record.containers,
     last_milestone,
     open: exceptions
       .filter((exception) => exception.status !== 'resolved')
