@@ -6,6 +6,7 @@ export { type EventSamples, eventSamples } from './event-samples.ts';
 export * from './events.ts';
 export * from './exceptions.ts';
 export * from './explanation.ts';
+export * from './history.ts';
 export * from './identity.ts';
 export * from './json.ts';
 export * from './milestone-catalog.ts';

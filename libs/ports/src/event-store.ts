@@ -110,6 +110,13 @@ export interface EventStore {
   read(stream: string, range?: { readonly from?: number; readonly to?: number }): Promise<readonly StoredEvent[]>;
 
   /**
+   * The revision of the stream's last event; undefined if there is no such stream. Sees every append acknowledged before
+   * the call, and costs the same however long the stream is.
+   * @throws Unavailable
+   */
+  lastRevision(stream: string): Promise<number | undefined>;
+
+  /**
    * All events of the matching streams in total order, first those stored, then those to come, each once per iteration,
    * until `signal` aborts. The first batch comes at once, empty where there is nothing to hand out. A slow consumer delays only itself: at most a bounded buffer is held for it. Survives the
    * loss of the engine: it goes on from where it was, for as long as the process lives.

@@ -86,6 +86,15 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect(await store.read(stream)).toEqual([]);
       });
 
+      it('knows where a stream ends', async () => {
+        expect(await store.lastRevision(stream)).toBeUndefined();
+        await append('no_stream', newEvents(1));
+        expect(await store.lastRevision(stream)).toBe(0);
+        await append(0, newEvents(4));
+        expect(await store.lastRevision(stream)).toBe(4);
+        expect(await store.lastRevision(`${stream}-other`)).toBeUndefined();
+      });
+
       it('keeps long streams in order', async () => {
         const events = newEvents(1_050);
         for (let from = 0; from < events.length; from += 350) {

@@ -28,6 +28,7 @@ const READ_AT_ONCE = 200;
 const DEFAULT_BATCH = 500;
 const READ = `SELECT position, revision, id, type, data, metadata FROM events
   WHERE stream = ? AND revision >= ? AND revision <= ? ORDER BY revision LIMIT ${READ_AT_ONCE}`;
+const LAST = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
 
 export interface SqliteEventStoreOptions {
   /** Most bytes of data and metadata in one append. */
@@ -67,7 +68,7 @@ export class SqliteEventStore implements EventStore {
     const to = range.to ?? Number.MAX_SAFE_INTEGER;
     let from = range.from ?? 0;
     for (;;) {
-      const rows = this.rows(stream, from, to);
+      const rows = this.rows(READ, [stream, from, to]);
       for (const [position, revision, id, type, data, metadata] of rows) {
         found.push({
           id: String(id),
@@ -83,6 +84,11 @@ export class SqliteEventStore implements EventStore {
       from += rows.length;
       await setImmediate();
     }
+  }
+
+  async lastRevision(stream: string): Promise<number | undefined> {
+    const [last] = this.rows(LAST, [stream]);
+    return last === undefined ? undefined : Number(last[0]);
   }
 
   async *catchUp(options: CatchUpOptions): AsyncGenerator<EventBatch> {
@@ -148,10 +154,10 @@ export class SqliteEventStore implements EventStore {
     return { revision, position: toPosition(position) };
   }
 
-  private rows(stream: string, from: number, to: number) {
+  private rows(sql: string, values: readonly (string | number)[]) {
     this.refuseWhenClosed();
     try {
-      return this.storage.database.rows(READ, [stream, from, to]);
+      return this.storage.database.rows(sql, values);
     } catch (error) {
       throw new Unavailable(ENGINE, messageOf(error));
     }

@@ -79,6 +79,7 @@ describe('projecting a batch', () => {
         reads += 1;
         return eventStore.read(...args);
       },
+      lastRevision: (stream) => eventStore.lastRevision(stream),
       catchUp: (options) => eventStore.catchUp(options),
       head: () => eventStore.head(),
       close: () => eventStore.close(),

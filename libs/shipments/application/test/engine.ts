@@ -62,6 +62,7 @@ export class InterceptedStore implements EventStore {
     return this.intercept(() => this.inner.append(stream, expected, events), stream, events);
   }
   read: EventStore['read'] = (stream, range) => this.inner.read(stream, range);
+  lastRevision: EventStore['lastRevision'] = (stream) => this.inner.lastRevision(stream);
   catchUp: EventStore['catchUp'] = (options) => this.inner.catchUp(options);
   head: EventStore['head'] = () => this.inner.head();
   close: EventStore['close'] = () => this.inner.close();

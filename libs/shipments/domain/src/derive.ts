@@ -1,5 +1,7 @@
-import type { Container, LastMilestone, Places, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import type { Container, EtaSetBy, LastMilestone, Places, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import { same } from './changes.ts';
+import type { Changes } from './events/event-data.ts';
+import type { ShipmentChanged } from './events/shipment-changed.ts';
 import { hasValidCheckDigit } from './references.ts';
 import { routeOf } from './route.ts';
 import { type DecidedTimes, type TellEstimate, timesOf } from './schedule.ts';
@@ -82,6 +84,19 @@ export function derive(basis: Basis, places: Places, tell?: TellEstimate): Deriv
     subjects,
     analysis,
   };
+}
+
+/** The event of changes that came of a derivation. */
+export function changedBy(changes: Changes, derived: Derived): ShipmentChanged {
+  const data = changes.eta === undefined ? { changes } : { changes, eta_set_by: etaSetBy(derived) };
+  return { type: 'shipment.changed.v1', data };
+}
+
+function etaSetBy({ times: { eta } }: Derived): EtaSetBy {
+  // What it was when the shipment arrived only clients move.
+  const milestone = eta.rule === 'actual_time_known' ? undefined : eta.milestone?.milestone;
+  if (milestone === undefined) return { source: 'client', milestone_id: null, reason_code: null };
+  return { source: milestone.source, milestone_id: milestone.id, reason_code: milestone.reason_code };
 }
 
 function cancelledBy({ milestone }: Cancellation): DecidedStatus {

@@ -1,4 +1,13 @@
-import { jsonEvent, StreamNotFoundError, WrongExpectedVersionError, type JSONEventData } from '@eventstore/db-client';
+import {
+  BACKWARDS,
+  END,
+  jsonEvent,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+  type JSONEventData,
+  type ResolvedEvent,
+  type StreamingRead,
+} from '@eventstore/db-client';
 import {
   AppendTooLarge,
   Busy,
@@ -99,6 +108,12 @@ export class EventStoreDbEventStore implements EventStore {
     return found;
   }
 
+  async lastRevision(stream: string): Promise<number | undefined> {
+    this.refuseWhenClosed();
+    const [last] = await retryWithin(this.limits.operationTimeoutMs, (leftMs) => this.readLast(stream, leftMs));
+    return last?.revision;
+  }
+
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch> {
     // Before anything is waited for: a position of another store.
     fromPosition(options.after ?? BEGINNING);
@@ -148,17 +163,16 @@ export class EventStoreDbEventStore implements EventStore {
     }
   }
 
-  private async readSome(stream: string, from: number, count: number, timeoutMs: number): Promise<StoredEvent[]> {
+  private readSome(stream: string, from: number, count: number, timeoutMs: number): Promise<StoredEvent[]> {
     const { client, callOptions } = this.node;
     const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
-    try {
-      const events: StoredEvent[] = [];
-      for (const { event } of await collect(read, timeoutMs)) if (event) events.push(toStoredEvent(event));
-      return events;
-    } catch (error) {
-      if (error instanceof StreamNotFoundError) return [];
-      throw error;
-    }
+    return eventsIn(read, timeoutMs);
+  }
+
+  private readLast(stream: string, timeoutMs: number): Promise<StoredEvent[]> {
+    const { client, callOptions } = this.node;
+    const backwards = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
+    return eventsIn(client.readStream(stream, { ...callOptions, ...backwards }), timeoutMs);
   }
 
   private refuseWhenClosed(): void {
@@ -174,4 +188,16 @@ function refuseUnwritable(events: readonly NewEvent[]): void {
     bytes += Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
   }
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
+}
+
+/** None where there is no such stream. */
+async function eventsIn(read: StreamingRead<ResolvedEvent>, timeoutMs: number): Promise<StoredEvent[]> {
+  try {
+    const events: StoredEvent[] = [];
+    for (const { event } of await collect(read, timeoutMs)) if (event) events.push(toStoredEvent(event));
+    return events;
+  } catch (error) {
+    if (error instanceof StreamNotFoundError) return [];
+    throw error;
+  }
 }

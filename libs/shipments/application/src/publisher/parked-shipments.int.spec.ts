@@ -10,6 +10,7 @@ class FaultyStore implements EventStore {
   constructor(private readonly inner: EventStore) {}
 
   append: EventStore['append'] = (...args) => this.inner.append(...args);
+  lastRevision: EventStore['lastRevision'] = (stream) => this.inner.lastRevision(stream);
   head: EventStore['head'] = () => this.inner.head();
   close: EventStore['close'] = () => this.inner.close();
   read: EventStore['read'] = async (stream, range) => (await this.inner.read(stream, range)).map(this.seen);

@@ -1,6 +1,6 @@
 import type { ShipmentRecord, Timestamp, Warning } from '@tracking/contracts';
 import { changesBetween } from '../changes.ts';
-import { derive } from '../derive.ts';
+import { changedBy, derive } from '../derive.ts';
 import type { ShipmentCancelled } from '../events/shipment-cancelled.ts';
 import type { ShipmentReopened } from '../events/shipment-reopened.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
@@ -38,7 +38,7 @@ export function decideCancellation(
   const derived = derive({ ...after, revision: record.version }, context.places);
   const changes = changesBetween(record, derived.record);
   const events: ShipmentEventBody[] = [event];
-  if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
+  if (changes !== undefined) events.push(changedBy(changes, derived));
   events.push(...reconcile(after, derived, timeline, { ...context, at }));
   const outcome = event.type === 'shipment.cancelled.v1' ? 'cancelled' : 'reopened';
   return { outcome, events, warnings: [], nextCheckAt: null };

@@ -9,7 +9,7 @@ import {
 import { changesBetween, lastBetween } from '../changes.ts';
 import type { MilestoneInput } from '../check-milestone.ts';
 import { whileCancelled } from '../decision.ts';
-import { derive } from '../derive.ts';
+import { changedBy, derive } from '../derive.ts';
 import type { LastMilestones, Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
@@ -54,9 +54,9 @@ export function decideMilestone(
   const changes = changesBetween(before, derived.record);
   if (previous?.classifier === 'actual') {
     const to = milestone.retracted_at === null ? milestone : null;
-    events.push({ type: 'shipment.changed.v1', data: { changes: { ...changes, milestone: { from: previous, to } } } });
+    events.push(changedBy({ ...changes, milestone: { from: previous, to } }, derived));
   } else if (changes !== undefined) {
-    events.push({ type: 'shipment.changed.v1', data: { changes } });
+    events.push(changedBy(changes, derived));
   }
   events.push(...reconcile(state, derived, timeline, { ...context, at }));
   return { events, warnings: whileCancelled(before, derived.record) };

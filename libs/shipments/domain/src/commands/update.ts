@@ -2,7 +2,7 @@ import type { FieldError, ShipmentFields, ShipmentRecord, Warning } from '@track
 import { changesBetween, lastBetween, movesNothing } from '../changes.ts';
 import { type CheckedShipment, etaBeforeEtd } from '../check-shipment.ts';
 import { refuseIfAny, whileCancelled } from '../decision.ts';
-import { derive } from '../derive.ts';
+import { changedBy, derive } from '../derive.ts';
 import type { GivenPorts, LastSent, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentPortsGiven } from '../events/shipment-ports-given.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
@@ -52,7 +52,7 @@ export function decideUpdate(
     events.push({ type: 'shipment.updated.v1', data: { fields: times, sent, last } });
   }
   events.push(...portsGiven(state.ports, given, derived.record));
-  if (changes !== undefined) events.push({ type: 'shipment.changed.v1', data: { changes } });
+  if (changes !== undefined) events.push(changedBy(changes, derived));
   events.push(...reconcile(state, derived, timeline, { ...context, at: command.at }));
   const warnings = [...warningsOf(checked, derived.record), ...whileCancelled(before, derived.record)];
   return { outcome: events.length === 0 ? 'unchanged' : 'updated', events, warnings, nextCheckAt: null };

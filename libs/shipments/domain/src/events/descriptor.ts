@@ -1,4 +1,4 @@
-import type { EventType, JsonObject, Shipment, ShipmentRecord } from '@tracking/contracts';
+import type { EventType, HistoryChanges, HistoryType, JsonObject, Shipment, ShipmentRecord } from '@tracking/contracts';
 import type { ShipmentDraft } from '../state.ts';
 import type { MilestoneChanges } from '../timeline.ts';
 
@@ -22,6 +22,12 @@ export interface Announcement {
   readonly data: (after: Shipment) => object;
 }
 
+/** What the history of a shipment tells of a stored event. */
+export interface Told {
+  readonly type: HistoryType;
+  readonly changes: HistoryChanges;
+}
+
 /**
  * All there is to know of one kind of stored event. What needs to know it (folding, upcasting, publishing, the timeline,
  * the golden files) derives from these; a golden file is named after its type. Folding only copies and derives nothing, so
@@ -42,4 +48,6 @@ export interface StoredEventDescriptor<Event extends EventBody> {
   milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
   /** The one public event that it becomes; undefined for one that announces nothing: docs/reference/events.md#types. */
   announce?(data: Event['data']): Announcement | undefined;
+  /** What the history tells of it; undefined where clients see nothing of it. */
+  tell?(data: Event['data']): Told | undefined;
 }

@@ -12,5 +12,6 @@ export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
   applyToState(draft, { exception }) {
     draft.exceptions.push(exception);
   },
+  tell: ({ exception }) => ({ type: 'exception.opened', changes: { exception: { from: null, to: exception } } }),
   announce: ({ exception }) => ({ type: 'exception.opened', data: () => ({ exception }) }),
 };

@@ -13,5 +13,10 @@ export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
     const place = draft.exceptions.findIndex(({ id }) => id === exception.id);
     draft.exceptions[place] = exception;
   },
+  tell({ exception }) {
+    const status = exception.acknowledged_at === null ? 'open' : 'acknowledged';
+    const from = { ...exception, status, resolution: null, resolved_at: null };
+    return { type: 'exception.resolved', changes: { exception: { from, to: exception } } };
+  },
   announce: ({ exception }) => ({ type: 'exception.resolved', data: () => ({ exception }) }),
 };

@@ -1,5 +1,5 @@
 import type { Milestone } from '@tracking/contracts';
-import { applyLastMilestones } from '../changes.ts';
+import { applyLastMilestones, same } from '../changes.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { LastMilestones, Overridden } from './event-data.ts';
 import { announceActual } from './milestone-recorded.ts';
@@ -33,6 +33,10 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
     restored: restores,
     ...(overridden !== undefined && { overridden }),
   }),
+  tell: ({ milestone, previous }) =>
+    same(milestone, previous)
+      ? undefined
+      : { type: 'milestone.corrected', changes: { milestone: { from: previous, to: milestone } } },
   // The correction of an actual one stands in the changes of the `shipment.changed.v1` that follows.
   announce: ({ milestone, previous }) => (previous.classifier === 'actual' ? undefined : announceActual(milestone)),
 };

@@ -19,6 +19,10 @@ export const milestoneRetracted: StoredEventDescriptor<MilestoneRetracted> = {
   type: 'milestone.retracted.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
   milestoneChanges: ({ milestone, restores }) => ({ milestone, isNew: false, superseded: [], restored: restores }),
+  tell: ({ milestone }) => {
+    const from = { ...milestone, retracted_at: null, revision: milestone.revision - 1 };
+    return { type: 'milestone.retracted', changes: { milestone: { from, to: null } } };
+  },
   // Of estimates and plans nobody was told either.
   announce: ({ milestone }) =>
     milestone.classifier === 'actual' ? { type: 'milestone.retracted', data: () => ({ milestone }) } : undefined,

@@ -11,4 +11,5 @@ export const shipmentCancelled: StoredEventDescriptor<ShipmentCancelled> = {
   applyToState(draft, _data, revision) {
     draft.cancelled = revision;
   },
+  tell: () => ({ type: 'shipment.cancelled', changes: {} }),
 };

@@ -1,3 +1,4 @@
+import type { EtaSetBy } from '@tracking/contracts';
 import { applyChanges } from '../changes.ts';
 import { takenOffAfter } from '../given-of-container.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
@@ -6,7 +7,11 @@ import type { Changes } from './event-data.ts';
 /** Every client-visible difference of one command, set or derived. */
 export interface ShipmentChanged {
   readonly type: 'shipment.changed.v1';
-  readonly data: { readonly changes: Changes };
+  readonly data: {
+    readonly changes: Changes;
+    /** What set the `eta` that the changes name; absent without, and where it was stored before it was remembered. */
+    readonly eta_set_by?: EtaSetBy;
+  };
 }
 
 export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
@@ -15,5 +20,7 @@ export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
   applyToState(draft, { changes }) {
     draft.takenOff = takenOffAfter(draft.takenOff, changes);
   },
+  tell: ({ changes: { milestone: _, ...changes } }) =>
+    Object.keys(changes).length === 0 ? undefined : { type: 'shipment.updated', changes },
   announce: ({ changes }) => ({ type: 'shipment.updated', data: (shipment) => ({ shipment, changes }) }),
 };

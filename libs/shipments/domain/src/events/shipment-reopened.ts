@@ -11,4 +11,5 @@ export const shipmentReopened: StoredEventDescriptor<ShipmentReopened> = {
   applyToState(draft) {
     draft.cancelled = null;
   },
+  tell: () => ({ type: 'shipment.reopened', changes: {} }),
 };
