@@ -11,6 +11,7 @@ delete swc.jsc.rewriteRelativeImportExtensions;
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node-compile-cache', import.meta.url));
 
 const PRINTS_NOTHING = fileURLToPath(new URL('tools/jest-prints-nothing.mjs', import.meta.url));
+const ENVIRONMENT = fileURLToPath(new URL('tools/jest-environment.mjs', import.meta.url));
 const WATCHED_QUERIES = fileURLToPath(new URL('libs/adapters/embedded/test/watched-queries.ts', import.meta.url));
 
 /** The Jest project of one library or app: TypeScript sources through swc, as ES modules. */
@@ -22,7 +23,7 @@ export function project(displayName, configUrl) {
     displayName,
     setupFilesAfterEnv: storesDocuments ? [PRINTS_NOTHING, WATCHED_QUERIES] : [PRINTS_NOTHING],
     rootDir: dirname(fileURLToPath(configUrl)),
-    testEnvironment: 'node',
+    testEnvironment: ENVIRONMENT,
     testEnvironmentOptions: { customExportConditions: ['@tracking/source', 'node', 'node-addons'] },
     testMatch: ['<rootDir>/{src,test}/**/*.spec.ts'],
     testPathIgnorePatterns: ['/node_modules/', '/dist/'],

@@ -1,5 +1,6 @@
 import { ERROR_CODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
+import { rounds } from '@tracking/testing';
 import fc from 'fast-check';
 import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
@@ -615,7 +616,7 @@ describe('anything', () => {
         expectError(answer);
         expect(await api.head()).toBe(before);
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 
@@ -631,7 +632,7 @@ describe('anything', () => {
         const answer = await api.call('POST', '/v1/webhook_endpoints', { key, raw: JSON.stringify(json) });
         if (answer.status !== 201) expectError(answer);
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(200) },
     );
   });
 
@@ -640,7 +641,7 @@ describe('anything', () => {
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
         expectError(await api.call('POST', milestones, { key, raw: new Uint8Array(bytes) }));
       }),
-      { numRuns: 100 },
+      { numRuns: rounds(100) },
     );
   });
 
@@ -655,7 +656,7 @@ describe('anything', () => {
         const answer = await api.call('GET', `/v1/shipments/${path}?${query}`, { key });
         expect(answer.status).toBeLessThan(500);
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(200) },
     );
   });
 });

@@ -47,14 +47,13 @@ async function configOf(name: string): Promise<object> {
   return loadConfig(environmentOf(service(name), secrets));
 }
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await tempFolder();
   text = await read('docker-compose.yml');
   secrets = variablesOf(await makeSecrets());
-  compose = readCompose(text, secrets);
 });
-
-afterEach(() => folder.remove());
+beforeEach(() => void (compose = readCompose(text, secrets)));
+afterAll(() => folder.remove());
 
 describe('docker-compose.yml', () => {
   it('holds the services, their set-up and the engines', () => {

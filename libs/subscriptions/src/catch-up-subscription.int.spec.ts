@@ -7,6 +7,7 @@ import { CatchUpSubscription, type CatchUpSubscriptionParts } from './catch-up-s
 import { partition } from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
+const POLL_MS = 100;
 
 describe('the lag of a subscriber', () => {
   let folder: TempFolder;
@@ -38,6 +39,7 @@ describe('the lag of a subscriber', () => {
       logger: silentLogger,
       clock: () => new Date(),
       metrics: { handled: () => undefined, failed: () => undefined },
+      pollMs: POLL_MS,
       ...parts,
     });
     started.push(subscription);
@@ -47,7 +49,7 @@ describe('the lag of a subscriber', () => {
   const grows = async (one: CatchUpSubscription) => {
     await eventually(() => expect(one.lagMs()).toBeGreaterThan(0), DEADLINE);
     const before = one.lagMs();
-    await eventually(() => expect(one.lagMs()).toBeGreaterThan(before + 1_000), DEADLINE);
+    await eventually(() => expect(one.lagMs()).toBeGreaterThan(before + POLL_MS), DEADLINE);
   };
   const ends = (one: CatchUpSubscription) => eventually(() => expect(one.lagMs()).toBe(0), DEADLINE);
   const storeThat = (part: Partial<EventStore>) => Object.assign(Object.create(engine.eventStore) as EventStore, part);

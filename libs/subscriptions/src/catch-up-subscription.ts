@@ -7,13 +7,14 @@ import { PartitionRunner } from './partition-runner.ts';
 import type { RunnerParts } from './partition-runner.ts';
 import type { Partition } from './subscriber.ts';
 
-/** How often other processes' requests and progress are looked at. */
 const POLL_MS = 1_000;
 const RETRIES_AT_ONCE = 100;
 
 export interface CatchUpSubscriptionParts extends RunnerParts {
   /** The same in every process; together all streams, none twice. */
   readonly partitions: readonly Partition[];
+  /** How often other processes' requests and progress are looked at; each second by default. */
+  readonly pollMs?: number;
 }
 
 /** Follows the event store for one subscriber in this process, in all its partitions, from `start` to `stop`. */
@@ -34,7 +35,7 @@ export class CatchUpSubscription {
     this.timer ??= setInterval(() => {
       this.retryParked();
       this.measureOnce();
-    }, POLL_MS).unref();
+    }, this.parts.pollMs ?? POLL_MS).unref();
   }
 
   /** Finishes the batches in hand, writes the checkpoints, hands the leases over. */

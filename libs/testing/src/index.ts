@@ -14,6 +14,7 @@ export * from './object-store-suite.ts';
 export * from './patience.ts';
 export * from './quota-suite.ts';
 export * from './receiver.ts';
+export * from './rounds.ts';
 export * from './scenario-time.ts';
 export * from './subject.ts';
 export * from './telemetry.ts';

@@ -52,22 +52,46 @@ function conditionsOf({ filter, sort, after }: Query): ReadonlyMap<string, reado
 
 /** A value for which these hold, or all but one of them; different ones for different numbers as far as there are any. */
 function value(conditions: readonly FilterCondition[], n: number, except?: number): Value {
-  const fits = (candidate: Value) => conditions.every((one, at) => holds(candidate, one) === (at !== except));
-  const named = conditions.flatMap(scalarsOf);
-  const candidates = [...named.flatMap((one) => around(one, n)), `v${padded(n)}`, n, undefined];
   if (except === undefined && conditions.length === 1) {
     const [only] = conditions;
     const listed = typeof only === 'object' && only !== null && 'in' in only ? only.in : [];
     if (listed.length > 0) return listed[n % listed.length];
   }
+  const missing = first(candidates(conditions, n), (candidate) =>
+    conditions.every((one, at) => holds(candidate, one) === (at !== except)),
+  );
   // What nothing can miss, nothing does.
-  return candidates.find(fits) ?? candidates.find((candidate) => conditions.every((one) => holds(candidate, one)));
+  return missing ?? first(candidates(conditions, n), (candidate) => conditions.every((one) => holds(candidate, one)));
 }
 
-function around(one: Scalar, n: number): readonly Value[] {
-  if (typeof one === 'string') return [`${one}${padded(n)}`, `${one.slice(0, -1)}${padded(n)}`, ` ${padded(n)}`, one];
-  if (typeof one === 'number') return [one + 1 + n, one - 1 - n, one];
-  return typeof one === 'boolean' ? [!one, one] : [one];
+/** Made one by one: the first few fit mostly. */
+function* candidates(conditions: readonly FilterCondition[], n: number): Iterable<Value> {
+  for (const condition of conditions) {
+    for (const one of scalarsOf(condition)) yield* around(one, n);
+  }
+  yield `v${padded(n)}`;
+  yield n;
+}
+
+function first(values: Iterable<Value>, fits: (value: Value) => boolean): Value {
+  for (const one of values) {
+    if (fits(one)) return one;
+  }
+  return undefined;
+}
+
+function* around(one: Scalar, n: number): Iterable<Value> {
+  if (typeof one === 'string') {
+    yield `${one}${padded(n)}`;
+    yield `${one.slice(0, -1)}${padded(n)}`;
+    yield ` ${padded(n)}`;
+  }
+  if (typeof one === 'number') {
+    yield one + 1 + n;
+    yield one - 1 - n;
+  }
+  if (typeof one === 'boolean') yield !one;
+  yield one;
 }
 
 function scalarsOf(condition: FilterCondition): readonly Scalar[] {

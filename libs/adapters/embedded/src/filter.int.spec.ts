@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import type { Collection, Scalar } from '@tracking/ports';
-import { holds, noMetrics, silentLogger, tempFolder, type StoredField, type TempFolder } from '@tracking/testing';
+import {
+  holds,
+  noMetrics,
+  silentLogger,
+  tempFolder,
+  type StoredField,
+  type TempFolder,
+  rounds,
+} from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
 interface FilteredRow {
@@ -74,7 +82,7 @@ describe('filters', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     );
   }, 60_000);
 });

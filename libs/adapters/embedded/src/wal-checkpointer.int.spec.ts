@@ -13,7 +13,13 @@ describe('the log beside the one who writes', () => {
     const file = join(folder.path, 'storage.db');
     const { database } = openForWriting(file, 1_000);
     const log = new WalCheckpointer(database, file, 1_000);
-    await (log as unknown as { worker: Worker }).worker.terminate();
+    const thread = () => (log as unknown as { worker: Worker | undefined }).worker;
+    database.run('CREATE TABLE things (name TEXT)');
+    for (let n = 0; thread() === undefined; n += 1) {
+      database.run('INSERT INTO things VALUES (?)', [`thing ${n}`]);
+      log.committed();
+    }
+    await thread()?.terminate();
     await eventually(() => expect(log.isAlive).toBe(false));
     await log.close();
   });

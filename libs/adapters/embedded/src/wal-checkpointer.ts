@@ -19,14 +19,16 @@ const COMMITS_BETWEEN_CHECKS = 32;
 export class WalCheckpointer {
   /** Why the file can no longer be relied on; null while it can. */
   failure: string | null = null;
-  /** Whether the thread does its work; otherwise SQLite does it. */
-  isAlive = true;
+  /** Whether the thread does its work, or will once there is some; otherwise SQLite does it. */
+  isAlive: boolean;
   private readonly database: Database;
   private readonly checkpointBytes: number;
   /** Closed after every connection: closing any descriptor of a file drops the process's locks on it (POSIX). */
   private readonly descriptor: number;
-  private readonly worker: Worker | undefined;
-  private readonly exited: Promise<void>;
+  private readonly task: CheckpointTask;
+  /** Begun at the first checkpoint: many folders are never written to so much. */
+  private worker: Worker | undefined;
+  private exited: Promise<void> = Promise.resolve();
   private commits = 0;
   private isBusy = false;
 
@@ -35,14 +37,8 @@ export class WalCheckpointer {
     this.database = database;
     this.checkpointBytes = checkpointBytes;
     this.descriptor = openSync(file, 'r+');
-    const task: CheckpointTask = { file, descriptor: this.descriptor, checkpointBytes };
-    const worker = canCheckpointBesideWriter(database) ? startThread('wal-checkpoint-worker', task) : undefined;
-    worker?.on('message', (state: WalState) => this.checkpointed(state));
-    // Whatever ended it, SQLite checkpoints from then on.
-    worker?.on('error', () => undefined);
-    this.worker = worker;
-    this.exited = worker ? new Promise((resolve) => worker.once('exit', () => resolve())) : Promise.resolve();
-    void this.exited.then(() => (this.isAlive = false));
+    this.task = { file, descriptor: this.descriptor, checkpointBytes };
+    this.isAlive = canCheckpointBesideWriter(database);
   }
 
   /** To be called after each commit. */
@@ -51,7 +47,8 @@ export class WalCheckpointer {
     if (!this.isAlive || this.isBusy || this.commits % COMMITS_BETWEEN_CHECKS !== 0) return;
     if (checkpointWal(this.database, 'NOOP').outstanding < this.checkpointBytes) return;
     this.isBusy = true;
-    this.worker?.postMessage('checkpoint');
+    this.worker ??= this.startWorker();
+    this.worker.postMessage('checkpoint');
   }
 
   /** Ends the thread, then closes the writer's connection. That is the last one: SQLite checkpoints and deletes the log. */
@@ -60,6 +57,16 @@ export class WalCheckpointer {
     await this.exited;
     this.database.close();
     closeSync(this.descriptor);
+  }
+
+  private startWorker(): Worker {
+    const worker = startThread('wal-checkpoint-worker', this.task);
+    worker.on('message', (state: WalState) => this.checkpointed(state));
+    // Whatever ended it, SQLite checkpoints from then on.
+    worker.on('error', () => undefined);
+    this.exited = new Promise((resolve) => worker.once('exit', () => resolve()));
+    void this.exited.then(() => (this.isAlive = false));
+    return worker;
   }
 
   private checkpointed({ total, failure }: WalState): void {

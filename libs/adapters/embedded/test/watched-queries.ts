@@ -68,7 +68,22 @@ interface Watched {
   readonly query: Query;
 }
 
+declare global {
+  /** Kept by the tests' environment for all suites that run in one process: what is good need not be tried again. */
+  var goodQueries: Set<string>;
+}
 const watched = new Map<string, Watched>();
+
+/** What the judgement hangs on: its kind, the indexes, the page and how long its lists are. */
+function keyOf(title: string, { spec, query }: Watched): string {
+  const lists = Object.entries(query.filter).map(([field, condition]) => [field, lengthsIn(condition)]);
+  return JSON.stringify([title, spec, Math.min(query.limit, PAGE), lists.sort()]);
+}
+
+function lengthsIn(condition: FilterCondition): readonly number[] {
+  if (condition === null || typeof condition !== 'object') return [];
+  return Object.values(condition as object).map((one) => (Array.isArray(one) ? one.length : 1));
+}
 
 function watch({ name, ...spec }: CollectionSpec, query: Query): void {
   // Generations of a read model are of one kind.
@@ -84,14 +99,19 @@ function kindOf(condition: FilterCondition): string {
   return condition === null || typeof condition !== 'object' ? '=' : Object.keys(condition).sort().join();
 }
 
+/** How many values its lists have. */
+function listedIn(filter: Filter): number {
+  const lists = Object.values(filter).map((one) =>
+    one !== null && typeof one === 'object' && 'in' in one ? one.in.length : 0,
+  );
+  return lists.reduce((sum, length) => sum + length, 0);
+}
+
 /** What is wrong with it, if anything. */
 function fault({ spec, query }: Watched): string | undefined {
   const { filter } = query;
-  const listed = Object.values(filter).flatMap((one) =>
-    one !== null && typeof one === 'object' && 'in' in one ? one.in : [],
-  );
   const limit = Math.min(query.limit, PAGE);
-  const most = FOR_EACH * (limit + listed.length + 1);
+  const most = FOR_EACH * (limit + listedIn(filter) + 1);
   const visited = new VisitedRows(spec);
   try {
     const excepted = EXCEPTIONS.filter(({ collection, beside }) => collection === spec.name && beside in filter);
@@ -125,7 +145,10 @@ Object.assign(SqliteCollection.prototype, {
 
 afterAll(() => {
   const faults = [...watched].flatMap(([title, one]) => {
+    const key = keyOf(title, one);
+    if (goodQueries.has(key)) return [];
     const found = fault(one);
+    if (found === undefined) goodQueries.add(key);
     return found === undefined ? [] : [`${title}: ${found}`];
   });
   expect(faults).toEqual([]);

@@ -7,6 +7,7 @@ import { KEY_PARAMETER, takeKey } from './idempotency-key.ts';
 import type { Deprecation, Deprecations } from '../operations/deprecations.ts';
 import type { OperationId } from '../operations/operations.ts';
 
+export const API_TITLE = 'Shipment Tracking API';
 const DESCRIPTION = `Track freight shipments: create them, record what happens to them, and read where they are.
 
 Every request carries \`Authorization: Bearer <API_KEY>\`, or the cookie of a session; a session’s writes need
@@ -40,7 +41,7 @@ Header of an answer | Meaning
 export function describeApi(app: INestApplication, baseUrl: string, deprecations: Deprecations): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
-    .setTitle('Shipment Tracking API')
+    .setTitle(API_TITLE)
     .setDescription(DESCRIPTION)
     .setVersion('1')
     .addServer(baseUrl)

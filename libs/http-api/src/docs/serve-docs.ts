@@ -4,6 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { prefers } from '../errors/problem-details.ts';
+import { API_TITLE } from './openapi.ts';
 import { DOCS_PAGE, DOCS_SCRIPT, ERRORS_PAGE } from './pages.ts';
 
 /** The files of Swagger UI that the page needs; the folder holds others, among them a page of its own. */
@@ -13,9 +14,9 @@ const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32
  * `/openapi.json`, `/docs` with its assets, and `/docs/errors`; `/` leads there: a browser at once, others by addresses.
  * Open to everybody.
  */
-export function serveDocs(fastify: FastifyInstance, document: OpenAPIObject, baseUrl: string): void {
+export function serveDocs(fastify: FastifyInstance, describe: () => OpenAPIObject, baseUrl: string): void {
   const where = {
-    name: document.info.title,
+    name: API_TITLE,
     docs: `${baseUrl}/docs`,
     openapi: `${baseUrl}/openapi.json`,
     health: `${baseUrl}/health/ready`,
@@ -24,8 +25,12 @@ export function serveDocs(fastify: FastifyInstance, document: OpenAPIObject, bas
     reply.header('Vary', 'Accept');
     return prefers(request.headers.accept, 'text/html') ? reply.redirect('docs') : reply.send(where);
   });
-  const json = JSON.stringify(document);
-  fastify.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
+  // Made when it is first asked for: it was a tenth of what a start takes.
+  let json: string | undefined;
+  fastify.get('/openapi.json', (_request, reply) => {
+    json ??= JSON.stringify(describe());
+    return reply.type('application/json; charset=utf-8').send(json);
+  });
   void fastify.register(servePages);
 }
 

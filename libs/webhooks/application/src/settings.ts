@@ -26,6 +26,8 @@ export interface WebhookSettings {
   readonly freshnessMs: number;
   /** How often this process looks for what others left to it. */
   readonly pollMs: number;
+  /** How often it is looked how many events wait to be recorded. */
+  readonly lagPollMs: number;
   /** An endpoint that failed every attempt for this long gets all that waits as soon as it answers again. */
   readonly recoveryAfterMs: number;
   readonly retention: Retention;
@@ -46,6 +48,7 @@ export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'appUrl'> = {
   maxBatch: 500,
   freshnessMs: 1_000,
   pollMs: 100,
+  lagPollMs: 5_000,
   recoveryAfterMs: 600_000,
   retention: { deliveriesMs: 30 * DAY_MS, deadLettersMs: 90 * DAY_MS },
   sweepMs: 600_000,

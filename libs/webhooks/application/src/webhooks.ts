@@ -149,7 +149,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   });
   const sandbox = new SandboxTests(payloads, deliveries, owner, settings.appUrl);
   const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
-  const lag = new ConsumerLag(broker, metrics, countRetry);
+  const lag = new ConsumerLag(broker, metrics, countRetry, settings.lagPollMs);
 
   metrics.gauge('webhook_attempts_in_flight', 'Requests under way', [], () => dispatcher.inFlight);
   metrics.gauge('webhook_outcomes_unstored', 'Outcomes that wait to be stored', [], () => dispatcher.unstored);

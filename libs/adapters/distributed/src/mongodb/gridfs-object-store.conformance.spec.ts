@@ -1,4 +1,7 @@
-import { objectStoreConformance } from '@tracking/testing';
+import { objectStoreConformance, objectStoreMemory } from '@tracking/testing';
 import { gridfsSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
 
-whereMongo('object store on GridFS', () => objectStoreConformance('GridFS', gridfsSubject()));
+whereMongo('object store on GridFS', () => {
+  objectStoreConformance('GridFS', gridfsSubject());
+  objectStoreMemory('GridFS', gridfsSubject());
+});

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { rounds } from '@tracking/testing';
 import { newDelivery } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { isAfter, type QueuePosition, positionOf } from '../store/delivery-queues.ts';
@@ -170,7 +171,7 @@ test('a backlog finds everything that is stored, whatever happens in which order
       for (const [kind, value] of taken) owner.step(kind, value);
       expect(owner.finishAll()).toBe(0);
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });
 
@@ -187,6 +188,6 @@ test('a backlog has at hand what comes due first, for what comes later may not c
         expect(atHand).toBe(earliest);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(500) },
   );
 });

@@ -18,7 +18,7 @@ describe('what operators see of webhooks that stand still', () => {
       const own = broker.call(idle, inner);
       return { ...own, consume: (...given) => goOn.promise.then(() => own.consume(...given)) };
     };
-    const { metrics } = await stage.start({}, idle);
+    const { metrics } = await stage.start({ lagPollMs: 5 }, idle);
     await stage.publish(stage.event(), stage.event(), stage.event());
     await eventually(() => expect(metrics.value('webhook_events_waiting')).toBe(3), DEADLINE);
     goOn.resolve();

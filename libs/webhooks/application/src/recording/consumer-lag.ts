@@ -2,8 +2,6 @@ import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { CountRetry, MessageBroker, Metrics } from '@tracking/ports';
 import { CONSUMER_GROUP } from '../topics.ts';
 
-const LOOK_MS = 5_000;
-
 /** How many published events nobody has recorded yet, as the broker says: also while nobody records. */
 export class ConsumerLag {
   private timer: NodeJS.Timeout | undefined;
@@ -14,13 +12,14 @@ export class ConsumerLag {
     private readonly broker: Pick<MessageBroker, 'lag'>,
     metrics: Metrics,
     private readonly countRetry: CountRetry,
+    private readonly lookMs: number,
   ) {
     this.gauge = metrics.gauge('webhook_events_waiting', 'Published events not recorded yet, whoever records them');
   }
 
   start(): void {
     this.look();
-    this.timer = setInterval(() => this.look(), LOOK_MS).unref();
+    this.timer = setInterval(() => this.look(), this.lookMs).unref();
   }
 
   stop(): void {
