@@ -20,6 +20,8 @@ import { ServiceAccountsController } from './identity/service-accounts.controlle
 import { InvitationsController } from './identity/invitations.controller.ts';
 import { UsersController } from './identity/users.controller.ts';
 import { MilestoneCodesController } from './milestones/milestone-codes.controller.ts';
+import { MilestoneWrites } from './milestones/milestone-writes.ts';
+import { MilestoneController } from './milestones/milestone.controller.ts';
 import { MilestonesController } from './milestones/milestones.controller.ts';
 import { Cursors } from './paging/cursors.ts';
 import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
@@ -62,6 +64,7 @@ export class HttpApiModule {
         ShipmentChangesController,
         CancellationController,
         MilestonesController,
+        MilestoneController,
         MilestoneCodesController,
         EventsStreamController,
         EventsController,
@@ -101,6 +104,7 @@ export class HttpApiModule {
         { provide: Cursors, useValue: new Cursors(sealer) },
         ShipmentReader,
         ShipmentWrites,
+        MilestoneWrites,
         PossibleDuplicates,
         WebhookWrites,
         IdentityWrites,

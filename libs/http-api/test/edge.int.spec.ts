@@ -27,6 +27,9 @@ const ROUTES = [
   ['PATCH', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/containers/CSQU3054383', 'shipments:write'],
   ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones', 'shipments:read'],
   ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones', 'milestones:write'],
+  ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones/mst_a', 'shipments:read'],
+  ['PATCH', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones/mst_a', 'milestones:write'],
+  ['DELETE', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones/mst_a', 'milestones:write'],
   ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/cancel', 'shipments:write'],
   ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/reopen', 'shipments:write'],
   ['GET', '/v1/milestone_codes', 'shipments:read'],
@@ -104,7 +107,10 @@ const OPEN_ROUTES = 5;
 
 /** The path as OpenAPI writes it. */
 const templateOf = (path: string): string =>
-  path.replace(/(shp|evt|whe|dlv|sva|usr|key)_a+/, '{id}').replace('CSQU3054383', '{number}');
+  path
+    .replace(/(shp|evt|whe|dlv|sva|usr|key)_a+/, '{id}')
+    .replace('CSQU3054383', '{number}')
+    .replace('mst_a', '{milestone_id}');
 
 describe('authentication', () => {
   it.each(GUARDED_ROUTES)('%s %s is not answered without a key', async (method, path) => {

@@ -572,6 +572,9 @@ describe('ids', () => {
     'x'.repeat(99),
     'x'.repeat(4_000),
   ])('%s: 404', async (id) => {
+    const { body } = await api.call('POST', '/v1/shipments', { key, json: { external_id: 'IDS' } });
+    const path = `/v1/shipments/${String(body['id'])}`;
+    expectError(await api.call('GET', `${path}/milestones/${id}`, { key }), [404]);
     for (const path of [`/v1/shipments/${id}`, `/v1/shipments/${id}/milestones`]) {
       expectError(await api.call('GET', path, { key }), [404]);
     }
@@ -588,6 +591,8 @@ describe('ids', () => {
     for (const method of ['DELETE', 'PATCH']) {
       const json = method === 'PATCH' ? { json: {} } : {};
       expectError(await api.call(method, `/v1/webhook_endpoints/${id}`, { key, ...json }), [404]);
+      expectError(await api.call(method, `/v1/shipments/${id}/milestones/mst_a`, { key, ...json }), [404]);
+      expectError(await api.call(method, `${path}/milestones/${id}`, { key, ...json }), [404]);
     }
   });
 });

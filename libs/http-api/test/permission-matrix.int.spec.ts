@@ -42,6 +42,8 @@ function inBoth(...permissions: Permission[]) {
 /** What of a scope there is to ask for. */
 interface Things {
   readonly shipment: string;
+  /** Of the shipment. */
+  readonly milestone: string;
   readonly event: string;
   readonly endpoint: string;
   readonly delivery: string;
@@ -58,7 +60,7 @@ interface Things {
 interface Sample {
   readonly access: Access;
   /** Whose id is in its path, which is nobody else's. */
-  readonly of?: keyof Things;
+  readonly of?: Exclude<keyof Things, 'milestone'>;
   /** A body that is looked at before whose the thing is. */
   readonly json?: object;
   /** Its answer does not end. */
@@ -77,6 +79,9 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   reopenShipment: { access: 'shipments:write', of: 'shipment' },
   listMilestones: { access: 'shipments:read', of: 'shipment' },
   recordMilestone: { access: 'milestones:write', of: 'shipment', json: milestone },
+  getMilestone: { access: 'shipments:read', of: 'shipment' },
+  correctMilestone: { access: 'milestones:write', of: 'shipment', json: {} },
+  retractMilestone: { access: 'milestones:write', of: 'shipment' },
   listMilestoneCodes: { access: 'shipments:read' },
   listEvents: { access: 'shipments:read' },
   getEvent: { access: 'shipments:read', of: 'event' },
@@ -230,6 +235,7 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const make = async (path: string, json: object): Promise<string> =>
     String((await api.call('POST', path, { key, json })).body['id']);
   const shipment = await make('/v1/shipments', { external_id: randomUUID() });
+  const milestoneId = await make(`/v1/shipments/${shipment}/milestones`, milestone);
   const made = () => make('/v1/webhook_endpoints', { url: receiver.url, event_types: ['*'] });
   const [endpoint, verified] = [await made(), await made()];
   await make(`/v1/webhook_endpoints/${verified}/verify`, {});
@@ -243,7 +249,7 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const link = String(invited['invitation_url']).replace(/^.*#/, '');
   const session = (await signIn({ role: 'viewer', environment, workspace: 'mine' })).session.id;
   const user = String(invited['id']);
-  return { shipment, event, endpoint, delivery, account, key: keyId, user, session, link };
+  return { shipment, milestone: milestoneId, event, endpoint, delivery, account, key: keyId, user, session, link };
 }
 
 /** Whose the thing is that is asked for. */
@@ -310,7 +316,9 @@ async function answered(
 ) {
   const { method } = route;
   const insists = route.isConditional && of !== undefined;
-  const path = of === undefined ? route.path : route.path.replace(/{(id|token)}/, things[from][of]);
+  const { milestone: milestoneId, ...ids } = things[from];
+  const whole = route.path.replace('{milestone_id}', milestoneId);
+  const path = of === undefined ? whole : whole.replace(/{(id|token)}/, ids[of]);
   // Refused behind the permission and before anything is done.
   const isRefused = of === undefined && (method !== 'GET' || endless === true);
   const answer = await api.inject({

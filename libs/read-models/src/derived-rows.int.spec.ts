@@ -3,8 +3,10 @@ import { DomainError } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import type {
   CancelShipment,
+  CorrectMilestone,
   RecordMilestone,
   ReopenShipment,
+  RetractMilestone,
   ShipmentCommand,
   ShipmentEvent,
   ShipmentState,
@@ -139,7 +141,20 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
   };
 }
 
-/** Not every shipment can be cancelled or reopened. */
+/** Of any of its milestones; an estimate that is retracted or moved brings another one back. */
+function correctOrRetract(n: number, minute: number, { timeline }: ShipmentState): CorrectMilestone | RetractMilestone {
+  const milestone_id = timeline.length === 0 ? 'mst_none' : one(timeline).milestone.id;
+  const about = { ...command(minute), shipment_id: `shp_${token(n)}`, milestone_id };
+  if (random() < 0.5) return { ...about, type: 'RetractMilestone' };
+  const location = one([null, 'NLRTM', 'CNSHA']);
+  return {
+    ...about,
+    type: 'CorrectMilestone',
+    patch: one([{ location }, { note: one(['x', 'y']) }, { code: one(CODES) }]),
+  };
+}
+
+/** Not every shipment can be cancelled or reopened, nor every milestone corrected. */
 function refused(error: unknown): void {
   if (!(error instanceof DomainError)) throw error;
 }
@@ -159,7 +174,8 @@ describe('rows of what clients did', () => {
       const state = handler.states.get(n);
       const turn = random();
       if (state === undefined || turn < 0.15) await handler.handle(n, upsert(n, minute));
-      else if (turn < 0.85) await handler.handle(n, record(n, minute, state));
+      else if (turn < 0.78) await handler.handle(n, record(n, minute, state));
+      else if (turn < 0.88) await handler.handle(n, correctOrRetract(n, minute, state)).catch(refused);
       else await handler.handle(n, cancelOrReopen(n, minute)).catch(refused);
     }
     await caughtUp(models);
@@ -175,6 +191,10 @@ describe('rows of what clients did', () => {
       .flatMap(({ timeline }) => timeline)
       .filter(({ milestone }) => milestone.superseded_at);
     expect(superseded.length).toBeGreaterThan(10);
+    const retracted = [...handler.states.values()]
+      .flatMap(({ timeline }) => timeline)
+      .filter(({ milestone }) => milestone.retracted_at);
+    expect(retracted.length).toBeGreaterThan(10);
     expect(await models.parked()).toEqual([]);
     await expectEqualToRebuild(models);
   });

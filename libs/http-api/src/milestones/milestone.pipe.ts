@@ -8,6 +8,8 @@ import { milestoneFilter } from './milestone-filter.ts';
 import type { MilestoneFilter } from './milestone-filter.ts';
 import { readMilestone } from './read-milestone.ts';
 import type { ReadMilestone } from './read-milestone.ts';
+import { readMilestonePatch } from './read-milestone-patch.ts';
+import type { ReadMilestonePatch } from './read-milestone-patch.ts';
 
 @Injectable()
 export class MilestonePipe implements PipeTransform<Sent, ReadMilestone> {
@@ -15,6 +17,15 @@ export class MilestonePipe implements PipeTransform<Sent, ReadMilestone> {
 
   transform(sent: Sent): ReadMilestone {
     return readMilestone(sent.body, sent, this.places);
+  }
+}
+
+@Injectable()
+export class MilestonePatchPipe implements PipeTransform<Sent, ReadMilestonePatch> {
+  constructor(@Inject(PLACES) private readonly places: Places) {}
+
+  transform(sent: Sent): ReadMilestonePatch {
+    return readMilestonePatch(sent.body, sent, this.places);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Milestone, Page, Warning } from '@tracking/contracts';
+import type { Milestone, Page } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SHIPMENTS } from '../dependencies.ts';
@@ -9,14 +9,14 @@ import { requirePermission } from '../operations/access.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
-import { etagOf } from '../preconditions/entity-tags.ts';
-import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { Command, SentBody } from '../server/request-decorators.ts';
 import { principalOf, scopeOf } from '../server/request.ts';
 import { SHIPMENT_ID } from '../shipments/shipment-id.pipe.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
 import { ListMilestonesDto } from './list-milestones.dto.ts';
 import type { MilestoneFilter } from './milestone-filter.ts';
+import { MilestoneWrites } from './milestone-writes.ts';
+import type { MilestoneWithWarnings } from './milestone-writes.ts';
 import { MilestoneFilterPipe, MilestonePipe } from './milestone.pipe.ts';
 import { MilestonePageResource, MilestoneWrittenResource } from './milestone.resource.ts';
 import type { ReadMilestone } from './read-milestone.ts';
@@ -27,7 +27,7 @@ import { RecordMilestoneDto } from './record-milestone.dto.ts';
 export class MilestonesController {
   constructor(
     @Inject(SHIPMENTS) private readonly shipments: HttpApiDependencies['shipments'],
-    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(MilestoneWrites) private readonly writes: MilestoneWrites,
     @Inject(ShipmentReader) private readonly reader: ShipmentReader,
     @Inject(Cursors) private readonly cursors: Cursors,
   ) {}
@@ -66,14 +66,11 @@ export class MilestonesController {
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @Command() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Milestone & { readonly warnings: readonly Warning[] }> {
+  ): Promise<MilestoneWithWarnings> {
     if (milestone.source !== 'manual') requirePermission(principalOf(reply.request), 'milestones:feed');
     const recording = this.shipments.recordMilestone({ type: 'RecordMilestone', ...command, shipment_id, milestone });
-    const { answer, position } = await recording;
-    reply.request.about = { shipment_id, milestone_id: answer.milestone.id };
-    await this.readYourWrites.wrote(reply, position);
-    reply.header('ETag', etagOf(answer.shipment_version));
-    reply.code(answer.outcome === 'recorded' ? 201 : 200);
-    return { ...answer.milestone, warnings: [...warnings, ...answer.warnings] };
+    const written = await recording;
+    reply.code(written.answer.outcome === 'recorded' ? 201 : 200);
+    return this.writes.answer(reply, written, warnings);
   }
 }

@@ -3,21 +3,8 @@ import { CLASSIFIERS, MILESTONE_SOURCES, REASON_CODES } from '@tracking/contract
 import { OneOf, Text, TimeZone, Timestamp } from '../validation/fields.ts';
 import { MilestoneCode } from './milestone-code.ts';
 
-@ApiSchema({ name: 'MilestoneFields' })
-export class RecordMilestoneDto {
-  @MilestoneCode({
-    description: 'Code of the catalog, see GET /v1/milestone_codes.',
-    example: 'vessel_departed',
-    required: true,
-  })
-  code!: string;
-
-  @Timestamp({ description: 'When it happened.', example: '2026-11-21T09:30:00+08:00', required: true })
-  occurred_at!: string;
-
-  @OneOf(MILESTONE_SOURCES, { description: '`manual` unless the key may post for feeds.', example: 'manual' })
-  source?: string | null;
-
+/** What may be left out of a milestone. */
+class MilestoneDetailsDto {
   @OneOf(REASON_CODES, { description: 'Why it is posted.', example: 'carrier_feed_unavailable' })
   reason_code?: string | null;
 
@@ -44,4 +31,29 @@ export class RecordMilestoneDto {
 
   @TimeZone({ description: 'IANA time zone of the place, for display.', example: 'Asia/Shanghai' })
   timezone?: string | null;
+}
+
+const CODE = { description: 'Code of the catalog, see GET /v1/milestone_codes.', example: 'vessel_departed' } as const;
+const OCCURRED_AT = { description: 'When it happened.', example: '2026-11-21T09:30:00+08:00' } as const;
+
+@ApiSchema({ name: 'MilestoneFields' })
+export class RecordMilestoneDto extends MilestoneDetailsDto {
+  @MilestoneCode({ ...CODE, required: true })
+  code!: string;
+
+  @Timestamp({ ...OCCURRED_AT, required: true })
+  occurred_at!: string;
+
+  @OneOf(MILESTONE_SOURCES, { description: '`manual` unless the key may post for feeds.', example: 'manual' })
+  source?: string | null;
+}
+
+/** A JSON merge patch: what is left out stays as it is. Who said so is no matter of correction. */
+@ApiSchema({ name: 'MilestoneChanges' })
+export class CorrectMilestoneDto extends MilestoneDetailsDto {
+  @MilestoneCode({ ...CODE, kept: true })
+  code?: string;
+
+  @Timestamp({ ...OCCURRED_AT, kept: true })
+  occurred_at?: string;
 }

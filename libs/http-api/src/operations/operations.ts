@@ -16,6 +16,9 @@ export const OPERATIONS = {
   listMilestones: 'shipments:read',
   /** Of a source other than `manual`: `milestones:feed` too. */
   recordMilestone: 'milestones:write',
+  getMilestone: 'shipments:read',
+  correctMilestone: 'milestones:write',
+  retractMilestone: 'milestones:write',
   listMilestoneCodes: 'shipments:read',
   listEvents: 'shipments:read',
   getEvent: 'shipments:read',

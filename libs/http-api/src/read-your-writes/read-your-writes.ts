@@ -90,8 +90,12 @@ export class ReadYourWrites {
   async waitUntil(reached: Reached, request: FastifyRequest): Promise<void> {
     const expected = this.expected(request);
     if (expected === undefined || (await reached(expected, this.waits.listMs))) return;
-    const message = 'Your last write is stored but not listed yet; try again.';
-    throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
+    throw behind();
+  }
+
+  /** Lets a read wait until the read model shows what another one has shown it. @throws RequestError `read_model_behind` */
+  async waitForPosition(model: ReadModelName, position: Position): Promise<void> {
+    if (!(await this.shown(model, position, this.waits.listMs))) throw behind();
   }
 
   /** The position of the request's token, if it has one; null when it is not one of ours. */
@@ -102,6 +106,11 @@ export class ReadYourWrites {
     if (position === undefined) return null;
     return position === BEGINNING ? undefined : position;
   }
+}
+
+function behind(): RequestError {
+  const message = 'Your last write is stored but not listed yet; try again.';
+  return new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
 }
 
 function latest(a: Position | undefined, b: Position | undefined): Position | undefined {

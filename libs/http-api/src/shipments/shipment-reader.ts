@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Milestone, Shipment, ShipmentRecord } from '@tracking/contracts';
 import type { MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
-import { parseShipmentId, shipmentResource } from '@tracking/shipments';
+import { type FoundShipment, parseShipmentId, shipmentResource } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
 import { READ_MODELS, SETTINGS, SHIPMENTS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
@@ -22,6 +22,10 @@ export class ShipmentReader {
 
   /** @throws RequestError `not_found`, also for ids of another workspace or environment and for what is no id at all */
   async get(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
+    return (await this.find(request, shipmentId)).record;
+  }
+
+  private async find(request: FastifyRequest, shipmentId: string): Promise<FoundShipment> {
     const expected = this.readYourWrites.expected(request);
     const id = parseShipmentId(shipmentId);
     if (id === undefined) throw notFound('shipment');
@@ -29,10 +33,10 @@ export class ShipmentReader {
     // Asked before the row is read: afterwards it could be true of a row that was replaced meanwhile.
     const current = await this.readYourWrites.shown('shipments', expected);
     const row = await this.readModels.queries.shipments.get(scope, id);
-    if (row && (current || expected === undefined || row.position >= expected)) return row.record;
+    if (row && (current || expected === undefined || row.position >= expected)) return row;
     const stored = await this.shipments.getShipment({ ...scope, shipment_id: id });
     if (!stored) throw notFound('shipment');
-    return stored.record;
+    return stored;
   }
 
   /** @throws RequestError `read_model_behind` */
@@ -51,6 +55,22 @@ export class ShipmentReader {
     const { id } = await this.get(request, shipmentId);
     await this.readYourWrites.waitFor('milestones', request);
     return this.readModels.queries.milestones.list(scopeOf(request), id, query);
+  }
+
+  /**
+   * With the version of its shipment, which is never newer than it: whoever writes on that version has seen the milestone.
+   * @throws RequestError `not_found`, `read_model_behind`
+   */
+  async milestone(
+    request: FastifyRequest,
+    shipmentId: string,
+    milestoneId: string,
+  ): Promise<{ readonly milestone: Milestone; readonly shipment_version: number }> {
+    const { record, position } = await this.find(request, shipmentId);
+    await this.readYourWrites.waitForPosition('milestones', position);
+    const milestone = await this.readModels.queries.milestones.get(scopeOf(request), record.id, milestoneId);
+    if (milestone === undefined) throw notFound('milestone');
+    return { milestone, shipment_version: record.version };
   }
 
   /** As it is answered. */

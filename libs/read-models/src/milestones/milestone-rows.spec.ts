@@ -59,6 +59,14 @@ describe('rows of milestones', () => {
     expect(rows.get(estimate('b').id)?.milestone).toEqual(corrected);
   });
 
+  it('given a retraction, then the row stays and says so, and the estimate before is current again', () => {
+    const retracted = { ...estimate('b'), retracted_at: '2026-03-03T00:00:00.000Z', revision: 2 };
+    const data = { milestone: retracted, restores: [estimate('a').id], last };
+    const rows = fold(first, second, event(3, 'milestone.retracted.v1', data));
+    expect(rows.get(estimate('a').id)).toMatchObject({ superseded: false, retracted: false, revision: 3 });
+    expect(rows.get(estimate('b').id)).toMatchObject({ retracted: true, milestone: retracted });
+  });
+
   it('given the same events again, then the same rows', () => {
     expect(fold(first, second, first, second)).toEqual(fold(first, second));
   });

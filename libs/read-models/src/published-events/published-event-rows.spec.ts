@@ -21,6 +21,8 @@ const ANNOUNCED: readonly (readonly [type: string, data: object, announced: stri
   ['milestone.recorded.v1', { milestone: estimate, supersedes: [], last }, undefined],
   ['milestone.corrected.v1', { milestone: actual, previous: estimate, last }, 'milestone.recorded'],
   ['milestone.corrected.v1', { milestone: actual, previous: actual, last }, undefined],
+  ['milestone.retracted.v1', { milestone: actual, restores: [], last }, 'milestone.retracted'],
+  ['milestone.retracted.v1', { milestone: estimate, restores: [], last }, undefined],
   ['exception.opened.v1', { exception, open_exceptions_count: 1 }, 'exception.opened'],
   ['exception.resolved.v1', { exception, open_exceptions_count: 0 }, 'exception.resolved'],
 ];

@@ -1,12 +1,14 @@
 import { streamOf } from '@tracking/shipments-domain';
 import {
   cancel,
+  correct,
   milestone,
   milestones,
   patch,
   patchContainer,
   places,
   reopen,
+  retract,
   scope,
   upsert,
 } from '../test/builders.ts';
@@ -40,13 +42,19 @@ describe('a command that comes again', () => {
     const { id } = created.answer.shipment;
     const record = milestone(id, { external_id: 'M-1', location: 'Hamburg' });
     const recorded = await shipments.recordMilestone(record);
-    const correct = milestone(id, { external_id: 'M-1', location: 'Bremerhaven', code: 'vessel_departed' });
-    const corrected = await shipments.recordMilestone(correct);
+    const corrects = milestone(id, { external_id: 'M-1', location: 'Bremerhaven', code: 'vessel_departed' });
+    const corrected = await shipments.recordMilestone(corrects);
     const update = upsert({ external_id: 'PO-1', house_bill: 'HB-1', container_numbers: [] });
     const updated = await shipments.upsertShipment(update);
     await shipments.recordMilestone(milestone(id, { location: 'Hamburg' }));
     const known = milestone(id, { location: 'Hamburg', external_id: 'M-2' });
     const taken = await shipments.recordMilestone(known);
+    const [correction, retraction] = [
+      correct(id, recorded.answer.milestone.id, { note: 'by phone' }),
+      retract(id, recorded.answer.milestone.id),
+    ];
+    const byHand = await shipments.correctMilestone(correction);
+    const retracted = await shipments.retractMilestone(retraction);
     const [cancellation, reopening] = [cancel(id), reopen(id)];
     const cancelled = await shipments.cancelShipment(cancellation);
     const reopened = await shipments.reopenShipment(reopening);
@@ -56,13 +64,16 @@ describe('a command that comes again', () => {
     const sealed = await shipments.patchContainer(seal);
     await shipments.patchContainer(patchContainer(id, 'MSCU6639870', { seal_number: 'S-2' }));
     await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
-    const first = [created, recorded, corrected, updated, taken, cancelled, reopened, changed, sealed];
+    const written = [created, recorded, corrected, updated, taken, byHand, retracted];
+    const first = [...written, cancelled, reopened, changed, sealed];
     expect(first.map(({ answer }) => answer.outcome)).toEqual([
       'created',
       'recorded',
       'corrected',
       'updated',
       'existing',
+      'corrected',
+      'retracted',
       'cancelled',
       'reopened',
       'updated',
@@ -74,9 +85,11 @@ describe('a command that comes again', () => {
     const service = await again();
     expect(await service.upsertShipment(create)).toEqual(created);
     expect(await service.recordMilestone(record)).toEqual(recorded);
-    expect(await service.recordMilestone(correct)).toEqual(corrected);
+    expect(await service.recordMilestone(corrects)).toEqual(corrected);
     expect(await service.upsertShipment(update)).toEqual(updated);
     expect(await service.recordMilestone(known)).toEqual(taken);
+    expect(await service.correctMilestone(correction)).toEqual(byHand);
+    expect(await service.retractMilestone(retraction)).toEqual(retracted);
     expect(await service.cancelShipment(cancellation)).toEqual(cancelled);
     expect(await service.reopenShipment(reopening)).toEqual(reopened);
     expect(await service.patchShipment(change)).toEqual(changed);

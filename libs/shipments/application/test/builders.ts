@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Places } from '@tracking/contracts';
 import type {
   CancelShipment,
+  CorrectMilestone,
   MilestoneInput,
+  MilestonePatch,
   PatchContainer,
   PatchShipment,
   RecordMilestone,
   ReopenShipment,
+  RetractMilestone,
   UpsertShipment,
 } from '@tracking/shipments-domain';
 
@@ -63,6 +66,14 @@ export function patch(shipment_id: string, fields: PatchShipment['patch']): Patc
 
 export function patchContainer(shipment_id: string, number: string, fields: PatchContainer['patch']): PatchContainer {
   return { type: 'PatchContainer', ...context(), shipment_id, number, patch: fields };
+}
+
+export function correct(shipment_id: string, milestone_id: string, patch: MilestonePatch): CorrectMilestone {
+  return { type: 'CorrectMilestone', ...context(), shipment_id, milestone_id, patch };
+}
+
+export function retract(shipment_id: string, milestone_id: string): RetractMilestone {
+  return { type: 'RetractMilestone', ...context(), shipment_id, milestone_id };
 }
 
 export function cancel(shipment_id: string): CancelShipment {
