@@ -7,13 +7,14 @@ type Value = Scalar | undefined;
  * Documents that a query asks for, and before and after them documents that it does not, each for one reason only: they
  * differ from the others in one field, or come before the place from which the query goes on.
  * @param count how many of each
- * @param leaving fields for whose sake there is no document that is not asked for
+ * @param leaves tells of a field for whose sake there is no document that is not asked for; of several conditions of one
+ * field, `all` for one, which of them
  */
 export function nearMisses(
   spec: CollectionSpec,
   query: Query,
   count: number,
-  leaving: readonly string[] = [],
+  leaves: (field: string, which: number) => boolean = () => false,
 ): readonly Document[] {
   const conditions = conditionsOf(query);
   const arrays = new Set(spec.indexes.map(({ arrayField }) => arrayField));
@@ -22,15 +23,23 @@ export function nearMisses(
     for (const end = made.length + many; made.length < end;) {
       const n = made.length;
       const fields = [...conditions].map(([field, those]): [string, unknown] => {
-        const one = value(those, n, field === missed ? which : undefined);
-        return [field, arrays.has(field) && one !== undefined ? [one] : one];
+        const except = field === missed ? which : undefined;
+        if (!arrays.has(field)) return [field, value(those, n, except)];
+        // Each condition of an array has an element of its own.
+        const several = those.map((one, at) => value([one], n, at === except ? 0 : undefined));
+        return [
+          field,
+          several.every((one) => one === undefined) ? undefined : several.filter((one) => one !== undefined),
+        ];
       });
       made.push({ id: `d${padded(n)}`, ...Object.fromEntries(fields.filter(([, one]) => one !== undefined)) });
     }
   };
   const makeOthers = () => {
     for (const [field, those] of conditions) {
-      if (!leaving.includes(field)) those.forEach((_, which) => make(count, field, which));
+      those.forEach((_, which) => {
+        if (!leaves(field, which)) make(count, field, which);
+      });
     }
   };
   makeOthers();
@@ -41,13 +50,19 @@ export function nearMisses(
 
 /** By field: of the filter, of the order, and that of going on. */
 function conditionsOf({ filter, sort, after }: Query): ReadonlyMap<string, readonly FilterCondition[]> {
-  const all = new Map<string, readonly FilterCondition[]>(Object.entries(filter).map(([field, one]) => [field, [one]]));
+  const all = new Map<string, readonly FilterCondition[]>(
+    Object.entries(filter).map(([field, one]) => [field, isAll(one) ? one.all : [one]]),
+  );
   sort?.fields.forEach((field, at) => {
     const from = at === 0 ? after?.[0] : undefined;
     const goesOn = from === undefined ? [] : [sort.descending === true ? { lt: from } : { gt: from }];
     all.set(field, [...(all.get(field) ?? []), ...goesOn]);
   });
   return all;
+}
+
+function isAll(condition: FilterCondition): condition is Extract<FilterCondition, { readonly all: unknown }> {
+  return typeof condition === 'object' && condition !== null && 'all' in condition;
 }
 
 /** A value for which these hold, or all but one of them; different ones for different numbers as far as there are any. */

@@ -118,7 +118,8 @@ function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: Filt
 }
 
 function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condition: FilterCondition): void {
-  sql.add(`EXISTS (SELECT 1 FROM ${quoted(array.table)} AS e WHERE `);
+  // With `+` the engine makes no join of it, which it could begin with this table.
+  sql.add(`+EXISTS (SELECT 1 FROM ${quoted(array.table)} AS e WHERE `);
   addCondition(sql, `e.${column(array.arrayField)}`, condition);
   for (const field of array.fields) {
     if (field === array.arrayField) continue;

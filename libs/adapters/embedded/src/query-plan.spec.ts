@@ -1,7 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Query } from '@tracking/ports';
 import { definition, layoutOf } from './collection-layout.ts';
-import { findSql } from './query-sql.ts';
+import { countSql, findSql } from './query-sql.ts';
+import { scanSql } from './scan-sql.ts';
+import type { Sql } from './storage-protocol.ts';
 
 const LAYOUT = layoutOf({
   name: 'things',
@@ -9,7 +11,7 @@ const LAYOUT = layoutOf({
     { name: 'by_time', fields: ['owner', 'made_at', 'id'] },
     { name: 'by_status', fields: ['owner', 'status', 'made_at', 'id'] },
     { name: 'by_code', fields: ['owner', 'code'], unique: true },
-    { name: 'by_word', fields: ['owner', 'words', 'made_at'], arrayField: 'words' },
+    { name: 'by_word', fields: ['owner', 'words', 'made_at', 'id'], arrayField: 'words' },
   ],
 });
 
@@ -35,15 +37,99 @@ const QUERIES: readonly [string, Omit<Query, 'limit'>, string][] = [
   ['an element', { filter: { owner: 'o', words: 'w' } }, 'a USING PRIMARY KEY (f_owner=? AND f_words=?)'],
 ];
 
+const POSTINGS = 'SEARCH a USING PRIMARY KEY';
+const DOCUMENT = 'SEARCH d USING INDEX sqlite_autoindex_documents:things_1 (id=?)';
+const LOOKUP = 'SEARCH e USING PRIMARY KEY (f_owner=? AND f_words=? AND f_made_at=? AND id=?)';
+const both = { all: ['w', 'v'] };
+const beginning = { gte: 'w', lt: 'x' };
+
+/** Of which kind, what it is, and all that SQLite does for it. */
+const STEPS: readonly [string, Sql, readonly string[]][] = [
+  [
+    'those with several elements, in the order of the index',
+    findSql(LAYOUT, { filter: { owner: 'o', words: both }, sort: newestFirst, limit: 50 }),
+    [`${POSTINGS} (f_owner=? AND f_words=?)`, 'CORRELATED SCALAR SUBQUERY', LOOKUP, DOCUMENT],
+  ],
+  [
+    'those of an index with several elements',
+    findSql(LAYOUT, { filter: { owner: 'o', words: both }, sort: newestFirst, limit: 50, index: 'by_time' }),
+    [
+      'SEARCH d USING INDEX index:things:by_time (f_owner=?)',
+      ...['CORRELATED SCALAR SUBQUERY', LOOKUP],
+      ...['CORRELATED SCALAR SUBQUERY', LOOKUP],
+    ],
+  ],
+  [
+    'how many have an element',
+    countSql(LAYOUT, { owner: 'o', words: 'w' }, { atMost: 9 }),
+    ['CO-ROUTINE', `${POSTINGS} (f_owner=? AND f_words=?)`, 'SCAN'],
+  ],
+  [
+    'how many are of a time',
+    countSql(LAYOUT, { owner: 'o', made_at: { gte: 'a', lt: 'b' } }, { atMost: 9, index: 'by_time' }),
+    [
+      'CO-ROUTINE',
+      'SEARCH d USING COVERING INDEX index:things:by_time (f_owner=? AND f_made_at>? AND f_made_at<?)',
+      'SCAN',
+    ],
+  ],
+  [
+    'a stretch of an index',
+    scanSql(LAYOUT, { ...stretch('by_time'), filter: { owner: 'o', note: 'n' } }),
+    ['SEARCH d USING INDEX index:things:by_time (f_owner=?)', 'CORRELATED SCALAR SUBQUERY', 'SCAN e VIRTUAL TABLE'],
+  ],
+  [
+    'the next stretch',
+    scanSql(LAYOUT, { ...stretch('by_time'), filter: { owner: 'o', words: 'w' }, after: ['2026', 'x'] }),
+    [
+      'SEARCH d USING INDEX index:things:by_time (f_owner=? AND (f_made_at,id)<(?,?))',
+      'CORRELATED SCALAR SUBQUERY',
+      LOOKUP,
+    ],
+  ],
+  [
+    'a stretch of an element’s postings',
+    scanSql(LAYOUT, { ...stretch('by_word'), filter: { owner: 'o', words: both, made_at: { gte: '2026' } } }),
+    [
+      `${POSTINGS} (f_owner=? AND f_words=? AND f_made_at>? AND f_made_at<?)`,
+      ...['CORRELATED SCALAR SUBQUERY', LOOKUP],
+      ...['CORRELATED SCALAR SUBQUERY', DOCUMENT],
+    ],
+  ],
+];
+
+function stretch(index: string) {
+  return { index, sort: newestFirst, limit: 50, visit: 500 };
+}
+
+function stepsOf({ text, values }: Sql): string[] {
+  const database = new DatabaseSync(':memory:');
+  for (const statement of definition(LAYOUT)) database.exec(statement);
+  const plan = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+  database.close();
+  return plan.map(({ detail }) => detail);
+}
+
 describe('query plans', () => {
   it.each(QUERIES)('of %s go by an index, and sort nothing', (_title, query, expected) => {
-    const database = new DatabaseSync(':memory:');
-    for (const statement of definition(LAYOUT)) database.exec(statement);
-    const { text, values } = findSql(LAYOUT, { ...query, limit: 50 });
-    const plan = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
-    database.close();
-    const steps = plan.map(({ detail }) => detail).join('\n');
+    const steps = stepsOf(findSql(LAYOUT, { ...query, limit: 50 })).join('\n');
     expect(steps).toContain(expected);
     expect(steps).not.toMatch(/SCAN [ad]\b|TEMP B-TREE/);
+  });
+
+  it.each(STEPS)('of %s are these steps, and no others', (_title, sql, expected) => {
+    const steps = stepsOf(sql);
+    expect(steps).toEqual(expected.map((step) => expect.stringContaining(step) as string));
+    expect(steps).not.toContainEqual(expect.stringMatching(/SCAN [ad]\b|TEMP B-TREE/));
+  });
+
+  it('of a word’s beginning: its postings, each document once, and only what they lead to is sorted', () => {
+    const query = { filter: { owner: 'o', words: { all: [beginning, 'v'] } }, sort: newestFirst, limit: 50 };
+    const steps = stepsOf(findSql(LAYOUT, { ...query, index: 'by_word' })).join('\n');
+    expect(steps).toContain('PRIMARY KEY (f_owner=? AND f_words>? AND f_words<?)');
+    expect(steps).toContain('USE TEMP B-TREE FOR DISTINCT');
+    expect(steps).toContain('USE TEMP B-TREE FOR ORDER BY');
+    expect(steps).toContain(LOOKUP);
+    expect(steps).toContain(DOCUMENT);
   });
 });

@@ -22,7 +22,7 @@ export function findSql(layout: CollectionLayout, { filter, sort, after, limit, 
 export function countSql(layout: CollectionLayout, filter: Filter, { atMost, index }: CountOptions = {}): Sql {
   const sql = new SqlBuilder();
   sql.add('SELECT count(*) FROM (SELECT 1');
-  addMatching(sql, layout, filter, wayOf(layout, filter, index));
+  addMatching(sql, layout, filter, { ...wayOf(layout, filter, index), isCounted: true });
   if (atMost !== undefined) sql.add(` ${LIMIT}`, atMost);
   return sql.add(')');
 }
@@ -58,6 +58,8 @@ interface Way {
   readonly repeats: boolean;
   /** Of the documents' table: which index of its own to go by, where that is said. */
   readonly hint: string;
+  /** Whether documents are not wanted: they are looked at only where the filter asks for more than postings tell. */
+  readonly isCounted?: boolean;
 }
 
 /** By the index that is asked for; else by that array of which the filter pins the most fields, unless it names the documents. */
@@ -121,20 +123,17 @@ export function split(filter: Filter, { fields, arrayField }: ArrayTable): Split
   return parts;
 }
 
-/** One row `d` for each document for which the filter holds. */
-function addMatching(
-  sql: SqlBuilder,
-  layout: CollectionLayout,
-  filter: Filter,
-  { postings, repeats, hint }: Way,
-): void {
+/** One row for each document for which the filter holds; the document itself is its `d`, unless they are only counted. */
+function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, way: Way): void {
+  const { postings, repeats, hint, isCounted = false } = way;
   if (postings === undefined) {
     sql.add(` FROM ${quoted(layout.table)} AS d${hint} WHERE `);
     return addFilter(sql, layout, filter);
   }
   // Row by row as the array's index gives them, and no further than is asked for: however many have the element.
   const { led, ofPosting, ofDocument } = split(filter, postings);
-  const documents = ` CROSS JOIN ${quoted(layout.table)} AS d ON d.id = a.id`;
+  const isEnough = isCounted && Object.keys({ ...ofDocument, ...(repeats ? ofPosting : {}) }).length === 0;
+  const documents = isEnough ? '' : ` CROSS JOIN ${quoted(layout.table)} AS d ON d.id = a.id`;
   sql.add(repeats ? ' FROM (SELECT DISTINCT a.id FROM ' : ' FROM ');
   sql.add(`${quoted(postings.table)} AS a${repeats ? '' : documents} WHERE `);
   addLed(sql, led);

@@ -1,4 +1,4 @@
-import type { Query } from '@tracking/ports';
+import type { Filter, Query } from '@tracking/ports';
 import { VisitedRows } from '../test/visited-rows.ts';
 
 const THINGS = {
@@ -62,5 +62,92 @@ describe('rows that are looked at', () => {
   ];
   it.each(visited)('are, %s', (_title, query, rows) => {
     expect(things.visit(query).rows).toBe(rows);
+  });
+
+  const lookups: readonly [string, Query, number][] = [
+    [
+      'of those that have another element too, the posting that it would be, and the document where it is',
+      { filter: { owner: 'o', words: { all: ['w7', 'all'] } }, limit: 5 },
+      3,
+    ],
+    [
+      'of those that an index leads to by another field, one posting each',
+      { filter: { owner: 'o', words: { all: ['every', 'w999'] } }, sort: newest, limit: 1, index: 'by_time' },
+      3,
+    ],
+    [
+      'of those that have the beginning of a word, its postings',
+      { filter: { owner: 'o', words: { gte: 'w99', lt: 'w9:' } }, limit: 50, index: 'by_word' },
+      2 * 11,
+    ],
+  ];
+  it.each(lookups)('are, %s', (_title, query, rows) => {
+    expect(things.visit(query).rows).toBe(rows);
+  });
+
+  it('are no more than it counts', () => {
+    expect(things.count({ owner: 'o', words: 'all' }, { atMost: 10, index: 'by_word' })).toEqual({
+      rows: 10,
+      answered: 10,
+    });
+    const all = { owner: 'o', words: { all: [{ gte: 'a', lt: 'b' }] } };
+    expect(things.count(all, { atMost: 10, index: 'by_word' })).toEqual({ rows: 10, answered: 10 });
+    expect(things.count({ owner: 'o' }, { atMost: 10, index: 'by_time' })).toEqual({ rows: 10, answered: 10 });
+    expect(things.count({ owner: 'o', words: 'w3' }, { atMost: 10 })).toEqual({ rows: 1, answered: 1 });
+  });
+
+  const scans: readonly [string, Filter, string, number][] = [
+    ['of an index, where all match', { owner: 'o' }, 'by_time', 20],
+    ['of an index, where none does', { owner: 'o', note: 'none' }, 'by_time', 20],
+    ['of a range of it', { owner: 'o', made_at: { gte: '0100', lt: '0900' } }, 'by_time', 20],
+    ['of a range that is open at one end', { owner: 'o', made_at: { gte: '0100' } }, 'by_time', 20],
+    ['of a range that is open at the other', { owner: 'o', made_at: { lt: '0900' } }, 'by_time', 20],
+    ['of an index and an element’s postings', { owner: 'o', words: 'w1' }, 'by_time', 20 + 1],
+    ['of an element’s postings, those that match being looked at', { owner: 'o', words: 'all' }, 'by_word', 20 + 20],
+    [
+      'of an element’s postings, where no document has the other',
+      { owner: 'o', words: { all: ['all', 'none'] } },
+      'by_word',
+      20,
+    ],
+    [
+      'of an element’s postings and each’s document, where it is the document that tells',
+      { owner: 'o', words: 'all', note: 'none' },
+      'by_word',
+      20 + 20,
+    ],
+  ];
+  for (const descending of [false, true]) {
+    it.each(scans)(`are, in a stretch %s, ${descending ? 'down' : 'up'}`, (_title, filter, index, most) => {
+      const scan = { filter, index, sort: { fields: ['made_at', 'id'], descending }, limit: 100, visit: 20 };
+      for (const after of [undefined, ['0500', 't500']]) {
+        const { rows } = things.scan(after === undefined ? scan : { ...scan, after });
+        // One that goes on begins with the last of the one before.
+        expect(rows).toBeLessThanOrEqual(most + (after === undefined ? 0 : 1));
+        expect(rows).toBeGreaterThanOrEqual(20);
+      }
+    });
+  }
+
+  it('are none but those before the end, where values of other kinds follow', () => {
+    const mixed = new VisitedRows(THINGS);
+    mixed.store(
+      Array.from({ length: 300 }, (_, n) => ({
+        id: `t${n}`,
+        owner: 'o',
+        made_at: n < 100 ? n : n < 200 ? `at ${n}` : null,
+      })),
+    );
+    for (const descending of [false, true]) {
+      const scan = { index: 'by_time', sort: { fields: ['made_at', 'id'], descending }, limit: 500, visit: 250 };
+      for (const made_at of [{ gte: 'at' }, { lt: 'b' }, { lte: 99 }, null]) {
+        const expected = { rows: 100, answered: 100 };
+        expect(mixed.scan({ ...scan, filter: { owner: 'o', made_at } })).toEqual(expected);
+      }
+      const after = ['at 150', 't150'];
+      const going = { ...scan, filter: { owner: 'o', made_at: { gte: 'at' } }, after };
+      expect(mixed.scan(going).rows).toBe(descending ? 51 : 50);
+    }
+    mixed.close();
   });
 });

@@ -5,7 +5,9 @@ import type {
   FilterCondition,
   Document,
   Filter,
+  IndexSpec,
   Query,
+  Scan,
 } from '@tracking/ports';
 import { nearMisses } from '@tracking/testing';
 import { SqliteCollection } from '../src/sqlite-collection.ts';
@@ -65,7 +67,7 @@ const FOR_EACH = 3;
 
 interface Watched {
   readonly spec: CollectionSpec;
-  readonly query: Query;
+  readonly query: Query | Scan;
 }
 
 declare global {
@@ -85,18 +87,46 @@ function lengthsIn(condition: FilterCondition): readonly number[] {
   return Object.values(condition as object).map((one) => (Array.isArray(one) ? one.length : 1));
 }
 
-function watch({ name, ...spec }: CollectionSpec, query: Query): void {
+function watch({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
   // Generations of a read model are of one kind.
   const collection = name.replace(/\.g\d+$/, '');
-  const { filter, sort, after } = query;
+  const { filter, sort, after, index } = query;
   const kinds = Object.entries(filter).map(([field, condition]) => `${field} ${kindOf(condition)}`);
   const order = sort === undefined ? '' : ` by ${sort.fields.join()}${sort.descending === true ? ' descending' : ''}`;
-  const title = `${collection}: ${kinds.sort().join(', ')}${order}${after === undefined ? '' : ', going on'}`;
+  const by = index === undefined ? '' : ` by ${index}${'visit' in query ? ', in stretches' : ''}`;
+  const title = `${collection}${by}: ${kinds.sort().join(', ')}${order}${after === undefined ? '' : ', going on'}`;
   if (!watched.has(title)) watched.set(title, { spec: { ...spec, name: collection }, query });
 }
 
 function kindOf(condition: FilterCondition): string {
-  return condition === null || typeof condition !== 'object' ? '=' : Object.keys(condition).sort().join();
+  if (condition === null || typeof condition !== 'object') return '=';
+  if (isAll(condition)) return `all ${condition.all.map((one) => kindOf(one)).join(' and ')}`;
+  return Object.keys(condition).sort().join();
+}
+
+function isAll(
+  condition: FilterCondition | undefined,
+): condition is Extract<FilterCondition, { readonly all: unknown }> {
+  return typeof condition === 'object' && condition !== null && 'all' in condition;
+}
+
+/**
+ * Whoever says which index to go by has counted that it leads to few, and lets the rest of the filter be looked at in each
+ * of these: it may be looked at in a document that the index leads to, in no other.
+ */
+function isBeside({ spec, query }: Watched, field: string, which: number): boolean {
+  const index = spec.indexes.find(({ name }) => name === query.index);
+  return index !== undefined && (which > 0 || !leadingFields(index, query.filter).includes(field));
+}
+
+/** Those that the filter compares with one value each, and the next: an index leads by no more. */
+function leadingFields({ fields }: IndexSpec, filter: Filter): readonly string[] {
+  const ended = fields.findIndex((field) => {
+    const condition = filter[field];
+    const first = isAll(condition) ? condition.all[0] : condition;
+    return first === undefined || (typeof first === 'object' && first !== null);
+  });
+  return ended < 0 ? fields : fields.slice(0, ended + 1);
 }
 
 /** How many values its lists have. */
@@ -108,16 +138,26 @@ function listedIn(filter: Filter): number {
 }
 
 /** What is wrong with it, if anything. */
-function fault({ spec, query }: Watched): string | undefined {
+function fault(watched: Watched): string | undefined {
+  const { spec, query } = watched;
   const { filter } = query;
+  const elements = Object.values(filter).flatMap((one) => (isAll(one) ? one.all.slice(1) : []));
+  const forEach = FOR_EACH + elements.length;
   const limit = Math.min(query.limit, PAGE);
-  const most = FOR_EACH * (limit + listedIn(filter) + 1);
+  const few = forEach * (limit + listedIn(filter) + 1);
   const visited = new VisitedRows(spec);
   try {
     const excepted = EXCEPTIONS.filter(({ collection, beside }) => collection === spec.name && beside in filter);
     const fields = excepted.flatMap((one) => one.fields);
-    visited.store(nearMisses(spec, query, 3 * most, fields));
+    const leaves = (field: string, which: number) => fields.includes(field) || isBeside(watched, field, which);
+    const count = 3 * few;
+    visited.store(nearMisses(spec, query, count, leaves));
+    if ('visit' in query) {
+      const { rows } = visited.scan({ ...query, limit: PAGE, visit: PAGE });
+      return rows <= few ? undefined : `looks at ${rows} rows for a stretch of ${PAGE}, not ${few} at most`;
+    }
     const { rows, answered } = visited.visit({ ...query, limit });
+    const most = query.index === undefined ? few : Math.max(few, (forEach - 1) * count);
     return rows <= most ? undefined : `looks at ${rows} rows for ${answered}, not ${most} at most`;
   } finally {
     visited.close();
@@ -126,7 +166,7 @@ function fault({ spec, query }: Watched): string | undefined {
 
 // Every collection that a test's engine opens is one of these.
 type Watching = Collection<Document> & { readonly layout: { readonly spec: CollectionSpec } };
-const { find, count, claim } = SqliteCollection.prototype as Collection<Document>;
+const { find, count, scan, claim } = SqliteCollection.prototype as Collection<Document>;
 Object.assign(SqliteCollection.prototype, {
   find(this: Watching, query: Query) {
     watch(this.layout.spec, query);
@@ -136,6 +176,10 @@ Object.assign(SqliteCollection.prototype, {
     const { atMost = PAGE, ...by } = options;
     watch(this.layout.spec, { filter, limit: atMost, ...by });
     return count.call(this, filter, options);
+  },
+  scan(this: Watching, query: Scan) {
+    watch(this.layout.spec, query);
+    return scan.call(this, query);
   },
   claim(this: Watching, query: Omit<Query, 'limit' | 'after'>, set: object) {
     watch(this.layout.spec, { ...query, limit: 1 });
