@@ -143,7 +143,7 @@ function fault(watched: Watched): string | undefined {
   const { filter } = query;
   const elements = Object.values(filter).flatMap((one) => (isAll(one) ? one.all.slice(1) : []));
   const forEach = FOR_EACH + elements.length;
-  const limit = Math.min(query.limit, PAGE);
+  const limit = 'visit' in query ? PAGE : Math.min(query.limit, PAGE);
   const few = forEach * (limit + listedIn(filter) + 1);
   const visited = new VisitedRows(spec);
   try {
@@ -153,7 +153,7 @@ function fault(watched: Watched): string | undefined {
     const count = 3 * few;
     visited.store(nearMisses(spec, query, count, leaves));
     if ('visit' in query) {
-      const { rows } = visited.scan({ ...query, limit: PAGE, visit: PAGE });
+      const { rows } = visited.scan({ ...query, limit, visit: limit });
       return rows <= few ? undefined : `looks at ${rows} rows for a stretch of ${PAGE}, not ${few} at most`;
     }
     const { rows, answered } = visited.visit({ ...query, limit });
