@@ -12,7 +12,7 @@ export interface Tenant {
   readonly gateways: readonly AxiosInstance[];
 }
 
-export type Role = 'viewer' | 'operator' | 'developer' | 'admin';
+export type Role = 'viewer' | 'operator' | 'feed' | 'developer' | 'admin';
 
 export async function newTenant(subject: Subject, role: Role = 'admin'): Promise<Tenant> {
   const workspace = `journey-${randomBytes(4).toString('hex')}`;

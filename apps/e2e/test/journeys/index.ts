@@ -3,6 +3,7 @@ import type { Subject } from '../subject.ts';
 import { demoJourney } from './demo.ts';
 import { eventStreamJourney } from './event-stream.ts';
 import { identityJourneys } from './identity.ts';
+import { milestoneJourneys } from './milestones.ts';
 import { operationJourneys } from './operation.ts';
 import { preconditionJourneys } from './preconditions.ts';
 import { quickStartJourney } from './quick-start.ts';
@@ -33,6 +34,7 @@ export function journeys(start: () => Promise<Subject>): void {
   quickStartJourney(subject);
   demoJourney(subject);
   shipmentJourneys(subject);
+  milestoneJourneys(subject);
   preconditionJourneys(subject);
   identityJourneys(subject);
   settingsJourney(subject);

@@ -7,6 +7,7 @@ import { SHIPMENTS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
+import { mergePatch } from '../server/json-body.ts';
 import { Command, SentBody } from '../server/request-decorators.ts';
 import { ShipmentReader } from '../shipments/shipment-reader.ts';
 import { NO_BODY } from '../validation/read-body.ts';
@@ -61,6 +62,7 @@ export class MilestoneController {
     summary: 'Correct a milestone',
     description: `A JSON merge patch: what is left out stays, null clears. What a feed sends again does not undo it. ${TAGS}`,
     body: CorrectMilestoneDto,
+    takes: mergePatch(),
     conditional: 'write',
   })
   @OfShipment()
