@@ -1,7 +1,9 @@
-import { type LegFields, MILESTONE_CATALOG, MODES, type ShipmentFields } from '@tracking/contracts';
+import { type LegFields, MODES, type ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import type { GivenOfContainer, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { A, B, C, WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
+import { type Theme, themes, within } from './theme.ts';
+import { CUSTOMS, ESTIMATED, LOCATIONS, TALKED_OF, codes } from './vocabulary.ts';
 
 /** One thing that is done to a shipment. */
 export type Step =
@@ -19,28 +21,6 @@ export interface Journey {
   readonly fields: Partial<ShipmentFields>;
   readonly steps: readonly Step[];
 }
-
-const codes = MILESTONE_CATALOG.map(({ code }) => code);
-/** That of which several rules speak, more often than the others. */
-const TALKED_OF = [
-  ...['vessel_departed', 'rail_departed', 'flight_departed', 'transshipment_departed', 'picked_up'],
-  ...['vessel_arrived', 'flight_arrived', 'rail_arrived', 'rail_unloaded', 'arrived_at_destination', 'discharged'],
-  ...['available_for_pickup', 'unavailable_for_pickup', 'gated_out', 'out_for_delivery'],
-  ...['delivered', 'cargo_stripped', 'empty_returned', 'booking_confirmed', 'booking_cancelled', 'customs_hold'],
-];
-const CUSTOMS = [
-  'customs_hold',
-  'customs_inspection',
-  'export_customs_cleared',
-  'import_customs_cleared',
-  'delivery_attempted',
-];
-const ESTIMATED = [
-  ...['vessel_arrived', 'flight_arrived', 'arrived_at_destination', 'rail_arrived', 'rail_unloaded', 'delivered'],
-  ...['vessel_departed', 'rail_departed', 'flight_departed', 'transshipment_departed', 'picked_up'],
-];
-/** Ports of the routes, others of the same country and of another, an airport, free text, nothing. */
-const LOCATIONS = [null, null, null, 'CNSHA', 'SGSIN', 'USLAX', 'USLAX', 'USCHI', 'DEHAM', 'FRA', 'LAX', 'Pier 400'];
 
 const leg = (fields: Partial<LegFields>): LegFields => ({
   mode: null,
@@ -67,15 +47,18 @@ const LEGS: readonly (readonly LegFields[])[] = [
   [leg({ vessel: 'EVER GIVEN' }), leg({ mode: 'road', origin_port: 'USLAX' })],
 ];
 
-const timeOf = fc.integer({ min: 1, max: 12 }).map((number) => day(number));
+/** An hour later at times: what is told of days must not go by the day. */
+const timeOf = fc
+  .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(12, 12, 12, 13))
+  .map(([number, hour]) => day(number, hour));
 const timeOrNone = fc.option(timeOf, { nil: null, freq: 3 });
 const containersOf = fc.constantFrom([], [], [A], [A], [A, B], [A, B], [B, A], [A, B, C], [C], [A, WRONG_DIGIT]);
 
 const FIELDS = {
-  mode: fc.constantFrom(...MODES, 'ocean' as const, null),
+  mode: fc.constantFrom(...MODES, 'ocean' as const, 'ocean' as const, 'road' as const, null),
   load_type: fc.constantFrom('fcl' as const, 'lcl' as const, null),
   origin_port: fc.constantFrom('CNSHA', 'SGSIN', null),
-  destination_port: fc.constantFrom('USLAX', 'USLAX', 'USCHI', 'DEHAM', null),
+  destination_port: fc.constantFrom('USLAX', 'USLAX', 'USLAX', 'USCHI', 'DEHAM', 'CNSHA', null),
   container_numbers: containersOf,
   legs: fc.constantFrom(...LEGS),
   etd: timeOrNone,
@@ -102,7 +85,7 @@ const milestoneOf = (
     })
     .map((fields) => milestoneInput(fields));
 
-const actual = fc.oneof(
+export const actual = fc.oneof(
   { weight: 3, arbitrary: milestoneOf(TALKED_OF, ['actual']) },
   { weight: 1, arbitrary: milestoneOf(codes, ['actual']) },
   { weight: 1, arbitrary: milestoneOf(CUSTOMS, ['actual']) },
@@ -183,58 +166,24 @@ const step = fc.oneof(
   { weight: 1, arbitrary: cancellation },
 );
 
-const fieldsOfShipment = fc
+export const fieldsOfShipment = fc
   .record(FIELDS, { requiredKeys: ['mode'] })
   .map((fields) => ({ ...fields, external_id: 'PO-1' }));
 
-export const journeys: fc.Arbitrary<Journey> = fc.record({
-  fields: fieldsOfShipment,
-  steps: fc.array(step, { maxLength: 24, size: 'max' }),
-});
-
-/** What is posted or retracted in one order of arrival. */
-type Arrival = { readonly kind: 'post' | 'retract'; readonly milestone: MilestoneInput };
-export interface Arrivals {
-  readonly fields: Partial<ShipmentFields>;
-  /** As they happened. */
-  readonly inOrder: readonly Arrival[];
-  /** The same in another order, and others that are retracted again. */
-  readonly inDisorder: readonly Arrival[];
+function narrowed(theme: Theme, step: Step): Step {
+  if (step.kind === 'post') return { ...step, milestone: within(theme, step.milestone) };
+  if (step.kind === 'repeat') return { ...step, but: within(theme, step.but) };
+  if (step.kind === 'correct') return { ...step, patch: within(theme, step.patch) };
+  return step;
 }
 
-/**
- * Milestones that tell different things. None cancels: what a cancellation finds, and what comes after it, is told by the order
- * in which they come. None has an `external_id`, under which it would correct another.
- */
-const different = fc.uniqueArray(
-  fc.record({
-    milestone: actual
-      .filter(({ code }) => code !== 'booking_cancelled')
-      .map((milestone) => ({ ...milestone, external_id: null })),
-    stays: fc.boolean(),
-    place: fc.nat(99),
-    stands: fc.nat(50),
-  }),
-  {
-    selector: ({ milestone: { note: _, ...statement } }) => JSON.stringify(statement),
-    maxLength: 14,
-    size: 'max',
-  },
-);
-
-export const arrivals: fc.Arbitrary<Arrivals> = fc
-  .record({ fields: fieldsOfShipment, milestones: different })
-  .map(({ fields, milestones }) => {
-    const staying = milestones.filter(({ stays }) => stays).map(({ milestone }) => milestone);
-    const disorder = milestones.flatMap(({ milestone, stays, place, stands }) => [
-      { place, arrival: { kind: 'post' as const, milestone } },
-      ...(stays ? [] : [{ place: place + stands, arrival: { kind: 'retract' as const, milestone } }]),
-    ]);
-    return {
-      fields,
-      inOrder: staying
-        .toSorted((a, b) => (a.occurred_at < b.occurred_at ? -1 : 1))
-        .map((milestone) => ({ kind: 'post', milestone })),
-      inDisorder: disorder.toSorted((a, b) => a.place - b.place).map(({ arrival }) => arrival),
-    };
-  });
+export const journeys: fc.Arbitrary<Journey> = fc
+  .record({
+    fields: fieldsOfShipment,
+    steps: fc.array(step, { maxLength: 24, size: 'max' }),
+    about: fc.option(themes, { freq: 4 }),
+  })
+  .map(({ fields, steps, about }) => ({
+    fields,
+    steps: about === null ? steps : steps.map((each) => narrowed(about, each)),
+  }));

@@ -3,7 +3,8 @@ import { type ShipmentState, fold, toShipmentEvent } from '../../src/index.ts';
 import type { Scenario } from '../scenario.ts';
 import { checkAnnouncements } from './announced.ts';
 import { answerOf } from './answer.ts';
-import { arrivals, journeys } from './journeys.ts';
+import { arrivals } from './arrivals.ts';
+import { journeys } from './journeys.ts';
 import { answered, arriving, outcomeOf, walk } from './walk.ts';
 
 /** Every field of the resource but `url`, which only an edge knows; of a container, of a leg. */

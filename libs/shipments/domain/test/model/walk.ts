@@ -1,7 +1,8 @@
 import { DomainError, type Milestone, type ShipmentRecord } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
 import { Scenario } from '../scenario.ts';
-import type { Arrivals, Journey, Step } from './journeys.ts';
+import type { Arrivals } from './arrivals.ts';
+import type { Journey, Step } from './journeys.ts';
 import type { Expected } from './milestones.ts';
 import { Model } from './model.ts';
 

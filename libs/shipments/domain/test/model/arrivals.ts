@@ -1,0 +1,51 @@
+import type { ShipmentFields } from '@tracking/contracts';
+import * as fc from 'fast-check';
+import type { MilestoneInput } from '../../src/index.ts';
+import { actual, fieldsOfShipment } from './journeys.ts';
+
+/** What is posted or retracted in one order of arrival. */
+type Arrival = { readonly kind: 'post' | 'retract'; readonly milestone: MilestoneInput };
+export interface Arrivals {
+  readonly fields: Partial<ShipmentFields>;
+  /** As they happened. */
+  readonly inOrder: readonly Arrival[];
+  /** The same in another order, and others that are retracted again. */
+  readonly inDisorder: readonly Arrival[];
+}
+
+/**
+ * Milestones that tell different things. None cancels: what a cancellation finds, and what comes after it, is told by the order
+ * in which they come. None has an `external_id`, under which it would correct another.
+ */
+const different = fc.uniqueArray(
+  fc.record({
+    milestone: actual
+      .filter(({ code }) => code !== 'booking_cancelled')
+      .map((milestone) => ({ ...milestone, external_id: null })),
+    stays: fc.boolean(),
+    place: fc.nat(99),
+    stands: fc.nat(50),
+  }),
+  {
+    selector: ({ milestone: { note: _, ...statement } }) => JSON.stringify(statement),
+    maxLength: 14,
+    size: 'max',
+  },
+);
+
+export const arrivals: fc.Arbitrary<Arrivals> = fc
+  .record({ fields: fieldsOfShipment, milestones: different })
+  .map(({ fields, milestones }) => {
+    const staying = milestones.filter(({ stays }) => stays).map(({ milestone }) => milestone);
+    const disorder = milestones.flatMap(({ milestone, stays, place, stands }) => [
+      { place, arrival: { kind: 'post' as const, milestone } },
+      ...(stays ? [] : [{ place: place + stands, arrival: { kind: 'retract' as const, milestone } }]),
+    ]);
+    return {
+      fields,
+      inOrder: staying
+        .toSorted((a, b) => (a.occurred_at < b.occurred_at ? -1 : 1))
+        .map((milestone) => ({ kind: 'post', milestone })),
+      inDisorder: disorder.toSorted((a, b) => a.place - b.place).map(({ arrival }) => arrival),
+    };
+  });

@@ -1,0 +1,50 @@
+import * as fc from 'fast-check';
+import type { MilestoneInput } from '../../src/index.ts';
+import { day } from '../scenario.ts';
+import { ARRIVALS, CUSTOMS, DEPARTURES, ENDS, ESTIMATED, LOCATIONS, PICK_UPS, TALKED_OF, codes } from './vocabulary.ts';
+
+/** What a journey is about: few codes, places and days, so that its milestones have to do with each other. */
+export interface Theme {
+  readonly actual: readonly string[];
+  readonly estimated: readonly string[];
+  readonly locations: readonly (string | null)[];
+  readonly days: number;
+  /** Whether all that is posted is an estimate. */
+  readonly plans: boolean;
+  /** Whether milestones name containers. */
+  readonly containers: boolean;
+}
+const someOf = <T>(values: readonly T[], maxLength: number) =>
+  fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength, size: 'max' });
+export const themes: fc.Arbitrary<Theme> = fc.record({
+  actual: fc.oneof(
+    someOf([...TALKED_OF, ...CUSTOMS], 5),
+    ...[DEPARTURES, ARRIVALS, PICK_UPS, ENDS, CUSTOMS].map((family) => someOf([...family, ...DEPARTURES], 4)),
+  ),
+  estimated: someOf(ESTIMATED, 2),
+  locations: someOf(LOCATIONS, 3),
+  days: fc.integer({ min: 2, max: 12 }),
+  plans: fc.constantFrom(false, false, true),
+  containers: fc.boolean(),
+});
+
+/** The same milestone within the theme; what it does not say stays unsaid. */
+export function within<T extends Partial<MilestoneInput>>(theme: Theme, milestone: T): T {
+  const { code, location, occurred_at, container_number } = milestone;
+  const classifier = milestone.classifier !== undefined && theme.plans ? 'estimated' : milestone.classifier;
+  const names = classifier === 'actual' || (classifier === undefined && !theme.plans) ? theme.actual : theme.estimated;
+  const pick = <V>(values: readonly V[], of: number): V => values[of % values.length] as V;
+  return {
+    ...milestone,
+    ...(classifier !== undefined && { classifier }),
+    ...(container_number !== undefined && { container_number: theme.containers ? container_number : null }),
+    ...(code !== undefined && { code: pick(names, codes.indexOf(code)) }),
+    ...(location !== undefined && { location: pick(theme.locations, LOCATIONS.indexOf(location)) }),
+    ...(occurred_at !== undefined && { occurred_at: sooner(occurred_at, theme.days) }),
+  };
+}
+
+function sooner(time: string, days: number): string {
+  const date = new Date(time);
+  return day(1 + (date.getUTCDate() % days), date.getUTCHours());
+}
