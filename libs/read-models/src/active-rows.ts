@@ -4,7 +4,7 @@ import type { Collection, Position } from '@tracking/ports';
 import type { CheckpointDocument, Partition } from '@tracking/subscriptions';
 import type { CheckpointPoller } from './checkpoint-poller.ts';
 import type { Collections } from './collections.ts';
-import type { Generations, GenerationsDocument } from './generations.ts';
+import { type Generations, type GenerationsDocument, versionOf } from './generations.ts';
 import { ProjectionProgress } from './projection-progress.ts';
 import { rowsOf } from './read-model.ts';
 import type { ReadModel, ReadModelRow } from './read-model.ts';
@@ -30,6 +30,7 @@ export class ActiveRows<R extends ReadModelRow> {
   readonly progress: ProjectionProgress;
   private refreshing: Promise<GenerationsDocument> | undefined;
   private refreshedAt = 0;
+  private pointer: GenerationsDocument | undefined;
 
   constructor(
     readonly model: ReadModel<R>,
@@ -50,6 +51,13 @@ export class ActiveRows<R extends ReadModelRow> {
     const { generation } = this.progress;
     if (generation === undefined) throw new Unavailable('read models', 'no generation is known yet');
     return this.parts.collections.open<R>(rowsOf(this.model, generation));
+  }
+
+  /** Whether the rows to query are still those of an earlier version of the read model, until they are made anew. */
+  get areFormer(): boolean {
+    const { generation } = this.progress;
+    if (this.pointer === undefined || generation === undefined) return false;
+    return versionOf(this.pointer, generation) < this.model.version;
   }
 
   /** Rows from before are over their retention, whether or not they are still there; undefined where there is none. */
@@ -100,6 +108,7 @@ export class ActiveRows<R extends ReadModelRow> {
   private async read(): Promise<GenerationsDocument> {
     const pointer = await this.parts.generations.of(this.model);
     this.refreshedAt = Date.now();
+    this.pointer = pointer;
     await this.progress.pointTo(pointer.active, pointer.retiring);
     return pointer;
   }

@@ -14,6 +14,8 @@ export interface GenerationsDocument extends Document {
   readonly retiring: number | null;
   /** Version of the read model that the newest of these generations is made by. */
   readonly model_version: number;
+  /** Version of the read model that each of them is made by, where that is not `model_version`. */
+  readonly made_by?: Readonly<Record<string, number>>;
   /** Grows with every change, which is refused where it is not the one that was read. */
   readonly version: number;
 }
@@ -88,12 +90,21 @@ export class Generations {
 
   private async change(now: GenerationsDocument, change: Partial<GenerationsDocument>): Promise<boolean> {
     const pointers = await this.pointers();
-    return pointers.replace({ ...now, ...change, version: now.version + 1 }, { version: now.version });
+    const after = { ...now, ...change, version: now.version + 1 };
+    const living = [after.active, after.retiring].filter((generation) => generation !== null);
+    const former = living.filter((generation) => versionOf(now, generation) !== after.model_version);
+    const made_by = Object.fromEntries(former.map((generation) => [generation, versionOf(now, generation)]));
+    return pointers.replace({ ...after, made_by }, { version: now.version });
   }
 
   private pointers(): Promise<Collection<GenerationsDocument>> {
     return this.collections.open(POINTERS);
   }
+}
+
+/** Version of the read model that makes a living generation. */
+export function versionOf({ made_by, model_version }: GenerationsDocument, generation: number): number {
+  return made_by?.[generation] ?? model_version;
 }
 
 /** The generation that `model_version` is about. */

@@ -196,7 +196,7 @@ export async function readThrough(
   bounds?: ListBounds,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {
-  const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never) }, bounds);
+  const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never), areFormer: false }, bounds);
   const ids: string[] = [];
   for (let after: SortValues | undefined; ;) {
     const { items, next } = await queries.list(ACME, { ...query, after });

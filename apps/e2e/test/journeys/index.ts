@@ -9,6 +9,7 @@ import { preconditionJourneys } from './preconditions.ts';
 import { quickStartJourney } from './quick-start.ts';
 import { sessionJourneys } from './sessions.ts';
 import { settingsJourney } from './settings.ts';
+import { shipmentListJourneys } from './shipment-lists.ts';
 import { shipmentJourneys } from './shipments.ts';
 import { transferJourney } from './transfer.ts';
 import { userJourneys } from './users.ts';
@@ -35,6 +36,7 @@ export function journeys(start: () => Promise<Subject>): void {
   demoJourney(subject);
   shipmentJourneys(subject);
   milestoneJourneys(subject);
+  shipmentListJourneys(subject);
   preconditionJourneys(subject);
   identityJourneys(subject);
   settingsJourney(subject);

@@ -29,12 +29,6 @@ interface Exception {
 }
 const EXCEPTIONS: readonly Exception[] = [
   {
-    collection: 'shipments',
-    fields: ['status', 'created_at', 'updated_at', 'eta'],
-    beside: 'terms',
-    why: 'it was counted before that the term leads to few',
-  },
-  {
     collection: 'milestones',
     fields: ['workspace_id', 'environment', 'classifier', 'container_number', 'superseded', 'retracted'],
     beside: 'shipment_id',

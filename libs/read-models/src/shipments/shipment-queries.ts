@@ -4,6 +4,7 @@ import type { Filter, Position } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage } from '../read-model.ts';
 import { inScope } from '../scope.ts';
+import { formerPage, madeAnew } from './former-rows.ts';
 import { conditionsOf } from './list-conditions.ts';
 import { pageOf } from './list-pages.ts';
 import { LIST_BOUNDS, planOf } from './list-plan.ts';
@@ -34,7 +35,7 @@ const DUPLICATES_AT_MOST = 5;
 /** Shipments as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
 export class ShipmentQueries {
   constructor(
-    private readonly active: Pick<ActiveRows<ShipmentRow>, 'rows'>,
+    private readonly active: Pick<ActiveRows<ShipmentRow>, 'rows' | 'areFormer'>,
     private readonly bounds = LIST_BOUNDS,
   ) {}
 
@@ -60,6 +61,7 @@ export class ShipmentQueries {
     const conditions = conditionsOf(query.filter);
     if (conditions.statuses?.length === 0) return { items: [], next: undefined };
     const listed = { rows, scope: inScope(scope), bounds: this.bounds };
+    if (this.active.areFormer) return formerPage(listed, conditions, { ...query, order });
     const plan = await planOf(listed, conditions, order);
     const { rows: found, next } = await pageOf(listed, plan, order, query);
     return { items: found.map(({ record }) => record), next };
@@ -105,6 +107,7 @@ export class ShipmentQueries {
     atMost: number,
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     const rows = await this.active.rows();
+    if (this.active.areFormer) throw madeAnew();
     const ids = new Map<string, string[]>();
     const of = (value: string) => ids.get(value) ?? [];
     const found = (those: readonly string[], all: readonly ShipmentRow[]) => {

@@ -1,0 +1,164 @@
+import type { ShipmentRecord } from '@tracking/contracts';
+import { ORDERS, day, inOrder, isAskedFor, listedRecord, numbersFrom } from '../../test/listed-shipments.ts';
+import { ACME, token } from '../../test/shipment-events.ts';
+import { World, caughtUp, expectEqualToRebuild, rebuilt, until } from '../../test/world.ts';
+import type { SortValues } from '../read-model.ts';
+import type { ReadModels } from '../read-models.ts';
+import type { ShipmentListFilter, ShipmentOrder } from './list-query.ts';
+
+const FILTERS: readonly ShipmentListFilter[] = [
+  {},
+  { status: ['in_transit', 'arrived'] },
+  { active: true },
+  { words: ['ma'] },
+  { active: true, carrier_scac: 'MAEU' },
+  { eta_from: day(105) },
+];
+
+/** Shipments as they are written, so that what a list has to hold is known without one. */
+class Shipments {
+  readonly records = new Map<number, ShipmentRecord>();
+  /** Those written since somebody began to look. */
+  readonly touched = new Set<string>();
+  private minute = 0;
+
+  constructor(
+    private readonly world: World,
+    readonly random: () => number,
+  ) {}
+
+  async create(): Promise<void> {
+    const n = this.records.size;
+    const record = { ...listedRecord(n, this.random), version: 1 };
+    this.records.set(n, record);
+    this.touched.add(record.id);
+    // What lists go by is the time of the event.
+    await this.world.writer.create(n, record);
+  }
+
+  async change(): Promise<void> {
+    const n = Math.floor(this.random() * this.records.size);
+    const { id } = this.records.get(n) as ShipmentRecord;
+    const { status, eta, carrier_scac, references } = listedRecord(n, this.random);
+    this.touched.add(id);
+    this.minute += 1;
+    await this.world.writer.change(n, { status, eta, carrier_scac, references });
+    this.records.set(n, { ...(this.records.get(n) as ShipmentRecord), status, eta, carrier_scac, references });
+  }
+}
+
+describe('pages of lists, while shipments are written', () => {
+  let world: World;
+  let models: ReadModels;
+  let shipments: Shipments;
+  beforeEach(async () => {
+    world = await World.open();
+    models = await world.start({ graceMs: 100 });
+    await models.ready;
+    shipments = new Shipments(world, numbersFrom(7));
+  });
+  afterEach(() => world.close());
+
+  async function stored(): Promise<readonly ShipmentRecord[]> {
+    await caughtUp(models);
+    const all = await Promise.all(
+      [...shipments.records.values()].map(({ id }) => models.queries.shipments.get(ACME, id)),
+    );
+    return all.flatMap((found) => (found === undefined ? [] : [found.record]));
+  }
+
+  it('neither skip nor repeat one that does not change, whatever becomes of the others', async () => {
+    for (let n = 0; n < 60; n += 1) await shipments.create();
+    for (const filter of FILTERS) {
+      for (const order of ORDERS) await readWhileWritten(filter, order);
+    }
+    await expectEqualToRebuild(models);
+  });
+
+  async function readWhileWritten(filter: ShipmentListFilter, order: ShipmentOrder): Promise<void> {
+    const before = await stored();
+    shipments.touched.clear();
+    const seen: string[] = [];
+    for (let after: SortValues | undefined; ;) {
+      const limit = 1 + Math.floor(shipments.random() * 7);
+      const { items, next } = await models.queries.shipments.list(ACME, { filter, order, limit, after });
+      seen.push(...items.map(({ id }) => id));
+      if (next === undefined) break;
+      after = next;
+      // Not for ever: an ascending list of the last changed goes on while something changes.
+      for (let write = 0; write < 2 && shipments.touched.size < 25; write += 1) {
+        await (shipments.random() < 0.2 ? shipments.create() : shipments.change());
+      }
+      if (shipments.random() < 0.5) await caughtUp(models);
+    }
+    const untouched = (ids: readonly string[]) => ids.filter((id) => !shipments.touched.has(id));
+    const asked = inOrder(
+      before.filter((record) => isAskedFor(record, filter)),
+      order,
+    );
+    expect(untouched(seen)).toEqual(untouched(asked.map(({ id }) => id)));
+  }
+
+  it('go on after a rebuild, and on another replica', async () => {
+    for (let n = 0; n < 40; n += 1) await shipments.create();
+    const other = await world.start({ project: false, graceMs: 100 });
+    await caughtUp(models);
+    for (const order of ORDERS) {
+      const list = (of: ReadModels, after?: SortValues) =>
+        of.queries.shipments.list(ACME, { filter: { words: ['t'] }, order, limit: 9, after });
+      const first = await list(models);
+      await rebuilt(models, 'shipments');
+      const here = await list(models, first.next);
+      const there = await list(other, first.next);
+      expect(there).toEqual(here);
+      const all = inOrder(
+        [...(await stored())].filter((record) => isAskedFor(record, { words: ['t'] })),
+        order,
+      );
+      expect([...first.items, ...here.items].map(({ id }) => id)).toEqual(all.slice(0, 18).map(({ id }) => id));
+    }
+  });
+
+  it('are right all the while a rebuild runs beside writes', async () => {
+    for (let n = 0; n < 150; n += 1) await shipments.create();
+    await caughtUp(models);
+    const steady = (await stored()).filter(({ id }) => Number(id.at(-1)?.charCodeAt(0)) % 2 === 0);
+    const ids = new Set(steady.map(({ id }) => id));
+    const { generation } = await models.rebuild('shipments');
+    let isRebuilt = false;
+    let lists = 0;
+    const writing = (async () => {
+      for (let n = 1_000; !isRebuilt; n += 1) {
+        await world.writer.create(n, { ...listedRecord(n, shipments.random), version: 1 });
+        await world.writer.change(n, { status: 'delivered' });
+      }
+    })();
+    const reading = (async () => {
+      do {
+        const filter = FILTERS[lists % FILTERS.length] as ShipmentListFilter;
+        const order = ORDERS[lists % ORDERS.length] as ShipmentOrder;
+        const seen: string[] = [];
+        for (let after: SortValues | undefined; ;) {
+          const { items, next } = await models.queries.shipments.list(ACME, { filter, order, limit: 50, after });
+          seen.push(...items.map(({ id }) => id));
+          if (next === undefined || seen.length > 2_000) break;
+          after = next;
+        }
+        const asked = inOrder(
+          steady.filter((record) => isAskedFor(record, filter)),
+          order,
+        );
+        expect(seen.filter((id) => ids.has(id))).toEqual(asked.map(({ id }) => id));
+        lists += 1;
+      } while (!isRebuilt || lists < 12);
+    })();
+    await until(async () =>
+      (await models.list()).some((each) => each.name === 'shipments' && each.generation === generation),
+    );
+    isRebuilt = true;
+    await Promise.all([writing, reading]);
+    expect(lists).toBeGreaterThanOrEqual(12);
+    await expectEqualToRebuild(models);
+    expect(await models.queries.shipments.get(ACME, `shp_${token(1_000)}`)).toBeDefined();
+  });
+});
