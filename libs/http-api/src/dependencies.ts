@@ -19,6 +19,7 @@ export const WORKSPACE_SETTINGS = Symbol('settings of workspaces');
 export const EVENTS = Symbol('events');
 export const HEAD = Symbol('head of the event store');
 export const PLACES = Symbol('places');
+export const CLOCK = Symbol('clock');
 export const LOGGER = Symbol('logger');
 export const HEALTH = Symbol('health');
 export const SETTINGS = Symbol('settings');

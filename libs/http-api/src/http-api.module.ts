@@ -28,8 +28,10 @@ import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { Admission } from './server/admission.ts';
 import { Observation } from './server/observation.ts';
 import { Sealer } from './server/seal.ts';
+import { ActorNames } from './shipments/actor-names.ts';
 import { CancellationController } from './shipments/cancellation.controller.ts';
 import { ShipmentChangesController } from './shipments/changes.controller.ts';
+import { HistoryController } from './shipments/history.controller.ts';
 import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
 import { ShipmentReader } from './shipments/shipment-reader.ts';
 import { ShipmentWrites } from './shipments/shipment-writes.ts';
@@ -63,6 +65,7 @@ export class HttpApiModule {
         ShipmentsController,
         ShipmentChangesController,
         CancellationController,
+        HistoryController,
         MilestonesController,
         MilestoneController,
         MilestoneCodesController,
@@ -93,6 +96,7 @@ export class HttpApiModule {
         { provide: tokens.EVENTS, useValue: dependencies.events },
         { provide: tokens.HEAD, useValue: dependencies.head },
         { provide: tokens.PLACES, useValue: dependencies.places },
+        { provide: tokens.CLOCK, useValue: dependencies.clock },
         { provide: tokens.LOGGER, useValue: dependencies.logger },
         { provide: tokens.HEALTH, useValue: dependencies.health },
         { provide: tokens.SETTINGS, useValue: settings },
@@ -103,6 +107,7 @@ export class HttpApiModule {
         { provide: ReadYourWrites, useValue: readYourWrites },
         { provide: Cursors, useValue: new Cursors(sealer) },
         ShipmentReader,
+        ActorNames,
         ShipmentWrites,
         MilestoneWrites,
         PossibleDuplicates,

@@ -4,6 +4,7 @@ import type { Clock, DocumentStore, Logger } from '@tracking/ports';
 import { ApiKeys } from './api-keys.ts';
 import type { ApiKeyDocument } from './api-key-document.ts';
 import { AuditLog } from './audit-log.ts';
+import type { NamesOf } from './audit-log.ts';
 import { credentialsHolder } from './credentials-holder.ts';
 import { FirstAdmin } from './first-admin.ts';
 import { KeyAuthentication } from './key-authentication.ts';
@@ -41,6 +42,7 @@ export interface IdentityOptions {
 type IdentityParts = Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'userPasswords'> &
   Pick<Identity, 'links' | 'firstAdmin' | 'sessions' | 'auditLog'> & {
     readonly userStore: UserStore;
+    readonly namesOf: NamesOf;
     readonly keyAuthentication: KeyAuthentication;
     readonly sessionAuthentication: SessionAuthentication;
     readonly signIn: SignIn;
@@ -87,11 +89,12 @@ export class Identity {
     const workspaces = await Workspaces.open(documentStore, clock, randomBytes);
     const serviceAccounts = await ServiceAccounts.open(documentStore, forgetOwner);
     const userStore = await UserStore.open(documentStore, ({ id }) => forgetOwner(id));
-    const auditLog = await AuditLog.open(documentStore, async (actors) => {
+    const namesOf: NamesOf = async (actors) => {
       const ids = [...new Set(actors.map(({ id }) => id))];
       const known = await Promise.all([userStore.documents.getMany(ids), serviceAccounts.getMany(ids)]);
       return new Map(known.flat().map(({ id, name }) => [id, name]));
-    });
+    };
+    const auditLog = await AuditLog.open(documentStore, namesOf);
     const workspace_id = idFor('wsp', DEFAULT_WORKSPACE);
     const firstAdmin = await FirstAdmin.open(documentStore, userStore, {
       passwords,
@@ -125,6 +128,7 @@ export class Identity {
       firstAdmin,
       sessions,
       auditLog,
+      namesOf,
       userStore,
       keyAuthentication,
       sessionAuthentication,
@@ -160,6 +164,11 @@ export class Identity {
     const { workspaces, serviceAccounts: accounts, keys, sessions, userStore } = this.#parts;
     const parts = { workspaces, accounts, sessions, keys: keys.documents, users: userStore.documents };
     return credentialsHolder(parts, principal);
+  }
+
+  /** What users and service accounts are called now, deactivated ones too. @throws Unavailable */
+  get namesOf(): NamesOf {
+    return this.#parts.namesOf;
   }
 
   /** Lets writes under way finish; before the document store is closed. */

@@ -1,6 +1,7 @@
 import { CLASSIFIERS } from '@tracking/contracts';
 import { PageDto } from '../paging/page.dto.ts';
-import { Flag, QueryText, SomeOf } from '../validation/fields.ts';
+import { AS_OF } from '../shipments/as-of.ts';
+import { Flag, QueryText, QueryTime, SomeOf } from '../validation/fields.ts';
 
 export class ListMilestonesDto extends PageDto {
   @SomeOf([...CLASSIFIERS, 'all'], {
@@ -17,4 +18,7 @@ export class ListMilestonesDto extends PageDto {
 
   @Flag({ description: 'Also milestones taken back.' })
   include_retracted?: string;
+
+  @QueryTime(AS_OF)
+  as_of?: string;
 }

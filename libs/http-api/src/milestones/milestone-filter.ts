@@ -1,11 +1,14 @@
 import { CLASSIFIERS } from '@tracking/contracts';
-import type { Places } from '@tracking/contracts';
+import type { Places, Timestamp } from '@tracking/contracts';
 import type { MilestoneListQuery } from '@tracking/read-models';
 import { checkShipmentFields } from '@tracking/shipments';
 import { invalidRequest } from '../errors/request-error.ts';
 import type { ListMilestonesDto } from './list-milestones.dto.ts';
 
-export type MilestoneFilter = Omit<MilestoneListQuery, 'limit' | 'after'>;
+export interface MilestoneFilter extends Omit<MilestoneListQuery, 'limit' | 'after'> {
+  /** As they were recorded then; as they are now where undefined. */
+  readonly as_of?: Timestamp | undefined;
+}
 
 /** Which milestones a query asks for: the actual ones that count, unless it says otherwise. */
 export function milestoneFilter(query: ListMilestonesDto, places: Places): MilestoneFilter {

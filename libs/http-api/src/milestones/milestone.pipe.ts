@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import type { Places } from '@tracking/contracts';
-import { PLACES } from '../dependencies.ts';
+import type { Clock } from '@tracking/ports';
+import { CLOCK, PLACES } from '../dependencies.ts';
 import type { Sent } from '../server/request-decorators.ts';
 import type { ListMilestonesDto } from './list-milestones.dto.ts';
+import { pastTime } from '../shipments/as-of.ts';
 import { milestoneFilter } from './milestone-filter.ts';
 import type { MilestoneFilter } from './milestone-filter.ts';
 import { readMilestone } from './read-milestone.ts';
@@ -31,9 +33,12 @@ export class MilestonePatchPipe implements PipeTransform<Sent, ReadMilestonePatc
 
 @Injectable()
 export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, MilestoneFilter> {
-  constructor(@Inject(PLACES) private readonly places: Places) {}
+  constructor(
+    @Inject(PLACES) private readonly places: Places,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
   transform(query: ListMilestonesDto): MilestoneFilter {
-    return milestoneFilter(query, this.places);
+    return { ...milestoneFilter(query, this.places), as_of: pastTime(query.as_of, this.clock()) };
   }
 }

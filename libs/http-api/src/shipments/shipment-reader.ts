@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Milestone, Shipment, ShipmentRecord } from '@tracking/contracts';
+import type { Milestone, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
 import type { MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
 import { type FoundShipment, parseShipmentId, shipmentResource } from '@tracking/shipments';
 import type { FastifyRequest } from 'fastify';
@@ -9,6 +9,11 @@ import { notFound } from '../errors/request-error.ts';
 import type { PageContent } from '../paging/page.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { scopeOf } from '../server/request.ts';
+
+interface MilestonesQuery extends MilestoneListQuery {
+  /** As they were recorded then; as they are now where undefined. */
+  readonly as_of?: Timestamp | undefined;
+}
 
 /** Shipments and their milestones, never older than what the request expects: from the read models, or else from the stream. */
 @Injectable()
@@ -39,6 +44,16 @@ export class ShipmentReader {
     return stored;
   }
 
+  /** As it was recorded then. @throws RequestError `not_found`, also before it was created */
+  async getAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
+    this.readYourWrites.expected(request);
+    const shipment_id = parseShipmentId(shipmentId);
+    if (shipment_id === undefined) throw notFound('shipment');
+    const record = await this.shipments.getShipmentAt({ ...scopeOf(request), shipment_id, as_of });
+    if (!record) throw notFound('shipment');
+    return record;
+  }
+
   /** @throws RequestError `read_model_behind` */
   async list(request: FastifyRequest, query: ShipmentListQuery): Promise<PageContent<Shipment>> {
     await this.readYourWrites.waitFor('shipments', request);
@@ -50,8 +65,9 @@ export class ShipmentReader {
   async milestones(
     request: FastifyRequest,
     shipmentId: string,
-    query: MilestoneListQuery,
+    { as_of, ...query }: MilestonesQuery,
   ): Promise<PageContent<Milestone>> {
+    if (as_of !== undefined) return this.milestonesAt(request, shipmentId, { ...query, as_of });
     const { id } = await this.get(request, shipmentId);
     await this.readYourWrites.waitFor('milestones', request);
     return this.readModels.queries.milestones.list(scopeOf(request), id, query);
@@ -71,6 +87,20 @@ export class ShipmentReader {
     const milestone = await this.readModels.queries.milestones.get(scopeOf(request), record.id, milestoneId);
     if (milestone === undefined) throw notFound('milestone');
     return { milestone, shipment_version: record.version };
+  }
+
+  private async milestonesAt(
+    request: FastifyRequest,
+    shipmentId: string,
+    query: MilestoneListQuery & { readonly as_of: Timestamp },
+  ): Promise<PageContent<Milestone>> {
+    this.readYourWrites.expected(request);
+    const shipment_id = parseShipmentId(shipmentId);
+    if (shipment_id === undefined) throw notFound('shipment');
+    const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));
+    const found = await this.shipments.listMilestonesAt({ ...scopeOf(request), shipment_id, ...query, after });
+    if (!found) throw notFound('shipment');
+    return found;
   }
 
   /** As it is answered. */

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page, Scope, Shipment } from '@tracking/contracts';
+import type { Page, Scope, Shipment, Timestamp } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SHIPMENTS } from '../dependencies.ts';
@@ -10,6 +10,7 @@ import { Cursors } from '../paging/cursors.ts';
 import { page } from '../paging/page.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { Command, CurrentScope, SentBody } from '../server/request-decorators.ts';
+import { AsOfPipe, GetShipmentDto } from './as-of.ts';
 import { ListShipmentsDto } from './list-shipments.dto.ts';
 import type { ReadShipmentFields } from './read-shipment-fields.ts';
 import { ShipmentFieldsPipe } from './shipment-fields.pipe.ts';
@@ -71,17 +72,19 @@ export class ShipmentsController {
   }
 
   @Get(':id')
-  @Operation('getShipment', { summary: 'Get a shipment', conditional: 'read' })
+  @Operation('getShipment', { summary: 'Get a shipment', query: GetShipmentDto, conditional: 'read' })
   @ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' })
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentResource })
   @refusal(400, 'The Consistency-Token is not valid.')
   @refusal(404, 'No such shipment in this workspace and environment.')
   async get(
     @Param('id') id: string,
+    @Query(AsOfPipe) as_of: Timestamp | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shipment> {
-    const record = await this.reader.get(request, id);
+    const { reader } = this;
+    const record = await (as_of === undefined ? reader.get(request, id) : reader.getAt(request, id, as_of));
     reply.header('ETag', etagOf(record.version));
     return this.reader.resource(record);
   }

@@ -9,10 +9,15 @@ export { shipmentsService, type ShipmentsLimits, type ShipmentsOptions } from '.
 export type {
   FoundShipment,
   GetShipment,
-  ShipmentCommands,
+  GetShipmentAt,
+  ListMilestonesAt,
+  PageEnd,
+  ReadHistory,
+  ReadPage,
   ShipmentReads,
-  ShipmentsService,
-} from './shipments-service.ts';
+  UnnamedHistoryEntry,
+} from './reads/shipment-reads.ts';
+export type { ShipmentCommands, ShipmentsService } from './shipments-service.ts';
 
 // Edges import features only: what they need of the domain.
 export {

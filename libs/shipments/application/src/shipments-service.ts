@@ -1,13 +1,6 @@
-import type { Scope, ShipmentRecord } from '@tracking/contracts';
-import type { Position } from '@tracking/ports';
 import type { AnswerOf, CommandOf, CommandType } from '@tracking/shipments-domain';
 import type { Written } from './answers.ts';
-
-/** A shipment as its stream has it, and the position of its last event. */
-export interface FoundShipment {
-  readonly record: ShipmentRecord;
-  readonly position: Position;
-}
+import type { ShipmentReads } from './reads/shipment-reads.ts';
 
 /** A command as the edge sends it: the id of a shipment that it may create is made of its `external_id`. */
 export type SubmittedCommand<Type extends CommandType> = Type extends 'UpsertShipment'
@@ -27,14 +20,5 @@ export type ShipmentCommands = {
     command: SubmittedCommand<Type>,
   ) => Promise<Written<AnswerOf<Type>>>;
 };
-
-export interface ShipmentReads {
-  /** The shipment from its stream: at least as new as every command answered before the call. @throws Unavailable */
-  getShipment(request: GetShipment): Promise<FoundShipment | undefined>;
-}
-
-export interface GetShipment extends Scope {
-  readonly shipment_id: string;
-}
 
 export interface ShipmentsService extends ShipmentCommands, ShipmentReads {}

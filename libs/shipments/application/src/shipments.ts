@@ -1,4 +1,3 @@
-import { isInScope } from '@tracking/contracts';
 import type { EventStore, Logger, Metrics } from '@tracking/ports';
 import {
   type CommandType,
@@ -7,12 +6,11 @@ import {
   commandTypes,
   noSuchShipment,
   parseShipmentId,
-  streamOf,
 } from '@tracking/shipments-domain';
 import { shipmentIdFor } from './ids.ts';
 import { CommandMetrics } from './metrics.ts';
+import { shipmentReads } from './reads/read-shipments.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
-import { readShipment } from './shipment-stream.ts';
 import { ShipmentWriter, type CommandLimits } from './shipment-writer.ts';
 import type { ShipmentCommands, ShipmentsService, SubmittedCommand } from './shipments-service.ts';
 
@@ -39,7 +37,7 @@ export interface ShipmentsOptions {
 
 /** The service on an event store, in the process that does the work. */
 export function shipmentsService(options: ShipmentsOptions): ShipmentsService {
-  const { eventStore, metrics } = options;
+  const { metrics } = options;
   const limits = { ...LIMITS, ...options.limits };
   const commandMetrics = new CommandMetrics(metrics);
   const cache = new ShipmentCache(limits.cache, commandMetrics.cacheReads);
@@ -61,14 +59,7 @@ export function shipmentsService(options: ShipmentsOptions): ShipmentsService {
       commandTypes.map((type) => [operationOf(type), operation(type)]),
     ) as unknown as ShipmentCommands),
 
-    async getShipment({ shipment_id, ...scope }) {
-      const shipmentId = parseShipmentId(shipment_id);
-      if (shipmentId === undefined) return undefined;
-      const current = await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId));
-      if (current === undefined || !isInScope(current.state, scope)) return undefined;
-      cache.put(shipmentId, current);
-      return { record: current.state.record, position: current.position };
-    },
+    ...shipmentReads({ ...options, cache }),
   };
 }
 

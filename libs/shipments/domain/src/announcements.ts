@@ -1,5 +1,5 @@
 import type { JsonObject, PublishedEvent, Shipment, ShipmentRecord } from '@tracking/contracts';
-import type { Announcement } from './events/descriptor.ts';
+import type { Announcement, Told } from './events/descriptor.ts';
 import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
 
 /** An event's place, from which its public form can be made again. */
@@ -26,6 +26,11 @@ export interface Snapshot {
  */
 export function announcementOf({ type, data }: ShipmentEvent): Announcement | undefined {
   return descriptorOf(type).announce?.(data);
+}
+
+/** What a shipment's history tells of a stored event; undefined for one that clients see nothing of. */
+export function tellOf({ type, data }: ShipmentEvent): Told | undefined {
+  return descriptorOf(type).tell?.(data);
 }
 
 export function publicEventId(storedEventId: string): string {

@@ -6,6 +6,7 @@ export {
   publicEvent,
   publicEventId,
   shipmentResource,
+  tellOf,
 } from './announcements.ts';
 export { type CheckedMilestone, type MilestoneInput, checkMilestone } from './check-milestone.ts';
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
@@ -43,6 +44,7 @@ export {
   type SeenCommand,
   type ShipmentState,
   type TimelineEntry,
+  compareMilestones,
   findMilestone,
   revisionOf,
 } from './state.ts';

@@ -97,8 +97,10 @@ export function findMilestone(state: ShipmentState, id: string): Milestone | und
   return state.timeline.find((entry) => entry.milestone.id === id)?.milestone;
 }
 
+type MilestonePlace = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
+
 /** The order of the timeline and of lists. */
-export function compareMilestones(a: Milestone, b: Milestone): number {
+export function compareMilestones(a: MilestonePlace, b: MilestonePlace): number {
   return (
     compareText(a.occurred_at, b.occurred_at) ||
     a.sequence - b.sequence ||

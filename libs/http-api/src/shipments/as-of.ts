@@ -1,0 +1,35 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { PipeTransform } from '@nestjs/common';
+import type { Timestamp } from '@tracking/contracts';
+import type { Clock } from '@tracking/ports';
+import { CLOCK } from '../dependencies.ts';
+import { invalidRequest } from '../errors/request-error.ts';
+import { QueryTime } from '../validation/fields.ts';
+import { parseTimestamp } from '../validation/timestamp.ts';
+
+export const AS_OF = {
+  description: 'As it was recorded at this time, to the millisecond; not in the future.',
+  example: '2026-11-21T09:30:00Z',
+};
+
+export class GetShipmentDto {
+  @QueryTime(AS_OF)
+  as_of?: string;
+}
+
+@Injectable()
+export class AsOfPipe implements PipeTransform<{ readonly as_of?: string }, Timestamp | undefined> {
+  constructor(@Inject(CLOCK) private readonly clock: Clock) {}
+
+  transform({ as_of }: { readonly as_of?: string }): Timestamp | undefined {
+    return pastTime(as_of, this.clock());
+  }
+}
+
+/** The time of the past that a query asks about, in UTC with milliseconds. @throws RequestError for one to come */
+export function pastTime(as_of: string | undefined, now: Date): Timestamp | undefined {
+  const time = as_of === undefined ? undefined : parseTimestamp(as_of);
+  if (time === undefined || time <= now.toISOString()) return time;
+  const message = 'Must not lie in the future: nobody knows yet what will be recorded.';
+  throw invalidRequest([{ param: 'as_of', code: 'timestamp_in_future', message }]);
+}

@@ -1,0 +1,60 @@
+import { isInScope } from '@tracking/contracts';
+import type { EventStore } from '@tracking/ports';
+import { type DecideContext, explain, parseShipmentId, streamOf } from '@tracking/shipments-domain';
+import type { ShipmentCache } from '../shipment-cache.ts';
+import { type LoadedShipment, readShipment } from '../shipment-stream.ts';
+import { isOfScope, milestonePage, recordAt, stateAt } from './as-of.ts';
+import { etaChange, historyEntry } from './history.ts';
+import type { GetShipment, ReadHistory, ReadPage, ShipmentReads } from './shipment-reads.ts';
+import { type TellOf, pageBackwards } from './stream-backwards.ts';
+
+export interface ShipmentReadsOptions {
+  readonly eventStore: EventStore;
+  readonly cache: ShipmentCache;
+  readonly places: DecideContext['places'];
+}
+
+export function shipmentReads({ eventStore, cache, places }: ShipmentReadsOptions): ShipmentReads {
+  const current = async ({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> => {
+    const shipmentId = parseShipmentId(shipment_id);
+    if (shipmentId === undefined) return undefined;
+    const found = await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId));
+    if (found === undefined || !isInScope(found.state, scope)) return undefined;
+    cache.put(shipmentId, found);
+    return found;
+  };
+
+  const backwards = async <T>(request: ReadHistory, tell: TellOf<T>): Promise<ReadPage<T> | undefined> => {
+    const shipmentId = parseShipmentId(request.shipment_id);
+    if (shipmentId === undefined) return undefined;
+    const stream = streamOf(shipmentId);
+    const [first] = await eventStore.read(stream, { from: 0, to: 0 });
+    return isOfScope(first, request) ? pageBackwards(eventStore, stream, request, tell) : undefined;
+  };
+
+  return {
+    async getShipment(request) {
+      const found = await current(request);
+      return found && { record: found.state.record, position: found.position };
+    },
+
+    async getShipmentAt({ shipment_id, as_of, ...scope }) {
+      const shipmentId = parseShipmentId(shipment_id);
+      return shipmentId === undefined ? undefined : recordAt(eventStore, streamOf(shipmentId), scope, as_of);
+    },
+
+    async listMilestonesAt(request) {
+      const shipmentId = parseShipmentId(request.shipment_id);
+      const state = shipmentId && (await stateAt(eventStore, streamOf(shipmentId), request, request.as_of));
+      return state ? milestonePage(state, request) : undefined;
+    },
+
+    listHistory: (request) => backwards(request, historyEntry),
+    listEtaHistory: (request) => backwards(request, etaChange),
+
+    async explainShipment(request) {
+      const found = await current(request);
+      return found && explain(found.state, places);
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type {
+  Classifier,
+  EtaChange,
+  HistoryEntry,
+  Milestone,
+  Scope,
+  ShipmentExplanation,
+  Timestamp,
+} from '@tracking/contracts';
+import type { ShipmentRecord } from '@tracking/contracts';
+import type { Position } from '@tracking/ports';
+
+/** A shipment as its stream has it, and the position of its last event. */
+export interface FoundShipment {
+  readonly record: ShipmentRecord;
+  readonly position: Position;
+}
+
+export interface GetShipment extends Scope {
+  readonly shipment_id: string;
+}
+
+/** The past of a shipment up to a time: what was recorded then, to the millisecond. */
+export interface GetShipmentAt extends GetShipment {
+  /** In UTC with milliseconds. */
+  readonly as_of: Timestamp;
+}
+
+export interface ListMilestonesAt extends GetShipmentAt {
+  /** At least one. */
+  readonly classifiers: readonly Classifier[];
+  readonly container_number?: string | undefined;
+  readonly include_superseded: boolean;
+  readonly include_retracted: boolean;
+  /** At least 1. */
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly after?: PageEnd | undefined;
+}
+
+export interface ReadHistory extends GetShipment {
+  /** At least 1. */
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly after?: PageEnd | undefined;
+}
+
+/** Where a page ended. */
+export type PageEnd = readonly (string | number)[];
+
+export interface ReadPage<T> {
+  readonly items: readonly T[];
+  /** Null after the last page. A page may hold fewer items than asked for, even none, and not be the last. */
+  readonly next: PageEnd | null;
+}
+
+/** An entry without its actor's name, which is known elsewhere. */
+export type UnnamedHistoryEntry = Omit<HistoryEntry, 'actor'> & { readonly actor: Omit<HistoryEntry['actor'], 'name'> };
+
+/**
+ * What a shipment's stream tells of it. Undefined for a shipment that does not exist, or is of another scope. At least as
+ * new as every command answered before the call.
+ * All throw `Unavailable`.
+ */
+export interface ShipmentReads {
+  getShipment(request: GetShipment): Promise<FoundShipment | undefined>;
+  /** The shipment as it was; undefined also before it was created. */
+  getShipmentAt(request: GetShipmentAt): Promise<ShipmentRecord | undefined>;
+  /** In the order of the timeline. */
+  listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined>;
+  /** What happened to it, the newest first. */
+  listHistory(request: ReadHistory): Promise<ReadPage<UnnamedHistoryEntry> | undefined>;
+  /** Every change of its `eta`, the newest first. */
+  listEtaHistory(request: ReadHistory): Promise<ReadPage<EtaChange> | undefined>;
+  /** Why it is what it is. */
+  explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined>;
+}
