@@ -192,6 +192,17 @@ describe('the word of a feed against that of a person', () => {
     expect(scenario.state?.timeline).toHaveLength(1);
   });
 
+  it('what it repeats is warned about also where the correction was beside what happened', () => {
+    const scenario = voyage();
+    const rest = { source: 'carrier', location: 'USLAX' } as const;
+    const first = scenario.post('vessel_arrived', day(20), rest).milestone;
+    const { milestone } = scenario.correct(first, { note: 'seen at the pier' });
+    expect(scenario.post('vessel_arrived', day(20), rest)).toMatchObject({ ...resent, milestone });
+    scenario.correct(first, { occurred_at: day(21) });
+    expect(scenario.post('vessel_arrived', day(21), rest)).toMatchObject({ events: [], warnings: [] });
+    expect(scenario.post('vessel_arrived', day(20), rest)).toMatchObject(resent);
+  });
+
   it('what it repeats is told by what it sent last, also where its external_id was corrected', () => {
     const { scenario, milestone } = disputed();
     scenario.correct(milestone, { external_id: 'OURS-1' });

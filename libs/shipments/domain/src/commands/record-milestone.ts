@@ -75,7 +75,7 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   const previous = duplicate.entry.milestone;
   const { content, overridden } = sentAgain(duplicate, input);
   const common = { milestoneId: previous.id, nextCheckAt: null };
-  const known = [...unusual, ...(isFeed(input.source) ? stillOverridden(duplicate, overridden) : [])];
+  const known = [...unusual, ...(isFeed(input.source) ? stillOverridden(duplicate, { input, overridden }) : [])];
   if (duplicate.by !== 'external_id' || isSameContent(previous, content)) {
     const events = remembered(duplicate, content, overridden);
     return { ...common, outcome: 'existing', events, warnings: [...known, ...whileCancelled(before, before)] };
@@ -141,10 +141,15 @@ function remembered(
 }
 
 /** Tells a feed that a person's word stands against it. */
-function stillOverridden({ entry, by }: Duplicate, overridden: Overridden): readonly Warning[] {
+function stillOverridden(
+  { entry, by }: Duplicate,
+  { input, overridden }: { readonly input: MilestoneInput; readonly overridden: Overridden },
+): readonly Warning[] {
   const { id, retracted_at } = entry.milestone;
   const fields = Object.keys(overridden);
-  if (by === 'content' || (by === 'external_id' && fields.length === 0)) return [];
+  if (retracted_at === null && fields.length === 0) return [];
+  // It says by itself what the person said.
+  if (by === 'content' && !isSameStatement(lastSent(entry), input)) return [];
   const message =
     retracted_at === null
       ? `${id} was corrected by hand: ${fields.join(', ')} of it stays as it is.`
