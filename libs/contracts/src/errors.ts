@@ -28,6 +28,7 @@ export const ERROR_CODES = {
   permission_denied: 'permission',
   csrf: 'permission',
   not_found: 'not_found',
+  ambiguous_shipment: 'conflict',
   already_delivered: 'conflict',
   cancelled_by_milestone: 'conflict',
   milestone_retracted: 'conflict',

@@ -77,7 +77,7 @@ export async function createHttpApi(
     done();
   });
 
-  const module = HttpApiModule.with(dependencies, { admission, observation, ...streaming });
+  const module = HttpApiModule.with(dependencies, { admission, observation, errors, ...streaming });
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: nestLogger(logger),
     bodyParser: false,

@@ -7,8 +7,13 @@ import { SessionController } from './identity/session.controller.ts';
 import { SessionsController } from './identity/sessions.controller.ts';
 import { SignInThrottle } from './identity/sign-in-throttle.ts';
 import { AuditTrail } from './audit/audit-trail.ts';
+import { BulkAnswers } from './bulk/bulk-answers.ts';
+import { BulkMilestonesController } from './bulk/bulk-milestones.controller.ts';
+import { BulkShipmentsController } from './bulk/bulk-shipments.controller.ts';
+import { ShipmentFinder } from './bulk/shipment-finder.ts';
 import * as tokens from './dependencies.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
+import { ErrorFilter } from './errors/error-filter.ts';
 import { EventsController } from './events/events.controller.ts';
 import { EventStreams } from './events/stream/event-streams.ts';
 import { Following } from './events/stream/following.ts';
@@ -47,6 +52,7 @@ export interface HttpApiParts {
   readonly observation: Observation;
   readonly following: Following;
   readonly streams: EventStreams;
+  readonly errors: ErrorFilter;
 }
 
 /** The routes of the public API. Every provider is a singleton; what belongs to a request is on the request. */
@@ -62,6 +68,8 @@ export class HttpApiModule {
     return {
       module: HttpApiModule,
       controllers: [
+        BulkShipmentsController,
+        BulkMilestonesController,
         ShipmentsController,
         ShipmentChangesController,
         CancellationController,
@@ -106,8 +114,11 @@ export class HttpApiModule {
         { provide: EventStreams, useValue: parts.streams },
         { provide: ReadYourWrites, useValue: readYourWrites },
         { provide: Cursors, useValue: new Cursors(sealer) },
+        { provide: ErrorFilter, useValue: parts.errors },
         ShipmentReader,
         ActorNames,
+        ShipmentFinder,
+        BulkAnswers,
         ShipmentWrites,
         MilestoneWrites,
         PossibleDuplicates,

@@ -21,6 +21,8 @@ afterAll(() => api.stop());
 
 const ROUTES = [
   ['POST', '/v1/shipments', 'shipments:write'],
+  ['POST', '/v1/shipments/bulk', 'shipments:write'],
+  ['POST', '/v1/milestones/bulk', 'milestones:write'],
   ['GET', '/v1/shipments', 'shipments:read'],
   ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'shipments:read'],
   ['PATCH', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'shipments:write'],

@@ -98,8 +98,8 @@ const sessionsOf = async (headers: Headers) =>
 const pick = (from: JsonObject, ...names: readonly string[]) => names.map((name) => from[name]);
 /** Their change stands between the two writes of its entry in the audit log. */
 const AUDITED = /^(create|enable|disable)WebhookEndpoint$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
-/** The session goes on, by a write of its own. */
-const STEPS: Readonly<Record<string, number>> = { changePassword: 6 };
+/** The session goes on, by a write of its own; three items are carried out, the others refused. */
+const STEPS: Readonly<Record<string, number>> = { changePassword: 6, upsertShipments: 5, recordMilestones: 5 };
 
 const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   upsertShipment: async () => {
@@ -111,6 +111,50 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       effect: async () =>
         (await dataOf('/v1/shipments?limit=200')).filter((shipment) => shipment['house_bill'] === house_bill).length,
       expected: 1,
+    };
+  },
+  upsertShipments: async () => {
+    const [external_id, house_bill] = [randomUUID(), randomUUID()];
+    const shipments = [{ external_id }, { mode: 'teleport' }, { external_id, house_bill }, { house_bill }, 'none'];
+    return {
+      path: '/v1/shipments/bulk',
+      json: { shipments },
+      other: { shipments: shipments.slice(1) },
+      effect: async ({ body }) => [
+        (body['data'] as JsonObject[]).map(({ status }) => status),
+        (await dataOf('/v1/shipments?limit=200'))
+          .filter((shipment) => shipment['house_bill'] === house_bill)
+          .map(({ version }) => version)
+          .sort(),
+      ],
+      expected: [
+        [201, 400, 200, 201, 400],
+        [1, 2],
+      ],
+    };
+  },
+  recordMilestones: async () => {
+    const external_id = randomUUID();
+    const { id } = await post('/v1/shipments', { external_id });
+    const other = await newShipment();
+    const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
+    const milestones = [
+      { ...milestone, external_id },
+      { ...milestone, shipment_id: String(id), code: 'gated_out' },
+      { ...milestone, shipment_id: other },
+      { ...milestone, external_id: randomUUID() },
+      milestone,
+    ];
+    return {
+      path: '/v1/milestones/bulk',
+      json: { milestones },
+      other: { milestones: milestones.slice(1) },
+      effect: async ({ body }) => [
+        (body['data'] as JsonObject[]).map(({ status }) => status),
+        (await dataOf(`/v1/shipments/${String(id)}/milestones`)).length,
+        (await dataOf(`/v1/shipments/${other}/milestones`)).length,
+      ],
+      expected: [[201, 201, 201, 404, 400], 2, 1],
     };
   },
   recordMilestone: async () => {

@@ -71,6 +71,8 @@ const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
 /** docs/reference/identity.md#permissions, by operation. */
 const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   upsertShipment: { access: 'shipments:write' },
+  upsertShipments: { access: 'shipments:write' },
+  recordMilestones: { access: 'milestones:write' },
   listShipments: { access: 'shipments:read' },
   getShipment: { access: 'shipments:read', of: 'shipment' },
   listShipmentHistory: { access: 'shipments:read', of: 'shipment' },

@@ -14,7 +14,7 @@ class FieldErrorResource implements wire.FieldError {
 }
 
 @ApiSchema({ name: 'ErrorDetail' })
-class ErrorDetailResource {
+export class ErrorDetailResource {
   @Shown(String, 'Kind of error.', { enum: [...new Set(Object.values(ERROR_CODES))] })
   readonly type!: wire.ErrorType;
   @Shown(String, 'Stable code, see /docs/errors.', { enum: Object.keys(ERROR_CODES) })

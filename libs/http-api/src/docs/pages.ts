@@ -60,6 +60,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   key_not_active: 'The key is revoked, expired or rotated already.',
   idempotency_key_reused: 'The Idempotency-Key was sent before with another method, path or body.',
   idempotency_in_progress: 'The first request with this Idempotency-Key is under way; see Retry-After.',
+  ambiguous_shipment: 'Several shipments have the reference: name one by its id.',
   already_delivered: 'It is delivered already.',
   cancelled_by_milestone: 'A milestone cancels the shipment; only what takes that one back reopens it.',
   milestone_retracted: 'The milestone was taken back; what is retracted is not corrected.',

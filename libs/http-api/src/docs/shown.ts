@@ -7,6 +7,8 @@ import type { DtoClass } from '../validation/read-dto.ts';
 type Type = NonNullable<ApiPropertyOptions['type']>;
 interface More {
   readonly nullable?: boolean;
+  /** False where it is absent from some answers. */
+  readonly required?: false;
   readonly enum?: string[];
   readonly format?: string;
   readonly example?: unknown;

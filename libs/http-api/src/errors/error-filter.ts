@@ -1,5 +1,6 @@
 import { Catch } from '@nestjs/common';
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
+import type { ErrorBody } from '@tracking/contracts';
 import type { Logger } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestFields } from '../server/request.ts';
@@ -37,6 +38,13 @@ export class ErrorFilter implements ExceptionFilter {
       .headers(answer.headers)
       .type(problem ? PROBLEM_TYPE : 'application/json; charset=utf-8')
       .send(JSON.stringify(body));
+  }
+
+  /** What is answered for one of a request's many items. */
+  ofItem(error: unknown, request: FastifyRequest): Pick<ErrorBody, 'error'> & { readonly status: number } {
+    const answer = answerTo(error, failed(request));
+    if (answer.unexpected) this.log(error, request);
+    return { status: answer.status, ...errorBody(answer, request.id) };
   }
 
   /** The stack alone: a request's body and headers may hold what no log may. */

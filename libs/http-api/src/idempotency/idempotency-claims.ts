@@ -26,6 +26,9 @@ export interface IdempotencyOptions {
   readonly takeOverAfterMs: number;
 }
 
+/** Characters of a sealed answer, all ASCII: documents have at most 16 MB. */
+const MAX_SEALED = 12 * 1024 * 1024;
+
 /** What a request under a key may do. */
 export type Taking =
   /** Carry out the command of the claim. */
@@ -93,17 +96,22 @@ export class IdempotencyClaims {
   }
 
   /**
-   * Stores the answer of the claim, before it is sent. Answers the one to send: another attempt's, where that one was
+   * Stores the answer of the claim, before it is sent; one that no engine could store is not kept: the next repeat carries
+   * out the same command again, which changes nothing. Answers the one to send: another attempt's, where that one was
    * faster; undefined while it is still at it.
    * @throws Unavailable
    */
   async keep(claim: IdempotencyClaim, answer: StoredAnswer): Promise<StoredAnswer | undefined> {
     return this.end(claim, async () => {
-      const sealed = sealAnswer(this.box, claim.id, answer);
+      const sealed = await sealAnswer(this.box, claim.id, answer);
+      if (sealed.length > MAX_SEALED) {
+        await this.claims.replace({ ...claim, state: 'released' }, guardOf(claim));
+        return answer;
+      }
       const answered = { ...claim, state: 'answered', answer: sealed } as const;
       if (await this.answers.replace(answered, guardOf(claim))) return answer;
       const found = await this.answers.get(claim.id);
-      return found && this.answerOf(found);
+      return found && (await this.answerOf(found));
     });
   }
 
@@ -134,7 +142,7 @@ export class IdempotencyClaims {
     const isOver = found.expires_at <= fresh.at;
     if (!isOver) {
       if (found.fingerprint !== fresh.fingerprint) return { kind: 'reused' };
-      const answer = this.answerOf(found);
+      const answer = await this.answerOf(found);
       if (answer !== undefined) return { kind: 'answered', answer };
       if (this.isUnderWay(found)) return IN_PROGRESS;
     }
@@ -151,7 +159,7 @@ export class IdempotencyClaims {
     return Math.abs(this.options.clock().getTime() - Date.parse(taken_at)) < this.options.takeOverAfterMs;
   }
 
-  private answerOf({ id, answer }: IdempotencyClaim): StoredAnswer | undefined {
+  private async answerOf({ id, answer }: IdempotencyClaim): Promise<StoredAnswer | undefined> {
     return answer === undefined ? undefined : openAnswer(this.box, id, answer);
   }
 

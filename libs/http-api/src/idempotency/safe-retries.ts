@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What it carries out under an `Idempotency-Key`, until it is answered. */
     claim: IdempotencyClaim | null;
+    /** Whether some of it failed on our side, whatever the status of the whole: a repeat goes on with it. */
+    isUnfinished: boolean;
   }
 }
 
@@ -20,6 +22,7 @@ declare module 'fastify' {
  */
 export function makeRetriesSafe(fastify: FastifyInstance, claims: IdempotencyClaims, errors: ErrorFilter): void {
   fastify.decorateRequest('claim', null);
+  fastify.decorateRequest('isUnfinished', false);
   fastify.addHook('preValidation', (request, reply, done) => {
     if (isClaimed(request)) begin(claims, request, reply).then((goesOn) => goesOn && done(), done);
     else done();
@@ -67,7 +70,7 @@ async function end(
   payload: unknown,
 ): Promise<unknown> {
   const { statusCode } = reply;
-  if (statusCode >= 500) {
+  if (statusCode >= 500 || reply.request.isUnfinished) {
     // Where not even that can be stored, the claim counts as a dead one's.
     await claims.release(claim).catch(() => undefined);
     return payload;

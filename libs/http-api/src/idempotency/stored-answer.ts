@@ -1,5 +1,10 @@
+import { promisify } from 'node:util';
+import { constants, gunzip, gzip } from 'node:zlib';
 import type { SecretBox } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
 
 /**
  * Headers that belong to an answer and come again with it. All others are of the single request: its id, its quota, what
@@ -47,11 +52,23 @@ export function withoutAnswer(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
+/** Characters from which on an answer is compressed: it would take a while, and small ones gain little. */
+const LARGE = 64 * 1024;
+/** Marks what is compressed: no JSON begins with it. */
+const COMPRESSED = 'gzip:';
+
 /** @param claimId the answer opens for this claim alone */
-export function sealAnswer(box: SecretBox, claimId: string, answer: StoredAnswer): string {
-  return box.seal(JSON.stringify(answer), claimId);
+export async function sealAnswer(box: SecretBox, claimId: string, answer: StoredAnswer): Promise<string> {
+  const text = JSON.stringify(answer);
+  if (text.length < LARGE) return box.seal(text, claimId);
+  // Beside the loop, which others wait for.
+  const bytes = await compress(text, { level: constants.Z_BEST_SPEED });
+  return box.seal(COMPRESSED + bytes.toString('base64'), claimId);
 }
 
-export function openAnswer(box: SecretBox, claimId: string, sealed: string): StoredAnswer {
-  return JSON.parse(box.open(sealed, claimId)) as StoredAnswer;
+export async function openAnswer(box: SecretBox, claimId: string, sealed: string): Promise<StoredAnswer> {
+  const text = box.open(sealed, claimId);
+  if (!text.startsWith(COMPRESSED)) return JSON.parse(text) as StoredAnswer;
+  const bytes = await decompress(Buffer.from(text.slice(COMPRESSED.length), 'base64'));
+  return JSON.parse(bytes.toString()) as StoredAnswer;
 }

@@ -7,6 +7,7 @@ import type { Access } from './access.ts';
  */
 export const OPERATIONS = {
   upsertShipment: 'shipments:write',
+  upsertShipments: 'shipments:write',
   listShipments: 'shipments:read',
   getShipment: 'shipments:read',
   listShipmentHistory: 'shipments:read',
@@ -22,6 +23,7 @@ export const OPERATIONS = {
   getMilestone: 'shipments:read',
   correctMilestone: 'milestones:write',
   retractMilestone: 'milestones:write',
+  recordMilestones: 'milestones:write',
   listMilestoneCodes: 'shipments:read',
   listEvents: 'shipments:read',
   getEvent: 'shipments:read',

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Shipment, ShipmentRecord, Warning } from '@tracking/contracts';
 import type { Written } from '@tracking/shipments';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SETTINGS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
@@ -53,6 +53,20 @@ export class ShipmentWrites {
     const duplicates = await this.duplicates.warnings(reply.request, shipment);
     const all = [...ignored, ...warnings, ...duplicates];
     return { outcome, shipment: { ...this.reader.resource(shipment), warnings: all } };
+  }
+
+  /** The same for one of many items of a request; others are looked for when all are written. */
+  answerOpenItem(
+    request: FastifyRequest,
+    { answer: { shipment, warnings }, position }: ChangedShipment,
+    ignored: readonly Warning[],
+  ) {
+    return {
+      resource: this.reader.resource(shipment),
+      warnings: [...ignored, ...warnings],
+      position,
+      later: () => this.duplicates.warnings(request, shipment),
+    };
   }
 
   private async acknowledge(reply: FastifyReply, { answer: { shipment }, position }: ChangedShipment): Promise<void> {

@@ -61,3 +61,8 @@ export function partId(kind: string, shipmentId: string, commandId: string, n: n
 export function eventId(commandId: string, index: number): string {
   return v5(String(index), commandId);
 }
+
+/** The id of the command of an item, from that of the command of the whole request: the same whenever it is repeated. */
+export function commandIdOfItem(commandId: string, index: number): string {
+  return v5(`item ${index}`, commandId);
+}

@@ -1,6 +1,7 @@
 export type { Written } from './answers.ts';
 export { type EventTransfer, eventTransfer } from './event-transfer.ts';
 export { type EventOperations, type ShipmentOperations, eventOperations } from './operations.ts';
+export { commandIdOfItem } from './ids.ts';
 export { type EventMakerOptions, eventMaker } from './publisher/event-maker.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsReached } from './publisher/read-models-first.ts';

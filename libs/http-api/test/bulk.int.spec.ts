@@ -1,0 +1,432 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { JsonObject } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
+import { startApi } from './start-api.ts';
+import type { Answer, Api } from './start-api.ts';
+
+/** Of a bulk, and of the single calls in its place. */
+interface ItemAnswer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+const A = 'MSCU1234566';
+const B = 'CSQU3054383';
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+
+/** Keys of workspaces that nobody else writes to, of the same role. */
+const keys = (role: 'operator' | 'feed' = 'operator') =>
+  Promise.all([1, 2].map(() => api.key(role, 'live', randomUUID()))) as Promise<[string, string]>;
+const bulk = (
+  key: string,
+  of: 'shipments' | 'milestones',
+  items: readonly unknown[],
+  headers: Record<string, string> = {},
+): Promise<Answer> => api.call('POST', `/v1/${of}/bulk`, { key, json: { [of]: items }, headers });
+const itemsOf = (answer: Answer): ItemAnswer[] => {
+  expect([answer.status, answer.text.slice(0, 8)]).toEqual([200, '{"data":']);
+  return (answer.body['data'] as JsonObject[]).map(({ index, status, ...of }, place) => {
+    expect(index).toBe(place);
+    const [body, ...more] = Object.values(of);
+    expect(more).toEqual([]);
+    return { status: Number(status), body: Object.keys(of)[0] === 'error' ? { error: body } : (body as JsonObject) };
+  }) as ItemAnswer[];
+};
+const codes = (answer: Answer) =>
+  itemsOf(answer).map(({ status, body }) => [status, (body['error'] as JsonObject | undefined)?.['code']]);
+
+/** Ids and times are each workspace's own, and so is what a request is called. */
+const comparable = ({ status, body }: ItemAnswer) => ({
+  status,
+  body: JSON.parse(
+    JSON.stringify(body, (name, value: unknown) =>
+      ['request_id', 'created_at', 'updated_at', 'recorded_at'].includes(name) ? null : value,
+    ).replace(/\b(shp|mst|exc|sva)_[a-z2-7]+/g, '$1'),
+  ) as JsonObject,
+});
+
+describe('POST /v1/shipments/bulk', () => {
+  it('answers each item as the single call does, whatever is wrong with it', async () => {
+    const [one, other] = await keys();
+    const large = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`name ${n}`, 'x'.repeat(900)]));
+    const kinds: readonly ((n: number) => unknown)[] = [
+      (n) => ({
+        external_id: `PO-${n}`,
+        house_bill: `HB-${n}`,
+        container_numbers: [A.replace('MSC', `M${letters(n)}`)],
+      }),
+      (n) => ({ external_id: `PO-${n % 40}`, eta: '2026-12-19T18:00:00+08:00', legs: [{ origin_port: 'cn sha' }] }),
+      (n) => ({ house_bill: `OWN-${n}`, colour: 'red', status: 'delivered' }),
+      () => ({ mode: 'ocean' }),
+      () => ({ external_id: 7, carrier_scac: '?', legs: [{ etd: 'soon' }, 3], mode: 'teleport' }),
+      (n) => ({
+        external_id: `NEW-${n}`,
+        origin_port: 'XXXXX',
+        container_numbers: [`WRNU${1_000_000 + n}`],
+        mode: 'ocean',
+      }),
+      (n) => ({ external_id: `LIM-${n}`, references: Array(51).fill({ type: 'po', value: '1' }) }),
+      () => 'text',
+      () => null,
+      () => [],
+      (n) => ({ external_id: `PO-${n % 40}`, house_bill: null, container_numbers: [], metadata: large }),
+      (n) => ({ external_id: `x`.repeat(1_001), house_bill: `HB-${n}` }),
+    ];
+    const items = Array.from({ length: 500 }, (_, n) => kinds[n % kinds.length]?.(n));
+    const single: ItemAnswer[] = [];
+    for (const json of items) {
+      const raw = JSON.stringify(json);
+      single.push(await api.call('POST', '/v1/shipments', { key: one, raw }));
+    }
+    const answers = itemsOf(await bulk(other, 'shipments', items));
+    expect(answers.map(comparable)).toEqual(single.map(comparable));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201, 400]));
+  });
+
+  it('is strict where that is asked for, with each item', async () => {
+    const [key] = await keys();
+    const items = [{ external_id: 'A', colour: 'red' }, { external_id: 'B' }];
+    const answer = await bulk(key, 'shipments', items, { prefer: 'handling=strict' });
+    expect(codes(answer)).toEqual([
+      [400, 'validation_failed'],
+      [201, undefined],
+    ]);
+  });
+
+  it('applies those of one external_id in their order', async () => {
+    const [key] = await keys();
+    const items = Array.from({ length: 300 }, (_, n) => ({ external_id: `S-${n % 3}`, house_bill: `HB-${n}` }));
+    const answers = itemsOf(await bulk(key, 'shipments', items));
+    expect(answers.map(({ status }) => status)).toEqual(items.map((_, n) => (n < 3 ? 201 : 200)));
+    expect(answers.map(({ body }) => [body['house_bill'], body['version']])).toEqual(
+      items.map(({ house_bill }, n) => [house_bill, 1 + Math.floor(n / 3)]),
+    );
+    const { body } = await api.call('GET', '/v1/shipments', { key });
+    expect((body['data'] as JsonObject[]).map((shipment) => shipment['house_bill']).sort()).toEqual([
+      'HB-297',
+      'HB-298',
+      'HB-299',
+    ]);
+  });
+
+  it('warns of each other', async () => {
+    const [key] = await keys();
+    const items = ['A', 'B'].map((external_id) => ({ external_id, container_numbers: [A] }));
+    const answers = itemsOf(await bulk(key, 'shipments', items));
+    for (const { body } of answers) expect(body['warnings']).toMatchObject([{ code: 'possible_duplicate' }]);
+  });
+
+  it('takes 1 to 500, and tells what else the body holds', async () => {
+    const [key] = await keys();
+    const refused = async (json: unknown) => {
+      const { status, body } = await api.call('POST', '/v1/shipments/bulk', { key, json });
+      const error = body['error'] as JsonObject;
+      return [status, error['code'], error['param']];
+    };
+    expect(await refused({ shipments: [] })).toEqual([400, 'validation_failed', 'shipments']);
+    expect(await refused({ shipments: Array(501).fill({}) })).toEqual([400, 'limit_exceeded', 'shipments']);
+    expect(await refused({ shipments: {} })).toEqual([400, 'validation_failed', 'shipments']);
+    expect(await refused({})).toEqual([400, 'validation_failed', 'shipments']);
+    expect(await refused([])).toEqual([400, 'validation_failed', null]);
+    const json = { shipments: [{ external_id: 'A' }], atomic: true };
+    const { status, body } = await api.call('POST', '/v1/shipments/bulk', { key, json });
+    expect([status, body['warnings']]).toEqual([
+      200,
+      [expect.objectContaining({ code: 'unknown_field', param: 'atomic' })],
+    ]);
+  });
+
+  it('takes 10 MiB, an item no more than the single call, and insists on no version', async () => {
+    const [key] = await keys();
+    const large = (external_id: string, size: number) => ({ external_id, colour: 'x'.repeat(size) });
+    const items = [large('A', 900_000), large('B', 1_100_000), { external_id: 'C' }];
+    expect(codes(await bulk(key, 'shipments', items))).toEqual([
+      [201, undefined],
+      [413, 'body_too_large'],
+      [201, undefined],
+    ]);
+    expect((await bulk(key, 'shipments', [large('D', 11_000_000)])).status).toBe(413);
+    expect((await bulk(key, 'shipments', items, { 'if-match': '*' })).status).toBe(400);
+  });
+
+  it('is one request of the key’s quota, and its writes are seen', async () => {
+    const [key] = await keys();
+    const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+    const before = remaining(await api.call('GET', '/v1/shipments', { key }));
+    const items = Array.from({ length: 100 }, () => ({ house_bill: randomUUID() }));
+    const answer = await bulk(key, 'shipments', items);
+    expect(remaining(answer)).toBe(before - 1);
+    const token = answer.headers.get('consistency-token') ?? '';
+    const listed = await api.call('GET', '/v1/shipments?limit=200', { key, headers: { 'consistency-token': token } });
+    expect(listed.body['data']).toHaveLength(100);
+  });
+});
+
+describe('POST /v1/milestones/bulk', () => {
+  const occurred_at = '2026-01-05T10:00:00Z';
+
+  /** A workspace with the same shipments; answers the id of the first. */
+  async function prepare(key: string): Promise<string> {
+    const shipments = [
+      { external_id: 'PO-1', master_bill: 'MB-1', booking_number: 'BK-1', container_numbers: [A], mode: 'ocean' },
+      {
+        external_id: 'PO-2',
+        master_bill: 'MB-TWICE',
+        booking_number: 'BK-TWICE',
+        container_numbers: [B],
+        mode: 'ocean',
+      },
+      { external_id: 'PO-3', master_bill: 'MB-TWICE', booking_number: 'BK-TWICE', container_numbers: [B] },
+    ];
+    const [first] = itemsOf(await bulk(key, 'shipments', shipments));
+    return String(first?.body['id']);
+  }
+
+  it('answers each item as the single call does, whatever is wrong with it', async () => {
+    const [one, other] = await keys();
+    const [id, otherId] = [await prepare(one), await prepare(other)];
+    const kinds: readonly ((n: number) => JsonObject)[] = [
+      (n) => ({ code: 'in_transit_checkpoint', occurred_at, location: `km ${n}` }),
+      () => ({ code: 'gated_in', occurred_at, container_number: A }),
+      () => ({ code: 'gated_in', occurred_at, container_number: B }),
+      () => ({ code: 'VD', occurred_at: 'yesterday', timezone: 'Moon', note: 7 }),
+      () => ({ code: 'flight_departed', occurred_at, colour: 'red', label: 'x' }),
+      () => ({ code: 'gated_in', occurred_at: '2999-01-01T00:00:00Z' }),
+      () => ({ code: 'vessel_departed', occurred_at, source: 'carrier' }),
+      () => ({}),
+    ];
+    const items = Array.from({ length: 240 }, (_, n) => kinds[n % kinds.length]?.(n) ?? {});
+    const single: ItemAnswer[] = [];
+    for (const json of items) {
+      single.push(await api.call('POST', `/v1/shipments/${id}/milestones`, { key: one, json }));
+    }
+    const answers = itemsOf(
+      await bulk(
+        other,
+        'milestones',
+        items.map((item) => ({ shipment_id: otherId, ...item })),
+      ),
+    );
+    expect(answers.map(comparable)).toEqual(single.map(comparable));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201, 400, 403]));
+  });
+
+  it('finds the shipment by any one reference, also one that was written just before', async () => {
+    const [key] = await keys();
+    const id = await prepare(key);
+    const by = (reference: JsonObject, n: number) => ({
+      ...reference,
+      code: 'in_transit_checkpoint',
+      occurred_at,
+      note: `${n}`,
+      location: `km ${n}`,
+    });
+    const references = [
+      { shipment_id: id },
+      { external_id: 'PO-1' },
+      { master_bill: 'MB-1' },
+      { booking_number: 'BK-1' },
+      { container_number: ' mscu 123456-6' },
+      { external_id: 'PO-1', container_number: A, master_bill: null },
+    ];
+    const answers = itemsOf(await bulk(key, 'milestones', references.map(by)));
+    expect(answers.map(({ status, body }) => [status, body['shipment_id'], body['container_number']])).toEqual([
+      ...Array(4).fill([201, id, null]),
+      ...Array(2).fill([201, id, A]),
+    ]);
+    for (let n = 0; n < 5; n++) {
+      await api.call('POST', '/v1/shipments', { key, json: { external_id: `NEW-${n}`, booking_number: `NB-${n}` } });
+      expect(codes(await bulk(key, 'milestones', [by({ booking_number: `NB-${n}` }, n)]))).toEqual([[201, undefined]]);
+    }
+  });
+
+  it('refuses what names no shipment, several ways to name it, and what several shipments have', async () => {
+    const [key] = await keys();
+    const id = await prepare(key);
+    const milestone = { code: 'gated_in', occurred_at };
+    const answer = await bulk(key, 'milestones', [
+      milestone,
+      { ...milestone, shipment_id: id, external_id: 'PO-1' },
+      { ...milestone, master_bill: 'MB-1', booking_number: 'BK-1', code: 'nonsense' },
+      { ...milestone, external_id: 7 },
+      { ...milestone, shipment_id: 'shp_none' },
+      { ...milestone, shipment_id: `shp_${'a'.repeat(26)}` },
+      { ...milestone, external_id: 'PO-9' },
+      { ...milestone, master_bill: 'MB-TWICE' },
+      { ...milestone, booking_number: 'BK-TWICE' },
+      { ...milestone, container_number: B },
+      { ...milestone, container_number: B, external_id: 'PO-2' },
+      { ...milestone, container_number: 'nonsense' },
+      'text',
+    ]);
+    expect(
+      itemsOf(answer).map(({ status, body }) => {
+        const error = body['error'] as JsonObject | undefined;
+        const details = (error?.['details'] ?? []) as JsonObject[];
+        return [status, error?.['code'], details.map(({ param, code }) => `${String(param)} ${String(code)}`).join()];
+      }),
+    ).toEqual([
+      [400, 'validation_failed', 'shipment_id required'],
+      [400, 'validation_failed', 'external_id invalid_value'],
+      [400, 'validation_failed', 'booking_number invalid_value,code unknown_code'],
+      [400, 'validation_failed', 'external_id invalid_type'],
+      [404, 'not_found', ''],
+      [404, 'not_found', ''],
+      [404, 'not_found', ''],
+      [409, 'ambiguous_shipment', ''],
+      [409, 'ambiguous_shipment', ''],
+      [409, 'ambiguous_shipment', ''],
+      [201, undefined, ''],
+      [400, 'validation_failed', 'container_number invalid_container_number'],
+      [400, 'validation_failed', ''],
+    ]);
+  });
+
+  it('takes the milestone’s own reference, and applies those of one shipment in their order', async () => {
+    const [key] = await keys('feed');
+    const id = await prepare(key);
+    const items = Array.from({ length: 60 }, (_, n) => ({
+      ...[{ external_id: 'PO-1' }, { shipment_id: id }, { booking_number: 'BK-1' }][n % 3],
+      code: 'vessel_departed',
+      occurred_at,
+      source: 'carrier',
+      note: `${n}`,
+      milestone_external_id: 'EVT-1',
+    }));
+    const answers = itemsOf(await bulk(key, 'milestones', items));
+    expect(answers.map(({ status, body }) => [status, body['external_id'], body['note'], body['revision']])).toEqual(
+      items.map((_, n) => [n === 0 ? 201 : 200, 'EVT-1', `${n}`, n + 1]),
+    );
+    const faulty = await bulk(key, 'milestones', [{ ...items[0], milestone_external_id: ' ' }]);
+    expect(JSON.stringify(faulty.body)).toContain('"param":"milestone_external_id"');
+  });
+
+  it('looks each reference up once, however many items have it', async () => {
+    const asked: (readonly string[])[] = [];
+    const { readModels } = api.dependencies;
+    const { shipments } = readModels.queries;
+    const counted = Object.create(shipments, {
+      idsByReference: {
+        value: (...query: Parameters<typeof shipments.idsByReference>) => {
+          asked.push(query[1].values);
+          return shipments.idsByReference(...query);
+        },
+      },
+    }) as typeof shipments;
+    const queries = { ...readModels.queries, shipments: counted };
+    const shown = { queries, progress: readModels.progress, allReached: readModels.allReached.bind(readModels) };
+    const call = await api.gateway({ readModels: shown });
+    const [key] = await keys();
+    await prepare(key);
+    const milestones = Array.from({ length: 200 }, (_, n) => ({
+      booking_number: `BK-${n % 2}`,
+      code: 'gated_in',
+      occurred_at,
+      note: `${n}`,
+    }));
+    expect((await call('POST', '/v1/milestones/bulk', { key, json: { milestones } })).status).toBe(200);
+    expect(asked).toEqual([['BK-0', 'BK-1']]);
+  });
+});
+
+describe('under an Idempotency-Key', () => {
+  const under = () => ({ 'idempotency-key': randomUUID() });
+
+  it('changes nothing the second time, and answers the same', async () => {
+    const [key] = await keys();
+    const items = Array.from({ length: 500 }, (_, n) => (n % 7 === 0 ? { mode: 'ocean' } : { house_bill: `HB-${n}` }));
+    const headers = under();
+    const first = await bulk(key, 'shipments', items, headers);
+    const head = await api.head();
+    const again = await bulk(key, 'shipments', items, headers);
+    expect([again.text === first.text, again.headers.get('idempotency-replayed')]).toEqual([true, 'true']);
+    expect(again.headers.get('consistency-token')).toBe(first.headers.get('consistency-token'));
+    expect(await api.head()).toEqual(head);
+    const reused = await bulk(key, 'shipments', items.slice(1), headers);
+    expect([reused.status, reused.text]).toEqual([409, expect.stringContaining('idempotency_key_reused')]);
+  });
+
+  it('goes on with what failed on our side', async () => {
+    const [key] = await keys();
+    const { shipments } = api.dependencies;
+    let isDown = true;
+    const call = await api.gateway({
+      shipments: {
+        ...shipments,
+        upsertShipment: (command) =>
+          isDown && command.fields.house_bill === 'LATE'
+            ? Promise.reject(new Unavailable('event store', 'gone'))
+            : shipments.upsertShipment(command),
+      },
+    });
+    const request = { key, json: { shipments: [{ house_bill: 'EARLY' }, { house_bill: 'LATE' }] }, headers: under() };
+    const first = await call('POST', '/v1/shipments/bulk', request);
+    expect(codes(first)).toEqual([
+      [201, undefined],
+      [503, 'unavailable'],
+    ]);
+    isDown = false;
+    const second = await call('POST', '/v1/shipments/bulk', request);
+    expect(itemsOf(second)[0]).toEqual(itemsOf(first)[0]);
+    expect(codes(second)[1]).toEqual([201, undefined]);
+    const third = await call('POST', '/v1/shipments/bulk', request);
+    expect([third.text, third.headers.get('idempotency-replayed')]).toEqual([second.text, 'true']);
+    const { body } = await api.call('GET', '/v1/shipments', { key });
+    expect(body['data']).toHaveLength(2);
+  });
+
+  it('is 503 where nothing else came of any item', async () => {
+    const [key] = await keys();
+    const down = () => Promise.reject(new Unavailable('event store', 'gone'));
+    const call = await api.gateway({ shipments: { ...api.dependencies.shipments, upsertShipment: down } });
+    const answer = await call('POST', '/v1/shipments/bulk', {
+      key,
+      json: { shipments: [{ external_id: 'A' }, { external_id: 'B' }] },
+    });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+  });
+
+  it('carries the same commands out again where no engine could store the answer', async () => {
+    const [key] = await keys();
+    const text = () => randomBytes(750).toString('base64').slice(0, 1_000);
+    const many = <T>(one: () => T): T[] => Array.from({ length: 50 }, one);
+    const make = (external_id: string) => ({
+      external_id,
+      metadata: Object.fromEntries(many(text).map((each, n) => [`${n}`, each])),
+      references: many(() => ({ type: text(), value: text() })),
+      legs: many(() => ({ vessel: text(), voyage: text() })),
+    });
+    const shipments = Array.from({ length: 45 }, (_, n) => make(`LARGE-${n}`));
+    for (let n = 0; n < shipments.length; n += 30) await bulk(key, 'shipments', shipments.slice(n, n + 30));
+    // Each answers a shipment of 250 KB that nothing makes smaller.
+    const items = shipments.map(({ external_id }) => ({ external_id, house_bill: external_id }));
+    const headers = under();
+    const first = await bulk(key, 'shipments', items, headers);
+    const head = await api.head();
+    const again = await bulk(key, 'shipments', items, headers);
+    expect([again.text === first.text, again.headers.get('idempotency-replayed')]).toEqual([true, null]);
+    expect(await api.head()).toEqual(head);
+  });
+
+  it('keeps a large answer compressed', async () => {
+    const [key] = await keys();
+    const items = Array.from({ length: 155 }, (_, n) => ({
+      external_id: `MANY-${n}`,
+      container_numbers: Array.from({ length: 200 }, (_each, m) => `ABCU${1_000_000 + 200 * n + m}`),
+    }));
+    const headers = under();
+    const first = await bulk(key, 'shipments', items, headers);
+    expect(first.text.length).toBeGreaterThan(12 * 1024 * 1024);
+    const again = await bulk(key, 'shipments', items, headers);
+    expect([again.text === first.text, again.headers.get('idempotency-replayed')]).toEqual([true, 'true']);
+  });
+});
+
+/** Three letters for a number. */
+function letters(n: number): string {
+  return String.fromCharCode(65 + (Math.floor(n / 26) % 26), 65 + (n % 26));
+}
