@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
-import { type ShipmentState, fold, toShipmentEvent } from '../../src/index.ts';
-import type { Scenario } from '../scenario.ts';
+import { type ShipmentState, explain, fold, toShipmentEvent } from '../../src/index.ts';
+import { type Scenario, places } from '../scenario.ts';
 import { checkAnnouncements } from './announced.ts';
 import { answerOf } from './answer.ts';
 import { arrivals } from './arrivals.ts';
+import { checkExplanation } from './explained.ts';
 import { journeys } from './journeys.ts';
 import { answered, arriving, outcomeOf, walk } from './walk.ts';
 
@@ -26,6 +27,17 @@ export function describeProperties(numRuns: number): void {
       fc.property(journeys, (journey) => {
         walk(journey, (scenario, { memory }) => {
           expect(answered(scenario)).toEqual(answerOf(memory));
+        });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('the explanation says of status, milestones and exceptions what the model says', () => {
+    fc.assert(
+      fc.property(journeys, (journey) => {
+        walk(journey, (scenario, { memory }) => {
+          checkExplanation(explain(stateOf(scenario), places), memory);
         });
       }),
       { numRuns },

@@ -84,7 +84,7 @@ export function isTakenBack({ code, occurred_at }: Said, lane: readonly Said[]):
   return lane.some((other) => other.code === 'unavailable_for_pickup' && other.occurred_at >= occurred_at);
 }
 
-function countsAs(milestone: Said, lane: readonly Said[], memory: Memory): ShipmentStatus | null {
+export function countsAs(milestone: Said, lane: readonly Said[], memory: Memory): ShipmentStatus | null {
   const status = ownStatus(milestone, memory);
   if (status === null || status === 'cancelled' || isSailingOn(milestone, memory)) return null;
   if (isTakenBack(milestone, lane)) return null;
