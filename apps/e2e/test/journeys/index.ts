@@ -9,6 +9,7 @@ import { preconditionJourneys } from './preconditions.ts';
 import { quickStartJourney } from './quick-start.ts';
 import { sessionJourneys } from './sessions.ts';
 import { settingsJourney } from './settings.ts';
+import { shipmentHistoryJourney } from './shipment-history.ts';
 import { shipmentListJourneys } from './shipment-lists.ts';
 import { shipmentJourneys } from './shipments.ts';
 import { transferJourney } from './transfer.ts';
@@ -37,6 +38,7 @@ export function journeys(start: () => Promise<Subject>): void {
   shipmentJourneys(subject);
   milestoneJourneys(subject);
   shipmentListJourneys(subject);
+  shipmentHistoryJourney(subject);
   preconditionJourneys(subject);
   identityJourneys(subject);
   settingsJourney(subject);

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { EtaChange, Milestone } from '@tracking/contracts';
+import type { EventStore, NewEvent } from '@tracking/ports';
+import {
+  SHIPMENT_LIMITS,
+  compareMilestones,
+  evolveRecord,
+  fold,
+  streamOf,
+  toShipmentEvent,
+} from '@tracking/shipments-domain';
+import { cancel, correct, milestone, milestones, patch, reopen, retract, scope, upsert } from '../../test/builders.ts';
+import { TestEngine, replica } from '../../test/engine.ts';
+import type { ShipmentsService } from '../shipments-service.ts';
+import type { ReadHistory, ReadPage } from './shipment-reads.ts';
+
+let engine: TestEngine;
+let shipments: ShipmentsService;
+beforeEach(async () => {
+  engine = await TestEngine.open();
+  shipments = replica(engine.store);
+});
+afterEach(() => engine.close());
+
+const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 12, minute)).toISOString();
+
+/** Counts the events that are read. */
+function countingReads(store: EventStore): { readonly store: EventStore; readonly read: () => number } {
+  let count = 0;
+  const counting = new Proxy(store, {
+    get(of, name) {
+      if (name === 'read') {
+        return async (...range: Parameters<EventStore['read']>) => {
+          const events = await of.read(...range);
+          count += events.length;
+          return events;
+        };
+      }
+      const member = Reflect.get(of, name, of) as unknown;
+      return typeof member === 'function' ? (member.bind(of) as unknown) : member;
+    },
+  });
+  return { store: counting, read: () => count };
+}
+
+async function pagesOf<T>(
+  list: (request: ReadHistory) => Promise<ReadPage<T> | undefined>,
+  shipment_id: string,
+  limit: number,
+): Promise<ReadPage<T>[]> {
+  const pages: ReadPage<T>[] = [];
+  for (let after: ReadPage<T>['next'] | undefined; after !== null;) {
+    const page = await list({ ...scope, shipment_id, limit, after });
+    if (page === undefined) throw new Error('there is no such shipment');
+    pages.push(page);
+    after = page.next;
+  }
+  return pages;
+}
+
+/** A shipment to which much happened, a minute between one and the next. */
+async function eventful(): Promise<string> {
+  const fields = { external_id: 'PO-1', mode: 'ocean' as const, eta: at(100), container_numbers: ['MSCU6639871'] };
+  const { answer } = await shipments.upsertShipment(upsert(fields, { at: at(0) }));
+  const { id } = answer.shipment;
+  const estimate = { code: 'vessel_arrived', classifier: 'estimated', source: 'carrier' } as const;
+  const record = async (minute: number, what: Parameters<typeof milestone>[1]) =>
+    (await shipments.recordMilestone(milestone(id, what, { at: at(minute) }))).answer.milestone.id;
+  await record(1, { ...estimate, occurred_at: at(200) });
+  const second = await record(2, { ...estimate, occurred_at: at(260), reason_code: 'weather' });
+  const hold = await record(3, { code: 'customs_hold' });
+  await shipments.correctMilestone({ ...correct(id, hold, { note: 'x' }), at: at(4) });
+  await shipments.retractMilestone({ ...retract(id, second), at: at(5) });
+  await shipments.cancelShipment({ ...cancel(id), at: at(6) });
+  await shipments.reopenShipment({ ...reopen(id), at: at(7) });
+  await shipments.patchShipment({ ...patch(id, { eta: at(300) }), at: at(8) });
+  return id;
+}
+
+describe('the past', () => {
+  it('at each revision is what was answered then', async () => {
+    const id = await eventful();
+    const events = (await engine.store.read(streamOf(id))).map(toShipmentEvent);
+    for (let minute = 0; minute <= 9; minute++) {
+      const then = events.filter(({ metadata }) => metadata.recorded_at <= at(minute));
+      const record = await shipments.getShipmentAt({ ...scope, shipment_id: id, as_of: at(minute) });
+      expect(JSON.stringify(record)).toBe(JSON.stringify(then.reduce(evolveRecord, undefined as never)));
+      const everything = { include_superseded: true, include_retracted: true, limit: 3 };
+      const found: Milestone[] = [];
+      for (let after: ReadPage<Milestone>['next'] | undefined; after !== null;) {
+        const page = await shipments.listMilestonesAt({
+          ...{ ...scope, shipment_id: id, as_of: at(minute), ...everything, after },
+          classifiers: ['actual', 'estimated', 'planned'],
+        });
+        found.push(...(page?.items ?? []));
+        after = page?.next ?? null;
+      }
+      expect(JSON.stringify(found)).toBe(JSON.stringify(fold(then)?.timeline.map((entry) => entry.milestone)));
+      expect(found).toEqual(found.toSorted(compareMilestones));
+    }
+    const before = { ...scope, shipment_id: id, as_of: '2026-03-01T11:59:59.999Z' };
+    expect(await shipments.getShipmentAt(before)).toBeUndefined();
+  });
+
+  it('shows nothing that was recorded behind what was not there yet, where clocks of replicas differ', async () => {
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }, { at: at(0) }));
+    const { id } = answer.shipment;
+    await shipments.recordMilestone(milestone(id, { code: 'gated_in' }, { at: at(5) }));
+    await shipments.recordMilestone(milestone(id, { code: 'vessel_departed' }, { at: at(4) }));
+    const versionAt = async (minute: number) =>
+      (await shipments.getShipmentAt({ ...scope, shipment_id: id, as_of: at(minute) }))?.version;
+    const last = (await shipments.getShipment({ ...scope, shipment_id: id }))?.record.version;
+    expect([await versionAt(4), await versionAt(5)]).toEqual([1, last]);
+  });
+});
+
+describe('the history', () => {
+  it('is the same in pages of any size', async () => {
+    const id = await eventful();
+    for (const list of [shipments.listHistory, shipments.listEtaHistory]) {
+      const [whole] = await pagesOf<unknown>(list, id, 200);
+      expect(whole?.next).toBeNull();
+      for (const limit of [1, 2, 5]) {
+        const items = (await pagesOf<unknown>(list, id, limit)).flatMap((page) => page.items);
+        expect(items).toEqual(whole?.items);
+      }
+    }
+  });
+
+  it('reads of a long stream only what its page is about', async () => {
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const { id } = answer.shipment;
+    await Promise.all(milestones(id, 1_000).map((command) => shipments.recordMilestone(command)));
+    const counting = countingReads(engine.store);
+    const other = replica(counting.store);
+    const page = await other.listHistory({ ...scope, shipment_id: id, limit: 50 });
+    expect(page?.items).toHaveLength(50);
+    expect(counting.read()).toBeLessThan(150);
+  });
+
+  it('looks at so many events for one page, and goes on with the next', async () => {
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1', eta: at(0) }));
+    const { id } = answer.shipment;
+    const silent = milestones(id, 2_500, { at: at(1) });
+    while (silent.length > 0) {
+      await Promise.all(silent.splice(0, 500).map((command) => shipments.recordMilestone(command)));
+    }
+    const counting = countingReads(engine.store);
+    const list = replica(counting.store).listEtaHistory;
+    const [first, ...others] = await pagesOf<EtaChange>(list, id, 10);
+    expect(first?.items).toEqual([]);
+    expect(others.flatMap(({ items }) => items)).toMatchObject([{ eta: at(0), source: 'client' }]);
+    expect(counting.read()).toBeLessThan(2 * SHIPMENT_LIMITS.milestones);
+  });
+
+  it('tells the source of an eta also where it was stored before that was remembered', async () => {
+    const id = await eventful();
+    const [now] = await pagesOf(shipments.listEtaHistory, id, 200);
+    const stream = streamOf(id);
+    const token = stream.slice('shipment-'.length);
+    const older = `${token.startsWith('a') ? 'b' : 'a'}${token.slice(1)}`;
+    const stored = (await engine.store.read(stream)).map(({ type, data, metadata }): NewEvent => {
+      const { eta_set_by: _, ...rest } = data;
+      return { id: randomUUID(), type, data: rest, metadata };
+    });
+    await engine.store.append(`shipment-${older}`, 'no_stream', stored);
+    const [then] = await pagesOf(shipments.listEtaHistory, `shp_${older}`, 200);
+    const sources = (page: typeof now) => page?.items.map(({ source, milestone_id }) => [source, milestone_id]);
+    // Nothing was retracted then.
+    const retraction = 1;
+    expect(sources(then)?.toSpliced(retraction, 1)).toEqual(sources(now)?.toSpliced(retraction, 1));
+  });
+});
