@@ -73,7 +73,7 @@ async function walked({ rows, bounds }: Listed, plan: ListPlan, part: Part, limi
   let { after } = part;
   for (let stretch = 0; stretch < bounds.stretches; stretch += 1) {
     const walk = { ...part, after };
-    const visit = Math.ceil(bounds.stretch / plan.filters.length);
+    const visit = Math.ceil(plan.visit / plan.filters.length);
     const scans = plan.filters.map((filter) =>
       rows.scan({ ...queryOf(plan, walk, filter, limit - documents.length), visit }),
     );

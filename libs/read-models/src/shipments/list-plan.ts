@@ -10,6 +10,8 @@ export interface ListPlan {
   readonly filters: readonly Filter[];
   /** The ranges hold so few rows that all are looked at and sorted; else they are walked, in the order of the list. */
   readonly few: boolean;
+  /** Most entries that one stretch of a walk looks at. */
+  readonly visit: number;
 }
 
 /** What a page may cost. */
@@ -26,6 +28,13 @@ export interface ListBounds {
 
 export const LIST_BOUNDS: ListBounds = { few: 1_000, compared: 20_000, stretch: 2_000, stretches: 2 };
 
+/**
+ * A term is one look into its index, the beginning of a word is looked for among all terms of a row: so many times fewer
+ * rows are sorted, and entries walked, for each word that is left to look for.
+ */
+const SORTED_FOR_WORDS = 3;
+const WALKED_FOR_WORDS = 5;
+
 /** The rows of a scope, and what a page of them may cost. */
 export interface Listed {
   readonly rows: Pick<Collection<ShipmentRow>, 'find' | 'count' | 'scan'>;
@@ -38,21 +47,22 @@ export interface Listed {
  * term where the list is sorted by creation, else the sort's own. Nothing is counted where one way needs no other filter.
  */
 export async function planOf(listed: Listed, conditions: Conditions, { field }: ShipmentOrder): Promise<ListPlan> {
-  const { scope } = listed;
+  const { scope, bounds } = listed;
+  const wayBy = (lead: Lead | undefined) => ({
+    index: lead === undefined ? sortIndexOf(field) : indexOf(lead),
+    filters: filtersBy(scope, conditions, lead),
+    visit: share(bounds.stretch, WALKED_FOR_WORDS * conditions.words.length),
+  });
   const leads = leadsOf(conditions);
   const inOrder = leads.filter((lead) => isInOrderOf(field, lead));
   const others = leads.filter((lead) => !(lead.by === 'time' && lead.field === field));
   const [only] = others;
   if (only !== undefined && (others.length > 1 || !inOrder.includes(only))) {
     const few = await leadToFew(listed, conditions, leads);
-    if (few !== undefined) return { index: indexOf(few), filters: filtersBy(scope, conditions, few), few: true };
+    if (few !== undefined) return { ...wayBy(few), few: true };
   }
   const rarest = inOrder.length > 1 ? await rarestOf(listed, conditions, inOrder) : inOrder[0];
-  return {
-    index: rarest === undefined ? sortIndexOf(field) : indexOf(rarest),
-    filters: filtersBy(scope, conditions, rarest),
-    few: false,
-  };
+  return { ...wayBy(rarest), few: false };
 }
 
 /** Whether the lead's range has the rows in the list's order: the entries of a term are in that of creation. */
@@ -61,8 +71,11 @@ function isInOrderOf(field: ShipmentSortField, { by }: Lead): boolean {
 }
 
 async function leadToFew(listed: Listed, conditions: Conditions, leads: readonly Lead[]) {
-  const { few } = listed.bounds;
-  for (const lead of leads) if ((await counted(listed, conditions, lead, few)) < few) return lead;
+  for (const lead of leads) {
+    const wordsLeft = conditions.words.length - (lead.by === 'word' ? 1 : 0);
+    const few = share(listed.bounds.few, SORTED_FOR_WORDS * wordsLeft);
+    if ((await counted(listed, conditions, lead, few)) < few) return lead;
+  }
   return undefined;
 }
 
@@ -76,6 +89,10 @@ async function counted({ rows, scope }: Listed, conditions: Conditions, lead: Le
   const filters = filtersOfLead(scope, conditions, lead);
   const counts = await Promise.all(filters.map((filter) => rows.count(filter, { atMost, index: indexOf(lead) })));
   return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function share(bound: number, times: number): number {
+  return Math.ceil(bound / Math.max(1, times));
 }
 
 function indexOf(lead: Lead): string {

@@ -1,0 +1,99 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import type { JsonObject, ShipmentRecord } from '@tracking/contracts';
+import { toShipmentEvent } from '@tracking/shipments-domain';
+import { listedRecord, numbersFrom } from '../../test/listed-shipments.ts';
+import { ACME, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
+import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
+import { MAX_WORDS, termsOf } from './shipment-terms.ts';
+
+type StoredBody = { readonly revision: number; readonly type: string; readonly data: JsonObject };
+
+const GOLDEN = new URL('../../../shipments/domain/src/golden/', import.meta.url);
+const golden = readdirSync(GOLDEN)
+  .filter((name) => name !== 'outcome.json')
+  .flatMap((name) => JSON.parse(readFileSync(new URL(name, GOLDEN), 'utf8')) as StoredBody[])
+  .sort((one, other) => one.revision - other.revision);
+
+/** The rows after each of the events, each made of the one before. */
+function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readonly ShipmentRow[] {
+  const rows: ShipmentRow[] = [];
+  for (const body of bodies) {
+    const stored = { ...newEvent(body), ...body, stream: `shipment-${token(1)}`, position: String(body.revision) };
+    const last = rows.at(-1);
+    const before = throughStore && last !== undefined ? (JSON.parse(JSON.stringify(last)) as ShipmentRow) : last;
+    const projected = { id: stored.id, stream: stored.stream, position: stored.position, scope: undefined };
+    rows.push(...shipmentsModel.apply({ ...projected, event: toShipmentEvent(stored) }, () => before));
+  }
+  return rows;
+}
+
+describe('terms of shipments', () => {
+  it('are what the record alone makes, after each event that was ever stored, from memory and from a store', () => {
+    const rows = rowsAfter(golden, false);
+    expect(rows).toHaveLength(golden.length);
+    for (const { record, terms } of rows) expect(terms).toEqual(termsOf(record));
+    expect(rowsAfter(golden, true).map(({ terms }) => terms)).toEqual(rows.map(({ terms }) => terms));
+  });
+
+  it('are what the record alone makes, whatever changed of the one before', () => {
+    const random = numbersFrom(3);
+    const created = { ...ACME, shipment: shipmentRecord(1), sent: { etd: null, eta: null, legs: [] } };
+    const bodies: StoredBody[] = [{ revision: 0, type: 'shipment.created.v1', data: created as unknown as JsonObject }];
+    for (let revision = 1; revision < 300; revision += 1) {
+      const some = Object.entries(listedRecord(1, random)).filter(
+        ([field]) => !['id', 'external_id', 'created_at', 'updated_at', 'version'].includes(field) && random() < 0.1,
+      );
+      const changes = Object.fromEntries(some.map(([field, to]) => [field, { from: null, to }]));
+      bodies.push({ revision, type: 'shipment.changed.v1', data: { changes } as unknown as JsonObject });
+    }
+    const rows = rowsAfter(bodies, false);
+    for (const { record, terms } of rows) expect(terms).toEqual(termsOf(record));
+    expect(rowsAfter(bodies, true).map(({ terms }) => terms)).toEqual(rows.map(({ terms }) => terms));
+    expect(new Set(rows.map(({ terms }) => terms.length)).size).toBeGreaterThan(10);
+  });
+
+  it('are each there once, and as they are stored otherwise', () => {
+    const record = shipmentRecord(1, {
+      external_id: 'A b:c',
+      house_bill: 'word:x',
+      references: [
+        { type: 'po', value: 'same' },
+        { type: 'so', value: 'same' },
+      ],
+      shipper: { name: 'Same', external_id: 'same' },
+    });
+    const terms = termsOf(record);
+    expect(new Set(terms).size).toBe(terms.length);
+    expect(terms).toEqual(
+      expect.arrayContaining(['external_id:A b:c', 'house_bill:word:x', 'reference:same', 'shipper:same', 'word:same']),
+    );
+    expect(terms.filter((one) => one.startsWith('word:x'))).toEqual(['word:x']);
+  });
+
+  it('are bounded, whatever a client sends; those of references and containers come first', () => {
+    const many = (count: number, text: (n: number) => string) => Array.from({ length: count }, (_, n) => text(n));
+    const sentence = (n: number) =>
+      many(160, (word) => `w${n}x${word}`)
+        .join(' ')
+        .slice(0, 1_000);
+    const record: Partial<ShipmentRecord> = {
+      external_id: sentence(1),
+      container_numbers: many(200, (n) => `MSKU${String(n).padStart(7, '0')}`),
+      references: many(50, (n) => sentence(n + 100)).map((value) => ({ type: 'po', value })),
+      consignee: { name: 'Unseen', external_id: 'C' },
+    };
+    const terms = termsOf(shipmentRecord(1, record));
+    expect(terms.filter((one) => one.startsWith('word:'))).toHaveLength(MAX_WORDS);
+    expect(terms.length).toBeLessThan(MAX_WORDS + 2 * 200 + 50 + 20);
+    expect(terms).toEqual(expect.arrayContaining(['word:w1x0', 'word:msku0000199', 'container_number:MSKU0000199']));
+    expect(terms).not.toContain('word:unseen');
+  });
+
+  it('of two hundred containers and fifty references are all found', () => {
+    const numbers = Array.from({ length: 200 }, (_, n) => `MSKU${String(n).padStart(7, '0')}`);
+    const references = Array.from({ length: 50 }, (_, n) => ({ type: 'po', value: `PO-${n} part ${n}` }));
+    const terms = new Set(termsOf(shipmentRecord(1, { container_numbers: numbers, references })));
+    for (const number of numbers) expect(terms.has(`word:${number.toLowerCase()}`)).toBe(true);
+    for (let n = 0; n < 50; n += 1) expect(terms.has(`word:${n}`)).toBe(true);
+  });
+});
