@@ -42,18 +42,19 @@ export class DocumentTable {
     const { mode, id, guard } = write;
     if (mode === 'insert') return this.insert(write);
     const { text, values } = guard ?? NO_GUARD;
-    const stored = this.database.row(`SELECT (${text})${this.storedText} FROM ${this.table} AS d WHERE id = ?`, [
+    const stored = this.database.row(`SELECT (${text}), rowid${this.storedText} FROM ${this.table} AS d WHERE id = ?`, [
       ...values,
       id,
     ]);
     if (stored === undefined) return mode === 'upsert' && this.insert(write);
-    if (stored[0] !== 1) return false;
-    const before = this.indexed(id, stored.slice(1));
+    const [matches, row = null] = stored;
+    if (matches !== 1) return false;
+    const before = this.indexed(id, stored.slice(2));
     if (mode === 'delete') {
-      this.database.run(`DELETE FROM ${this.table} WHERE id = ?`, [id]);
+      this.database.run(`DELETE FROM ${this.table} WHERE rowid = ?`, [row]);
       for (const postings of this.postings) postings.remove(before);
     } else {
-      this.update(write, before.columns);
+      this.update(row, write, before.columns);
       for (const postings of this.postings) postings.change(before, write);
     }
     return true;
@@ -81,10 +82,10 @@ export class DocumentTable {
     return { id, columns: stored.slice(0, length), arrays: stored.slice(length) as (string | null)[] };
   }
 
-  private update({ id, json, columns }: DocumentWrite, stored: readonly SqlValue[]): void {
+  private update(row: SqlValue, { json, columns }: DocumentWrite, stored: readonly SqlValue[]): void {
     const changed = columns.map((_, index) => index).filter((index) => !sameValue(columns[index], stored[index]));
     const assignments = ['json = ?', ...changed.map((index) => `${this.columns[index]} = ?`)];
     const values = changed.map((index) => columns[index] ?? null);
-    this.database.run(`UPDATE ${this.table} SET ${assignments} WHERE id = ?`, [json, ...values, id]);
+    this.database.run(`UPDATE ${this.table} SET ${assignments} WHERE rowid = ?`, [json, ...values, row]);
   }
 }

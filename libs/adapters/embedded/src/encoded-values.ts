@@ -23,9 +23,11 @@ export function encodeValue(value: unknown): SqlValue {
   return value === null || typeof value === 'number' ? NULL : OTHER;
 }
 
-/** The same for a row of `json_each` named `e`. */
-export const ENCODED_ELEMENT = `CASE e.type WHEN 'null' THEN x'00' WHEN 'false' THEN x'01' WHEN 'true' THEN x'02'
-  WHEN 'object' THEN x'03' WHEN 'array' THEN x'03' ELSE e.value END`;
+/** The same in SQL, of a JSON value and its type as SQLite's functions answer them. */
+export function encodedJson(type: string, value: string): string {
+  return `CASE ${type} WHEN 'null' THEN x'00' WHEN 'false' THEN x'01' WHEN 'true' THEN x'02'
+  WHEN 'object' THEN x'03' WHEN 'array' THEN x'03' ELSE ${value} END`;
+}
 
 /** The SQL literals between which all values of the type of `value` lie: from the first, and below the second. */
 export function typeBounds(value: SqlValue): { readonly from: string | undefined; readonly below: string } {

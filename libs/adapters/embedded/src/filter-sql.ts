@@ -1,6 +1,6 @@
 import type { Bounds, FilterCondition, Filter, Scalar } from '@tracking/ports';
 import { column, ID, quoted, type ArrayTable, type CollectionLayout } from './collection-layout.ts';
-import { ENCODED_ELEMENT, encodeValue, typeBounds } from './encoded-values.ts';
+import { encodedJson, encodeValue, typeBounds } from './encoded-values.ts';
 import type { Sql, SqlValue } from './storage-protocol.ts';
 
 const FIELD = /^[A-Za-z0-9_]+$/;
@@ -132,21 +132,22 @@ function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condit
 
 /** Reads the JSON: right for scalars and arrays alike, but looks at every document that the rest of the filter leaves. */
 function addUnindexed(sql: SqlBuilder, field: string, condition: FilterCondition): void {
-  const path = `$.${field}`;
-  if (!isScalar(condition) && 'exists' in condition) {
-    sql.add(`json_type(d.json, ?) IS ${condition.exists ? 'NOT ' : ''}NULL`, path);
-    return;
-  }
-  if (!isScalar(condition) && 'all' in condition) {
-    for (const one of each(sql, condition.all)) addUnindexed(sql, field, one);
-    return;
-  }
-  const without = !isScalar(condition) && 'ne' in condition;
-  // json_each hands out a scalar as such, an array's elements, but also an object's members: those are not asked for.
-  sql.add(`${without ? 'NOT ' : ''}(json_type(d.json, ?) IS NOT 'object' AND EXISTS (`, path);
-  sql.add('SELECT 1 FROM json_each(d.json, ?) AS e WHERE ', path);
-  addCondition(sql, `(${ENCODED_ELEMENT})`, without ? condition.ne : condition);
-  sql.add('))');
+  const path = `'$.${field}'`;
+  if (isScalar(condition)) addWithin(sql, path, condition);
+  else if ('exists' in condition) sql.add(`json_type(d.json, ${path}) IS ${condition.exists ? 'NOT ' : ''}NULL`);
+  else if ('all' in condition) for (const one of each(sql, condition.all)) addUnindexed(sql, field, one);
+  else if ('ne' in condition) addWithin(sql.add('NOT '), path, condition.ne);
+  else addWithin(sql, path, condition);
+}
+
+/** Most fields are no arrays: the engine parses a document once for all of them, and once more for each look into an array. */
+function addWithin(sql: SqlBuilder, path: string, condition: FilterCondition): void {
+  sql.add(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
+  sql.add(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
+  addCondition(sql, `(${encodedJson('e.type', 'e.value')})`, condition);
+  sql.add(') ELSE (');
+  addCondition(sql, `(${encodedJson(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`, condition);
+  sql.add(') IS TRUE END)');
 }
 
 export function documentKey(layout: CollectionLayout, field: string): string {
