@@ -11,8 +11,8 @@ export interface Repetition {
   readonly outcome: 'corrected' | 'existing';
   readonly by: 'external_id' | 'content' | 'last_sent';
   readonly ids: readonly string[];
-  /** Told with a warning that a person's word stands against it. */
-  readonly overridden: boolean;
+  /** Those of which a warning tells that a person's word stands against it. */
+  readonly overridden: readonly string[];
 }
 
 export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
@@ -22,14 +22,14 @@ export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
   const named = namedAlike(input, memory);
   if (named !== undefined) {
     const content = newContent(input, named);
-    const overridden = isFeed(input) && differs(content, input);
+    const overridden = isFeed(input) && differs(content, input) ? [named.id] : [];
     const outcome = differs(named, content) ? 'corrected' : 'existing';
     return { outcome, by: 'external_id', ids: [named.id], overridden };
   }
   const known = memory.milestones.filter((milestone) => isKnown(milestone, input, memory));
-  if (known.length > 0) return { outcome: 'existing', by: 'content', ids: idsOf(known), overridden: false };
-  const resent = memory.milestones.filter((milestone) => repeatsLastSent(milestone, input));
-  if (resent.length > 0) return { outcome: 'existing', by: 'last_sent', ids: idsOf(resent), overridden: true };
+  const resent = idsOf(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
+  if (known.length > 0) return { outcome: 'existing', by: 'content', ids: idsOf(known), overridden: resent };
+  if (resent.length > 0) return { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent };
   return { outcome: 'recorded' };
 }
 
