@@ -1,5 +1,6 @@
 import { patient } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
+import { bulkJourneys } from './bulk.ts';
 import { demoJourney } from './demo.ts';
 import { eventStreamJourney } from './event-stream.ts';
 import { identityJourneys } from './identity.ts';
@@ -36,6 +37,7 @@ export function journeys(start: () => Promise<Subject>): void {
   quickStartJourney(subject);
   demoJourney(subject);
   shipmentJourneys(subject);
+  bulkJourneys(subject);
   milestoneJourneys(subject);
   shipmentListJourneys(subject);
   shipmentHistoryJourney(subject);
