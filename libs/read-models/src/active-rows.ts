@@ -50,7 +50,13 @@ export class ActiveRows<R extends ReadModelRow> {
     await this.follow();
     const { generation } = this.progress;
     if (generation === undefined) throw new Unavailable('read models', 'no generation is known yet');
-    return this.parts.collections.open<R>(rowsOf(this.model, generation));
+    return this.rowsOf(generation);
+  }
+
+  /** The rows of a generation. @throws Unavailable */
+  rowsOf(generation: number): Promise<Collection<R>> {
+    const version = this.pointer && versionOf(this.pointer, generation);
+    return this.parts.collections.open<R>(rowsOf(this.model, generation, version));
   }
 
   /** Whether the rows to query are still those of an earlier version of the read model, until they are made anew. */

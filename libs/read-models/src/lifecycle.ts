@@ -7,7 +7,6 @@ import { type Generations, type GenerationsDocument, newestOf } from './generati
 import { BatchProjector } from './projection/batch-projector.ts';
 import type { ProjectionMetrics } from './projection/projection-metrics.ts';
 import { StreamScopes } from './projection/stream-scopes.ts';
-import { rowsOf } from './read-model.ts';
 import type { ReadModelRow } from './read-model.ts';
 
 export interface LifecycleParts {
@@ -193,9 +192,9 @@ export class Lifecycle {
   }
 
   private async projector(generation: number): Promise<EventHandler> {
-    const { collections, eventStore, cachedRows } = this.parts;
+    const { eventStore, cachedRows } = this.parts;
     const { model } = this.active;
-    const rows = await collections.open<ReadModelRow>(rowsOf(model, generation));
+    const rows = await this.active.rowsOf(generation);
     const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
     const cache = new LRUCache<string, ReadModelRow>({ maxSize: cachedRows, sizeCalculation });
     const keptSince = () => this.active.keptSince();

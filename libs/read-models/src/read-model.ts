@@ -41,6 +41,11 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
    */
   readonly version: number;
   readonly indexes: readonly IndexSpec[];
+  /**
+   * Indexes of earlier versions that are queried until their rows are made anew: what they have of them is left as it is,
+   * for other indexes of very many rows take their time.
+   */
+  readonly formerIndexes?: Readonly<Record<number, readonly IndexSpec[]>>;
   /** Whether `apply` needs the scope of streams whose first event is not at hand. */
   readonly scoped: boolean;
   /** Ids of the rows that `apply` will ask for. */
@@ -57,9 +62,10 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
   weight?(row: R): number;
 }
 
-/** The collection of one generation of a read model. */
-export function rowsOf(model: ReadModel, generation: number): CollectionSpec {
-  return { name: `${model.name}.g${generation}`, indexes: model.indexes, durability: 'derived' };
+/** The collection of one generation of a read model. @param version of the read model that makes it */
+export function rowsOf(model: ReadModel, generation: number, version = model.version): CollectionSpec {
+  const indexes = model.formerIndexes?.[version] ?? model.indexes;
+  return { name: `${model.name}.g${generation}`, indexes, durability: 'derived' };
 }
 
 /** What all collections of a read model begin with, and the generation that one of them is of. */

@@ -45,8 +45,9 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
   return spec.indexes.some((index) => {
     if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= FEW))) return true;
     const leading = index.fields.slice(0, fields.length);
-    const leadsThere = fields.every((field) => leading.includes(field) && isScalar(filter[field]));
-    return leadsThere && unsorted && limit <= FEW_SIDE_BY_SIDE;
+    const leadsThere = fields.every((field) => leading.includes(field) && pinned(field));
+    const isOne = fields.every((field) => isScalar(filter[field]));
+    return leadsThere && unsorted && limit <= (isOne ? FEW_SIDE_BY_SIDE : FEW);
   });
 }
 

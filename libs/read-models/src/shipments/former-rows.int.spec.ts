@@ -18,7 +18,7 @@ import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
 const FORMER: ReadModel<ShipmentRow, 'shipments'> = {
   ...shipmentsModel,
   version: 1,
-  indexes: [{ name: 'by_created_at', fields: ['workspace_id', 'environment', 'created_at', 'id'] }],
+  indexes: shipmentsModel.formerIndexes?.[1] ?? [],
   apply: (event, row) =>
     shipmentsModel.apply(event, row).map(({ terms: _terms, updated_at: _at, eta: _eta, ...former }) => former as never),
 };
@@ -85,6 +85,8 @@ describe('lists of rows that an earlier version made', () => {
     await expect(after.list({}, newest)).rejects.toThrow(Unavailable);
     const booking = { field: 'booking_number', values: ['B 0'] } as const;
     await expect(after.queries.idsByReference(ACME, booking, 2)).rejects.toThrow(Unavailable);
+    const like = { id: 'shp_other', house_bill: 'HB', container_numbers: [] };
+    expect(await after.queries.possibleDuplicates(ACME, like)).toEqual([]);
 
     after.start();
     await until(() =>

@@ -83,6 +83,7 @@ export class ShipmentQueries {
     ];
     if (shared.length === 0) return [];
     const rows = await this.active.rows();
+    if (this.active.areFormer) return [];
     // One more, for it may be among them itself.
     const found = await rows.find({ filter: among(scope, shared), limit: DUPLICATES_AT_MOST + 1 });
     const own = new Set(container_numbers);

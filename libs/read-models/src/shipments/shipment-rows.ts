@@ -28,6 +28,19 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     { name: 'by_updated_at', fields: [...SCOPE_FIELDS, 'updated_at', 'id', 'created_at', 'status'] },
     { name: 'by_eta', fields: [...SCOPE_FIELDS, 'eta', 'id', 'created_at', 'status'] },
   ],
+  formerIndexes: {
+    1: [
+      { name: 'by_created_at', fields: [...SCOPE_FIELDS, 'created_at', 'id'] },
+      { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', 'created_at', 'id'] },
+      { name: 'by_external_id', fields: [...SCOPE_FIELDS, 'external_id'] },
+      { name: 'by_house_bill', fields: [...SCOPE_FIELDS, 'house_bill', 'active'] },
+      {
+        name: 'by_container',
+        fields: [...SCOPE_FIELDS, 'container_numbers', 'active'],
+        arrayField: 'container_numbers',
+      },
+    ],
+  },
   scoped: false,
 
   // A stream begins with nothing: where its beginning comes again, so does all that made the row after it.
