@@ -1,3 +1,3 @@
 import { describeProperties } from './model/properties.ts';
 
-describe('a shipment on thousands of random journeys', () => describeProperties(1_000));
+describe('a shipment on many random journeys', () => describeProperties(600));
