@@ -12,10 +12,13 @@ const MOST_STATEMENTS = 500;
  */
 export const LIMIT = 'LIMIT (? + 0)';
 
-/** A connection that cannot write. Sees everything committed before each of its statements. */
+/**
+ * A connection that cannot write. Sees everything committed before each of its statements. Its cache holds the upper levels
+ * of trees; the rest is in the system's, from where a page comes as fast as it matters (ADR 0028).
+ */
 export function openForReading(file: string): Database {
   const database = new Database(new DatabaseSync(file, { readOnly: true, timeout: 5_000 }));
-  database.run('PRAGMA cache_size = -16000');
+  database.run('PRAGMA cache_size = -4000');
   return database;
 }
 
