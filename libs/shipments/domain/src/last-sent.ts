@@ -62,8 +62,21 @@ export function withNews(entry: TimelineEntry, input: MilestoneInput): Milestone
   return fieldsFrom((field) => (differs(field) || SAID_WITH[field].some(differs) ? input : entry.milestone));
 }
 
-/** What a milestone's entry remembers of a feed after an event that does not tell it itself. */
-export function overriddenAfter(previous: TimelineEntry | undefined, milestone: Milestone): Overridden {
+/** Of nearly all milestones nothing is: this is asked of each at every word of a feed. */
+export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
+  return overridden !== NOT_OVERRIDDEN && Object.keys(overridden).length > 0;
+}
+
+/**
+ * What a milestone's entry remembers of a feed after an event.
+ * @param told by the event, if it does
+ */
+export function overriddenAfter(
+  previous: TimelineEntry | undefined,
+  milestone: Milestone,
+  told: Overridden | undefined,
+): Overridden {
+  if (told !== undefined) return isOverridden({ overridden: told }) ? told : NOT_OVERRIDDEN;
   if (previous === undefined) return NOT_OVERRIDDEN;
   if (isSameContent(previous.milestone, milestone)) return previous.overridden;
   return isFeed(milestone.source) ? NOT_OVERRIDDEN : overriddenBy(milestone, lastSent(previous));

@@ -1,7 +1,7 @@
 import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { Overridden } from './events/event-data.ts';
-import { isFeed, lastSent, overriddenAfter } from './last-sent.ts';
+import { isFeed, isOverridden, lastSent, overriddenAfter } from './last-sent.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 
 /** What an event changes on the timeline. */
@@ -31,7 +31,7 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
     milestone,
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
     written: previous !== undefined && isSameStatement(previous.milestone, milestone) ? previous.written : revision,
-    overridden: overridden ?? overriddenAfter(previous, milestone),
+    overridden: overriddenAfter(previous, milestone, overridden),
   });
 }
 
@@ -97,10 +97,13 @@ function findByExternalId(
   { external_id, source }: MilestoneInput,
 ): TimelineEntry | undefined {
   if (external_id === null) return undefined;
-  const stands = (known: (entry: TimelineEntry) => string | null | undefined) =>
-    timeline.find((entry) => entry.milestone.retracted_at === null && known(entry) === external_id);
-  const found = stands(({ milestone }) => milestone.external_id);
-  return found ?? (isFeed(source) ? stands(({ overridden }) => overridden.external_id) : undefined);
+  let formerly: TimelineEntry | undefined;
+  for (const entry of timeline) {
+    if (entry.milestone.retracted_at !== null) continue;
+    if (entry.milestone.external_id === external_id) return entry;
+    if (formerly === undefined && entry.overridden.external_id === external_id) formerly = entry;
+  }
+  return isFeed(source) ? formerly : undefined;
 }
 
 function findByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
@@ -121,10 +124,10 @@ function isRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
   );
 }
 
-/** Of one that a person retracted or corrected. Under its own `external_id` a standing one was found before. */
-function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
+/** Whether a feed says again what it last sent of a milestone that a person retracted or corrected since. */
+export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
-  if (retracted_at === null && Object.keys(entry.overridden).length === 0) return false;
+  if (retracted_at === null && !isOverridden(entry)) return false;
   const sent = lastSent(entry);
   const isToldApart = sent.external_id !== null && input.external_id !== null && sent.external_id !== input.external_id;
   return !isToldApart && isSameStatement(sent, input);

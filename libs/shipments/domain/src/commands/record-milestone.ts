@@ -6,7 +6,7 @@ import type { Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { NOT_OVERRIDDEN, contentOf, isFeed, isSameContent, lastSent, overriddenBy, withNews } from '../last-sent.ts';
 import type { ShipmentState } from '../state.ts';
-import { type Duplicate, findDuplicate, isSameStatement } from '../timeline.ts';
+import { type Duplicate, findDuplicate, isRepeatOfLastSent, isSameStatement } from '../timeline.ts';
 import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
 import {
   type MilestoneAnswer,
@@ -149,7 +149,7 @@ function stillOverridden(
   const fields = Object.keys(overridden);
   if (retracted_at === null && fields.length === 0) return [];
   // It says by itself what the person said.
-  if (by === 'content' && !isSameStatement(lastSent(entry), input)) return [];
+  if (by === 'content' && !isRepeatOfLastSent(entry, input)) return [];
   const message =
     retracted_at === null
       ? `${id} was corrected by hand: ${fields.join(', ')} of it stays as it is.`
