@@ -17,6 +17,7 @@ import { OPERATIONS } from './operations/operations.ts';
 import { readPreconditions, unlessNotModified } from './preconditions/preconditions.ts';
 import { Admission } from './server/admission.ts';
 import { createFastifyAdapter } from './server/fastify-adapter.ts';
+import { boundLargeBodies } from './server/large-bodies.ts';
 import { nestLogger } from './server/nest-logger.ts';
 import { Observation } from './server/observation.ts';
 import { during } from './server/request.ts';
@@ -56,6 +57,7 @@ export async function createHttpApi(
   });
   const admission = new Admission(authenticators, dependencies.quota, settings.rateLimitPerMinute);
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
+  boundLargeBodies(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
     readParameters(request);
     readPreconditions(request);

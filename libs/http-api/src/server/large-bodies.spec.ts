@@ -1,0 +1,56 @@
+import { Busy } from '@tracking/ports';
+import fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { JSON_KIND, json } from './json-body.ts';
+import { boundLargeBodies } from './large-bodies.ts';
+import { readRouteBodies } from './route-bodies.ts';
+import { MIB } from './sizes.ts';
+
+let server: FastifyInstance;
+let release: (() => void)[];
+beforeEach(() => {
+  release = [];
+  server = fastify();
+  boundLargeBodies(server, 5 * MIB);
+  readRouteBodies(server, [JSON_KIND]);
+  server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
+  server.post('/large', { config: { body: json(10 * MIB) } }, async () => {
+    await new Promise<void>((resolve) => release.push(resolve));
+    return {};
+  });
+});
+afterEach(() => server.close());
+
+const send = (bytes: number) =>
+  server.inject({
+    method: 'POST',
+    url: '/large',
+    payload: JSON.stringify('x'.repeat(bytes - 2)),
+    headers: { 'content-type': 'application/json' },
+  });
+/** Begins so many; answers what comes of them once all are let go. */
+async function begin(...sizes: readonly number[]): Promise<() => Promise<number[]>> {
+  const answers = sizes.map(send);
+  await new Promise(setImmediate);
+  return async () => {
+    const all = Promise.all(answers);
+    let isOver = false;
+    void all.finally(() => (isOver = true));
+    while (!isOver) {
+      for (const letGo of release.splice(0)) letGo();
+      await new Promise(setImmediate);
+    }
+    return (await all).map(({ statusCode }) => statusCode);
+  };
+}
+
+it('takes large bodies up to a bound, and usual ones always', async () => {
+  const end = await begin(2 * MIB, 3 * MIB, 2 * MIB, MIB, 100);
+  expect(await end()).toEqual([200, 200, 503, 200, 200]);
+});
+
+it('takes others when those are answered', async () => {
+  expect(await (await begin(5 * MIB))()).toEqual([200]);
+  expect(await (await begin(5 * MIB, 5 * MIB))()).toEqual([200, 503]);
+  expect(await (await begin(5 * MIB))()).toEqual([200]);
+});
