@@ -69,7 +69,14 @@ export class CountedRows implements ListedRows {
       if (!isOne(condition)) break;
     }
     const key = JSON.stringify([range, sort]);
-    const known = this.ranges.get(key) ?? sorted(this.rows, sort).filter((row) => matches(row, range));
+    const known = this.ranges.get(key) ?? sorted(this.rowsIn(range), sort);
+    this.ranges.set(key, known);
+    return known;
+  }
+
+  private rowsIn(range: Filter): readonly ShipmentRow[] {
+    const key = JSON.stringify(range);
+    const known = this.ranges.get(key) ?? this.rows.filter((row) => matches(row, range));
     this.ranges.set(key, known);
     return known;
   }

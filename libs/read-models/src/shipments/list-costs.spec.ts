@@ -1,0 +1,72 @@
+import { CountedRows } from '../../test/counted-rows.ts';
+import { day, listedRecord, numbersFrom, rowOf } from '../../test/listed-shipments.ts';
+import { ACME } from '../../test/shipment-events.ts';
+import type { ShipmentListFilter, ShipmentSortField } from './list-query.ts';
+import { ShipmentQueries } from './shipment-queries.ts';
+
+const random = numbersFrom(5);
+/** Half of them ocean and MAEU, the others air and MSCU; one of ten has an ETA; each word of a name is that of thousands. */
+const ROWS = Array.from({ length: 20_000 }, (_, n) => {
+  const isEven = n % 2 === 0;
+  return rowOf({
+    ...listedRecord(n, random),
+    mode: isEven ? 'ocean' : 'air',
+    carrier_scac: isEven ? 'MAEU' : 'MSCU',
+    house_bill: `HBL-${n}`,
+    eta: n % 10 === 0 ? day(n % 300) : null,
+    open_exceptions_count: 0,
+    shipper: { name: isEven ? 'Acme Trading' : 'Nordic Paper', external_id: `C-${n % 500}` },
+    consignee: null,
+    legs: [],
+  });
+});
+
+describe('what a page of twenty thousand costs', () => {
+  const rows = new CountedRows(ROWS);
+  const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never), areFormer: false });
+
+  // With 50 a page, 51 are looked for.
+  it.each<[string, ShipmentListFilter, ShipmentSortField, number, number]>([
+    ['nothing', {}, 'created_at', 51, 50],
+    ['nothing', {}, 'updated_at', 51, 50],
+    ['nothing, of which nine in ten have no ETA', {}, 'eta', 51, 50],
+    ['a term that all have', { has_open_exceptions: false }, 'created_at', 51, 50],
+    ['a term that all have', { has_open_exceptions: false }, 'updated_at', 1_000 + 51, 50],
+    ['a term that none has', { has_open_exceptions: true }, 'eta', 0, 0],
+    ['several statuses', { status: ['pending', 'booked', 'arrived'] }, 'created_at', 3 * 51, 50],
+    ['one reference', { house_bill: 'HBL-77' }, 'created_at', 1, 1],
+    ['one shipper', { shipper: 'C-7' }, 'eta', 3 * 40, 40],
+    ['a range of time', { eta_from: day(10), eta_to: day(40) }, 'created_at', 2 * 280, 50],
+    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'created_at', 2_000 + 20_000 + 4_000, 0],
+    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'updated_at', 2_000 + 4_000, 0],
+    ['two that never meet', { mode: 'ocean', carrier_scac: 'MSCU' }, 'eta', 2_000 + 2_000 + 4_000, 0],
+    ['one letter', { words: ['a'] }, 'created_at', 1_000 + 200, 50],
+    ['one letter', { words: ['a'] }, 'eta', 1_000 + 200, 50],
+    ['two words that never meet', { words: ['acme', 'nordic'] }, 'created_at', 700 + 400, 0],
+    ['two words that never meet', { words: ['acme', 'nordic'] }, 'eta', 700 + 800, 0],
+    ['a word that many and one that one has', { words: ['acme', '777'] }, 'eta', 400 + 3 * 40, 0],
+  ])('that ask for %s: %j by %s, at most %d', async (_title, filter, field, most, found) => {
+    rows.visits = 0;
+    const page = await queries.list(ACME, { filter, order: { field, descending: true }, limit: 50 });
+    expect(rows.visits).toBeLessThanOrEqual(most);
+    if (found > 0) expect(page.items).toHaveLength(found);
+  });
+
+  it('go on from where a page stopped, and end', async () => {
+    const filter: ShipmentListFilter = { mode: 'ocean', carrier_scac: 'MSCU' };
+    let pages = 0;
+    for (let after: Parameters<typeof queries.list>[1]['after']; ;) {
+      const { items, next } = await queries.list(ACME, {
+        filter,
+        order: { field: 'eta', descending: false },
+        limit: 50,
+        after,
+      });
+      expect(items).toEqual([]);
+      pages += 1;
+      if (next === undefined) break;
+      after = next;
+    }
+    expect(pages).toBe(5);
+  });
+});
