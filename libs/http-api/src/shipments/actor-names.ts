@@ -12,7 +12,7 @@ const SYSTEM = 'System';
 export class ActorNames {
   private readonly recent = new RecentLookUps<string | null>();
 
-  constructor(@Inject(IDENTITY) private readonly identity: HttpApiDependencies['identity']) {}
+  constructor(@Inject(IDENTITY) private readonly identity: Pick<HttpApiDependencies['identity'], 'namesOf'>) {}
 
   /** By id; null for whoever has no name, or is not known. @throws Unavailable */
   async of(actors: readonly Actor[]): Promise<ReadonlyMap<string, string | null>> {

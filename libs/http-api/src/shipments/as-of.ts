@@ -17,12 +17,14 @@ export class GetShipmentDto {
   as_of?: string;
 }
 
+/** With the time in its one form. */
 @Injectable()
-export class AsOfPipe implements PipeTransform<{ readonly as_of?: string }, Timestamp | undefined> {
+export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
   constructor(@Inject(CLOCK) private readonly clock: Clock) {}
 
-  transform({ as_of }: { readonly as_of?: string }): Timestamp | undefined {
-    return pastTime(as_of, this.clock());
+  transform({ as_of }: GetShipmentDto): GetShipmentDto {
+    const time = pastTime(as_of, this.clock());
+    return time === undefined ? {} : { as_of: time };
   }
 }
 

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page, Scope, Shipment, Timestamp } from '@tracking/contracts';
+import type { Page, Scope, Shipment } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SHIPMENTS } from '../dependencies.ts';
@@ -79,7 +79,7 @@ export class ShipmentsController {
   @refusal(404, 'No such shipment in this workspace and environment.')
   async get(
     @Param('id') id: string,
-    @Query(AsOfPipe) as_of: Timestamp | undefined,
+    @Query(AsOfPipe) { as_of }: GetShipmentDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Shipment> {
