@@ -153,6 +153,22 @@ describe('POST /v1/shipments/bulk', () => {
     expect((await bulk(key, 'shipments', items, { 'if-match': '*' })).status).toBe(400);
   });
 
+  it('answers an item that is nested deeply as the single call does, also where sizes are looked at', async () => {
+    const [key] = await keys();
+    const deeply = '['.repeat(20_000) + ']'.repeat(20_000);
+    const item = (field: string) => `{"external_id":"${field}","${field}":${deeply}}`;
+    const large = JSON.stringify({ external_id: 'L', colour: 'x'.repeat(900_000) });
+    const raw = `{"shipments":[${large},${large},${item('metadata')},${item('colour')}]}`;
+    const headers = { 'content-type': 'application/json' };
+    const answer = await api.call('POST', '/v1/shipments/bulk', { key, raw, headers });
+    expect(codes(answer)).toEqual([
+      [201, undefined],
+      [200, undefined],
+      [400, 'validation_failed'],
+      [201, undefined],
+    ]);
+  });
+
   it('is one request of the key’s quota, and its writes are seen', async () => {
     const [key] = await keys();
     const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));

@@ -1,6 +1,7 @@
 import { DomainError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { JSON_LIMIT, json } from '../server/json-body.ts';
+import { isLargerThan } from '../server/json-size.ts';
 import type { RouteBody } from '../server/route-bodies.ts';
 import { MIB, sizeOf } from '../server/sizes.ts';
 import { fault } from '../validation/checks.ts';
@@ -31,6 +32,6 @@ export function sizeOfBody({ headers }: FastifyRequest): number {
 
 /** An item that is too large as a request of its own is so here. @throws DomainError `body_too_large` */
 export function refuseTooLarge(item: unknown): void {
-  if (Buffer.byteLength(JSON.stringify(item)) <= JSON_LIMIT) return;
+  if (!isLargerThan(JSON_LIMIT, item)) return;
   throw new DomainError('body_too_large', `The item is larger than ${sizeOf(JSON_LIMIT)}.`);
 }

@@ -1,0 +1,29 @@
+import { isLargerThan } from './json-size.ts';
+
+describe('the size of JSON', () => {
+  const texts = [
+    '{}',
+    '[]',
+    '[1]',
+    '[1,[2,null],{}]',
+    '{"a":true,"ü":"\\n€","b":{"c":[]}}',
+    '"x"',
+    '-1.5',
+    'null',
+    '{"__proto__":1}',
+  ];
+
+  it.each(texts)('is that of its text: %s', (text) => {
+    const value: unknown = JSON.parse(text);
+    const size = Buffer.byteLength(text);
+    expect([isLargerThan(size - 1, value), isLargerThan(size, value)]).toEqual([true, false]);
+  });
+
+  it('is told however deeply it is nested', () => {
+    const depth = 100_000;
+    let value: unknown = 1;
+    for (let n = 0; n < depth; n += 1) value = n % 2 === 0 ? [value] : { a: value };
+    const size = 1 + (depth / 2) * (2 + 6);
+    expect([isLargerThan(size - 1, value), isLargerThan(size, value)]).toEqual([true, false]);
+  });
+});
