@@ -1,16 +1,10 @@
-import { jest } from '@jest/globals';
-import type { Collection, DocumentStore } from '@tracking/ports';
-import { itWhere } from '@tracking/testing';
+import type { Collection } from '@tracking/ports';
 import { FILTERS, ORDERS, inOrder, isAskedFor, listedRows, readThrough, titleOf } from '../../test/listed-shipments.ts';
-import { hasMongo, openMongoStore } from '../../test/mongo-store.ts';
 import { ACME } from '../../test/shipment-events.ts';
 import { World } from '../../test/world.ts';
 import { rowsOf } from '../read-model.ts';
 import type { ShipmentListFilter, ShipmentOrder } from './list-query.ts';
 import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
-
-// An engine starts in some seconds, on a busy machine.
-jest.setTimeout(120_000);
 
 const ROWS = listedRows(100);
 const RECORDS = ROWS.filter(
@@ -23,53 +17,35 @@ const PAIRS = FILTERS.flatMap((one, at) =>
 const FEW_ROWS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1 };
 const MANY_ROWS = { few: 5, compared: 50, stretch: 30, stretches: 2 };
 
-interface OpenStore {
-  readonly store: DocumentStore;
-  close(): Promise<void>;
-}
-
-async function openEmbedded(): Promise<OpenStore> {
-  const world = await World.open();
-  return { store: world.engine.documentStore, close: () => world.close() };
-}
-
-function listsOn(title: string, open: () => Promise<OpenStore>) {
-  describe(title, () => {
-    let opened: OpenStore;
-    let rows: Collection<ShipmentRow>;
-    beforeAll(async () => {
-      opened = await open();
-      rows = await opened.store.collection<ShipmentRow>(rowsOf(shipmentsModel, 1));
-      await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
-    });
-    afterAll(() => opened.close());
-
-    it.each([['nothing', {}] as const, ...FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
-      'that ask for %s',
-      async (_filter, filter) => {
-        const asked = RECORDS.filter((record) => isAskedFor(record, filter));
-        for (const order of ORDERS) {
-          const expected = inOrder(asked, order).map(({ id }) => id);
-          expect(await readThrough(rows, { filter, order, limit: 30 }, FEW_ROWS)).toEqual(expected);
-          expect(await readThrough(rows, { filter, order, limit: 30 }, MANY_ROWS)).toEqual(expected);
-        }
-      },
-    );
-
-    it('that ask for two things', async () => {
-      for (const [turn, filter] of PAIRS.entries()) {
-        const asked = RECORDS.filter((record) => isAskedFor(record, filter));
-        // Each in one order: those of memory are asked in every one.
-        const order = ORDERS[turn % ORDERS.length] as ShipmentOrder;
-        const expected = inOrder(asked, order).map(({ id }) => id);
-        expect(await readThrough(rows, { filter, order, limit: 60 }, MANY_ROWS)).toEqual(expected);
-      }
-    });
-  });
-}
-
 describe('lists', () => {
-  listsOn('of the embedded engine', openEmbedded);
-  if (hasMongo) listsOn('of MongoDB', openMongoStore);
-  else itWhere(false, 'neither MONGODB_URL nor ENGINES_DIR is set')('of MongoDB', () => Promise.resolve());
+  let world: World;
+  let rows: Collection<ShipmentRow>;
+  beforeAll(async () => {
+    world = await World.open();
+    rows = await world.engine.documentStore.collection<ShipmentRow>(rowsOf(shipmentsModel, 1));
+    await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
+  });
+  afterAll(() => world.close());
+
+  it.each([['nothing', {}] as const, ...FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
+    'that ask for %s',
+    async (_filter, filter) => {
+      const asked = RECORDS.filter((record) => isAskedFor(record, filter));
+      for (const order of ORDERS) {
+        const expected = inOrder(asked, order).map(({ id }) => id);
+        expect(await readThrough(rows, { filter, order, limit: 30 }, FEW_ROWS)).toEqual(expected);
+        expect(await readThrough(rows, { filter, order, limit: 30 }, MANY_ROWS)).toEqual(expected);
+      }
+    },
+  );
+
+  it('that ask for two things', async () => {
+    for (const [turn, filter] of PAIRS.entries()) {
+      const asked = RECORDS.filter((record) => isAskedFor(record, filter));
+      // Each in one order: those of memory are asked in every one.
+      const order = ORDERS[turn % ORDERS.length] as ShipmentOrder;
+      const expected = inOrder(asked, order).map(({ id }) => id);
+      expect(await readThrough(rows, { filter, order, limit: 60 }, MANY_ROWS)).toEqual(expected);
+    }
+  });
 });
