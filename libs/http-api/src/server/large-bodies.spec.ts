@@ -11,7 +11,12 @@ let release: (() => void)[];
 beforeEach(() => {
   release = [];
   server = fastify();
-  boundLargeBodies(server, 5 * MIB);
+  server.addHook('onRequest', (request, _reply, done) => {
+    const workspace_id = String(request.headers['workspace']);
+    Object.assign(request, { principal: { workspace_id } });
+    done();
+  });
+  boundLargeBodies(server, 10 * MIB);
   readRouteBodies(server, [JSON_KIND]);
   server.setErrorHandler((error, _request, reply) => reply.code(error instanceof Busy ? 503 : 500).send());
   server.post('/large', { config: { body: json(10 * MIB) } }, async () => {
@@ -21,16 +26,19 @@ beforeEach(() => {
 });
 afterEach(() => server.close());
 
-const send = (bytes: number) =>
+const send = (bytes: number, workspace = 'a') =>
   server.inject({
     method: 'POST',
     url: '/large',
     payload: JSON.stringify('x'.repeat(bytes - 2)),
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', workspace },
   });
 /** Begins so many; answers what comes of them once all are let go. */
 async function begin(...sizes: readonly number[]): Promise<() => Promise<number[]>> {
-  const answers = sizes.map(send);
+  return beginAll(sizes.map((bytes) => [bytes]));
+}
+async function beginAll(bodies: readonly Parameters<typeof send>[]): Promise<() => Promise<number[]>> {
+  const answers = bodies.map((body) => send(...body));
   await new Promise(setImmediate);
   return async () => {
     const all = Promise.all(answers);
@@ -44,7 +52,7 @@ async function begin(...sizes: readonly number[]): Promise<() => Promise<number[
   };
 }
 
-it('takes large bodies up to a bound, and usual ones always', async () => {
+it('takes large bodies of one workspace up to its share, and usual ones always', async () => {
   const end = await begin(2 * MIB, 3 * MIB, 2 * MIB, MIB, 100);
   expect(await end()).toEqual([200, 200, 503, 200, 200]);
 });
@@ -53,4 +61,10 @@ it('takes others when those are answered', async () => {
   expect(await (await begin(5 * MIB))()).toEqual([200]);
   expect(await (await begin(5 * MIB, 5 * MIB))()).toEqual([200, 503]);
   expect(await (await begin(5 * MIB))()).toEqual([200]);
+});
+
+it('takes those of others while one workspace holds its share, up to a bound', async () => {
+  const of = (workspace: string, size: number): [number, string] => [size * MIB, workspace];
+  const end = await beginAll([of('a', 5), of('a', 2), of('b', 3), of('c', 2), of('d', 2), of('a', 1)]);
+  expect(await end()).toEqual([200, 503, 200, 200, 503, 200]);
 });

@@ -5,29 +5,42 @@ import { MIB } from './sizes.ts';
 
 /** Bytes of bodies larger than a usual one that are held at a time; each takes several times its size while it is read. */
 const AT_ONCE = 48 * MIB;
+/** The part of them that one workspace may hold: while it sends slowly, others still send theirs. */
+const SHARE = 1 / 2;
+
+interface HeldBody {
+  readonly bytes: number;
+  /** Of whoever sends it. */
+  readonly workspace: string | undefined;
+}
 
 /** Refuses large bodies while many of them are held already. Runs before a body is read, for whoever may send one. */
 export function boundLargeBodies(fastify: FastifyInstance, atOnce = AT_ONCE): void {
-  const held = new Map<string, number>();
-  let total = 0;
+  const held = new Map<string, HeldBody>();
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const bytes = bytesOf(request);
-    if (bytes > JSON_LIMIT && total + bytes > atOnce) {
+    const body = { bytes: bytesOf(request), workspace: request.principal?.workspace_id };
+    if (body.bytes <= JSON_LIMIT) {
+      done();
+      return;
+    }
+    const all = [...held.values(), body];
+    const own = all.filter(({ workspace }) => workspace === body.workspace);
+    if (total(all) > atOnce || total(own) > atOnce * SHARE) {
       done(new Busy('gateway', 'many large bodies are held already'));
       return;
     }
-    if (bytes > JSON_LIMIT) {
-      held.set(request.id, bytes);
-      total += bytes;
-    }
+    held.set(request.id, body);
     done();
   });
   // Also where its client has gone.
   fastify.addHook('onResponse', (request, _reply, done) => {
-    total -= held.get(request.id) ?? 0;
     held.delete(request.id);
     done();
   });
+}
+
+function total(bodies: readonly HeldBody[]): number {
+  return bodies.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** As its client tells, else as many as the route takes. */
