@@ -6,6 +6,7 @@ import { ERROR_CODES, PERMISSIONS } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import { Busy, Unavailable } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
 import { startApi } from './start-api.ts';
 import { currentRequest } from '../src/index.ts';
 import type { Api } from './start-api.ts';
@@ -668,6 +669,16 @@ it('outlives connections that break while a CONNECT is answered', async () => {
     await once(socket, 'close');
   }
   expect((await api.call('GET', '/health/live')).status).toBe(200);
+});
+
+it('takes a client that goes away amid its body for no error of ours', async () => {
+  const before = api.lines.length;
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  const headers = ['Host: a', `Authorization: Bearer ${key}`, 'Content-Type: application/json', 'Content-Length: 99'];
+  socket.write(`POST /v1/shipments HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n{`, () => socket.destroy());
+  await eventually(() => expect(api.lines.slice(before).length).toBeGreaterThan(0));
+  expect(api.lines.slice(before).map(({ level }) => level)).not.toContain('error');
 });
 
 it('tells of a query parameter that is given twice', async () => {

@@ -29,7 +29,8 @@ export class ErrorFilter implements ExceptionFilter {
   /** Also for what Fastify refuses before any route is found. */
   answer(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = answerTo(this.options.refine?.(error, request) ?? error, failed(request));
-    if (answer.unexpected) this.log(error, request);
+    if (isGone(request)) this.options.logger.info(requestFields(request), 'a client went away amid its request');
+    else if (answer.unexpected) this.log(error, request);
     if (reply.sent) return;
     const problem = wantsProblem(request.headers.accept);
     const body = problem ? problemDetails(answer, request.id, this.options.docsUrl) : errorBody(answer, request.id);
@@ -53,6 +54,11 @@ export class ErrorFilter implements ExceptionFilter {
     const stack = error instanceof Error ? error.stack : String(error);
     this.options.logger.error({ ...requestFields(request), method, route: url, error: stack }, 'unexpected error');
   }
+}
+
+/** Whether the client ended the connection before all of its request was here. */
+function isGone({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
 }
 
 /** Requests whose path could not even be read have no route. */
