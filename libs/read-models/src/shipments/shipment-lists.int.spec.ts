@@ -18,6 +18,9 @@ const PAIRS = FILTERS.flatMap((one, at) =>
 const FEW_ROWS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1 };
 const MANY_ROWS = { few: 5, compared: 50, stretch: 30, stretches: 2 };
 
+/** Each filter is asked in every order by CI, else in two of them, by turns. */
+const EVERY = ORDERS.length / rounds(ORDERS.length);
+
 describe('lists', () => {
   let world: World;
   let rows: Collection<ShipmentRow>;
@@ -32,7 +35,7 @@ describe('lists', () => {
     'that ask for %s',
     async (_filter, filter) => {
       const asked = RECORDS.filter((record) => isAskedFor(record, filter));
-      for (const order of ORDERS) {
+      for (const order of ORDERS.filter((_order, at) => (at + FILTERS.indexOf(filter)) % EVERY === 0)) {
         const expected = inOrder(asked, order).map(({ id }) => id);
         expect(await readThrough(rows, { filter, order, limit: 30 }, FEW_ROWS)).toEqual(expected);
         expect(await readThrough(rows, { filter, order, limit: 30 }, MANY_ROWS)).toEqual(expected);
