@@ -16,8 +16,6 @@ export interface Occasion {
   /** The command's time. */
   readonly at: Timestamp;
   readonly newId: DecideContext['newId'];
-  /** Those of the product where absent. */
-  readonly rules?: readonly Rule[];
 }
 
 /**
@@ -32,7 +30,7 @@ export function reconcile(
   occasion: Occasion,
 ): readonly (ExceptionOpened | ExceptionResolved)[] {
   const present = before?.exceptions ?? [];
-  const findings = dueOf(findingsOf(derived, timeline, occasion.rules), occasion.at);
+  const findings = dueOf(findingsOf(derived, timeline), occasion.at);
   const isCancelling = derived.record.status === 'cancelled' && before?.record.status !== 'cancelled';
   const onShipment = new Set<string | null>([null, ...derived.record.container_numbers]);
   const events: (ExceptionOpened | ExceptionResolved)[] = [];
@@ -40,7 +38,7 @@ export function reconcile(
   for (const exception of present) {
     if (exception.status === 'resolved') continue;
     const key = keyOf(exception.type, exception.container_number);
-    const isFound = findings.has(key) || !isByRule(exception, occasion.rules);
+    const isFound = findings.has(key) || !isByRule(exception);
     const code = isCancelling ? 'shipment_cancelled' : whyResolved(exception, isFound, onShipment);
     findings.delete(key);
     if (code === undefined) continue;
@@ -98,8 +96,8 @@ function whyResolved(
   return isFound && onShipment.has(exception.container_number) ? undefined : 'auto_cleared';
 }
 
-function isByRule({ rule }: ShipmentException, rules: readonly Rule[] = RULES): boolean {
-  return rules.some(({ type }) => type === rule);
+function isByRule({ rule }: ShipmentException): boolean {
+  return RULES.some(({ type }) => type === rule);
 }
 
 function openedBy({ rule, finding }: Found, shipment_id: string, id: string, at: Timestamp): ShipmentException {
