@@ -73,7 +73,7 @@ const CONDITIONS: ReadonlySet<string> = new Set(['If-Match', 'If-None-Match']);
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
 /** What these answer was made just now, and has a version. */
 const MADE: ReadonlySet<string> = new Set(['201', '202']);
-/** What they make is read in lists only. */
+/** What they make has an address of its own, which they do not tell. */
 const WITHOUT_LOCATION: ReadonlySet<string> = new Set<OperationId>(['recordMilestone']);
 
 /** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
