@@ -9,6 +9,8 @@ const USED_FOR_MS = 3_000;
 const ANSWERED_WITHIN_MS = 4_000;
 /** Kept of what was found, and of what was not. */
 const MAX_KEPT = 10_000;
+/** As sizes: with `max` the cache takes the memory of all of them when it is made. */
+const BOUND = { maxSize: MAX_KEPT, sizeCalculation: () => 1 };
 
 export interface RecentLookUpsOptions {
   /** Monotonic time in milliseconds. */
@@ -28,9 +30,9 @@ interface Kept<T> {
  * was changed on another replica holds here within five, also where the store is slow.
  */
 export class RecentLookUps<T> {
-  readonly #found = new LRUCache<string, Kept<T>>({ max: MAX_KEPT });
+  readonly #found = new LRUCache<string, Kept<T>>(BOUND);
   /** Apart from what was found, so that made-up keys never push out real ones. */
-  readonly #absent = new LRUCache<string, Kept<T>>({ max: MAX_KEPT });
+  readonly #absent = new LRUCache<string, Kept<T>>(BOUND);
   /** Under way: whoever asks for the same shares one. */
   readonly #lookUps = new Map<string, Promise<T | undefined>>();
   readonly #elapsed: () => number;

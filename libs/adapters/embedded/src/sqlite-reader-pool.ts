@@ -15,7 +15,7 @@ interface Reader {
   readonly pending: PendingRead[];
 }
 
-/** Threads for lists, scans and old events. One that dies is replaced at the next request. */
+/** Threads for lists, scans and old events. They begin with the first request; one that dies is replaced at the next. */
 export class SqliteReaderPool {
   private readonly readers: Reader[] = [];
   private waiting = 0;
@@ -29,7 +29,6 @@ export class SqliteReaderPool {
   ) {
     metrics.gauge('storage_reads_waiting', 'Lists and scans that wait for a reader thread', [], () => this.waiting);
     this.refused = metrics.counter('storage_refused_total', 'Operations refused because a queue was full', ['queue']);
-    for (let count = 0; count < limits.threads; count += 1) this.startReader();
   }
 
   /** @throws Busy, Unavailable */

@@ -8,7 +8,8 @@ const READS_AT_ONCE = 16;
 
 /** Whose each stream is: its first event says so. The streams seen last are remembered. */
 export class StreamScopes {
-  private readonly remembered = new LRUCache<string, Scope>({ max: REMEMBERED });
+  /** Bounded by size: with `max` the cache would take the memory of all of them when it is made. */
+  private readonly remembered = new LRUCache<string, Scope>({ maxSize: REMEMBERED, sizeCalculation: () => 1 });
 
   constructor(private readonly eventStore: EventStore) {}
 
