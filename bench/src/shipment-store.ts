@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Timestamp } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, type Timestamp } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { loadPlaces } from '@tracking/places';
 import type { EventStore } from '@tracking/ports';
@@ -42,6 +42,7 @@ export async function fill(eventStore: EventStore, total: number, workspaces: re
   const shipments = shipmentsService({
     eventStore,
     places,
+    settings: { of: async () => DEFAULT_RULE_SETTINGS },
     logger: silentLogger,
     metrics: noMetrics,
     limits: { cache },

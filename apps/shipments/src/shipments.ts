@@ -4,6 +4,7 @@ import type { Position } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
 import { Publisher, shipmentsService, eventOperations, type ShipmentOperations } from '@tracking/shipments';
 import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/service';
+import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
 /** Commands to EventStoreDB; what was appended to Kafka, by whichever replica holds the lease. */
@@ -18,6 +19,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const broker = openKafka(service, config.kafka);
 
   // Features
+  const settings = await service.untilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
   const readModels = await ReadModels.start({
     eventStore,
     documentStore,
@@ -36,7 +38,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   // Edge
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS, logger, metrics });
   server.serve<ShipmentOperations>({
-    shipments: shipmentsService({ eventStore, places, logger, metrics }),
+    shipments: shipmentsService({ eventStore, places, settings, logger, metrics }),
     events: eventOperations(eventStore, config.appUrl),
   });
   await service.untilAvailable(() => eventStore.head());

@@ -33,7 +33,7 @@ export async function startFeatures(
   if (!isPassive) sweeper.start();
   shutdown.add('identity sweeper', () => sweeper.stop());
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
-  const shipments = shipmentsService({ eventStore, places, logger, metrics });
+  const shipments = shipmentsService({ eventStore, places, settings: workspaceSettings, logger, metrics });
   const following = { ...storage, clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
   const readModels = await ReadModels.start({ ...following, eventRetentionMs: config.eventRetentionMs });
   shutdown.add('read models', () => readModels.stop());

@@ -1,4 +1,6 @@
-import type { Mode } from './shipment.ts';
+import type { JsonValue } from './json.ts';
+import type { Actor } from './milestone.ts';
+import type { Mode, Timestamp } from './shipment.ts';
 
 /** In ascending order. */
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
@@ -43,6 +45,56 @@ export const DEFAULT_EXCEPTION_SETTINGS = {
 /** An exception that opens by itself. */
 export type AutomaticExceptionType = keyof typeof DEFAULT_EXCEPTION_SETTINGS;
 export const AUTOMATIC_EXCEPTION_TYPES = Object.keys(DEFAULT_EXCEPTION_SETTINGS) as readonly AutomaticExceptionType[];
+
+/** Types that nothing but a person opens. Any type may be opened by hand. */
+export const MANUAL_EXCEPTION_TYPES = [
+  'freight_hold',
+  'terminal_hold',
+  'container_damage',
+  'cargo_damage',
+  'shortage',
+  'temperature_excursion',
+  'seal_broken',
+  'delivery_refused',
+  'lost',
+  'other',
+] as const;
+export const EXCEPTION_TYPES = [...AUTOMATIC_EXCEPTION_TYPES, ...MANUAL_EXCEPTION_TYPES] as const;
+export type ExceptionType = (typeof EXCEPTION_TYPES)[number];
+
+export const EXCEPTION_STATUSES = ['open', 'acknowledged', 'resolved'] as const;
+export type ExceptionStatus = (typeof EXCEPTION_STATUSES)[number];
+
+/** With which a person resolves an exception. */
+export const MANUAL_RESOLUTION_CODES = ['fixed', 'waived', 'false_positive', 'duplicate'] as const;
+/** Why an exception is resolved. */
+export const RESOLUTION_CODES = [...MANUAL_RESOLUTION_CODES, 'auto_cleared', 'shipment_cancelled'] as const;
+export type ResolutionCode = (typeof RESOLUTION_CODES)[number];
+
+/** Something that is wrong with a shipment or one of its containers: docs/reference/exceptions.md#fields. */
+export interface ShipmentException {
+  readonly id: string;
+  readonly shipment_id: string;
+  readonly container_number: string | null;
+  readonly type: ExceptionType;
+  readonly severity: Severity;
+  readonly status: ExceptionStatus;
+  readonly title: string;
+  readonly detail: string | null;
+  readonly detected_by: 'system' | 'manual' | 'carrier';
+  /** That opened it; null where a person did. */
+  readonly rule: AutomaticExceptionType | null;
+  readonly milestone_id: string | null;
+  readonly reason_code: string | null;
+  /** Who is to deal with it, as clients name people. */
+  readonly assignee: string | null;
+  /** What the rule measured: docs/reference/exceptions.md#metrics. */
+  readonly metrics: Readonly<Record<string, JsonValue>>;
+  readonly resolution: { readonly code: ResolutionCode; readonly note: string | null; readonly by: Actor } | null;
+  readonly opened_at: Timestamp;
+  readonly acknowledged_at: Timestamp | null;
+  readonly resolved_at: Timestamp | null;
+}
 
 function rule(
   severity: Severity,

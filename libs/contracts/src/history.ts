@@ -11,6 +11,7 @@ export const HISTORY_TYPES = [
   'milestone.corrected',
   'milestone.retracted',
   'exception.opened',
+  'exception.updated',
   'exception.resolved',
 ] as const;
 export type HistoryType = (typeof HISTORY_TYPES)[number];

@@ -1,7 +1,7 @@
 import type { DocumentType } from './documents.ts';
-import type { AutomaticExceptionType, ExceptionSettings } from './exceptions.ts';
+import { type AutomaticExceptionType, DEFAULT_EXCEPTION_SETTINGS, type ExceptionSettings } from './exceptions.ts';
 import type { Actor } from './milestone.ts';
-import type { Mode, Timestamp } from './shipment.ts';
+import { MODES, type Mode, type Timestamp } from './shipment.ts';
 
 /** What a workspace decides for its shipments, live and test alike; defaults where it decided nothing. */
 export interface WorkspaceSettings {
@@ -13,3 +13,14 @@ export interface WorkspaceSettings {
   readonly updated_at: Timestamp | null;
   readonly updated_by: Actor | null;
 }
+
+/** By which exceptions open by themselves. */
+export type RuleSettings = Pick<WorkspaceSettings, 'exceptions' | 'required_documents'>;
+
+/** Of a workspace that decided nothing. */
+export const DEFAULT_RULE_SETTINGS: RuleSettings = {
+  exceptions: DEFAULT_EXCEPTION_SETTINGS,
+  required_documents: Object.fromEntries(
+    MODES.map((mode) => [mode, []]),
+  ) as unknown as RuleSettings['required_documents'],
+};

@@ -94,8 +94,9 @@ export async function startApi(options: StartOptions = {}) {
   const idempotency = await IdempotencyClaims.open(claiming);
   /** What is opened for single tests: the last is closed first. */
   const opened: (() => Promise<unknown>)[] = [() => idempotency.close()];
+  const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const dependencies = {
-    shipments: shipmentsService({ eventStore, places, logger, metrics }),
+    shipments: shipmentsService({ eventStore, places, settings: workspaceSettings, logger, metrics }),
     readModels,
     identity,
     authenticateKey: (key) => identity.authenticateKey(key),
@@ -108,7 +109,7 @@ export async function startApi(options: StartOptions = {}) {
     metrics,
     health: () => ({ status: 'ready', engines: { storage: 'ok' }, httpStatus: 200 }),
     webhooks,
-    workspaceSettings: await SettingsOfWorkspaces.open({ documentStore }),
+    workspaceSettings,
     events,
     settings: {
       appUrl: 'https://app.example',

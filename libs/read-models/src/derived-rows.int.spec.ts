@@ -1,5 +1,5 @@
 import type { JsonObject, Milestone, Places } from '@tracking/contracts';
-import { DomainError } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, DomainError } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import type {
   CancelShipment,
@@ -31,7 +31,7 @@ class Handler {
     const before = this.states.get(n);
     let ids = 0;
     const newId = (kind: 'mst' | 'exc') => `${kind}_${token(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
-    const { events } = decide(command, before, { places: anywhere, newId });
+    const { events } = decide(command, before, { places: anywhere, settings: DEFAULT_RULE_SETTINGS, newId });
     if (events.length === 0) return;
     const metadata = {
       command_id: command.id,

@@ -38,9 +38,12 @@ export function tooLarge(): DomainError {
   return new DomainError('body_too_large', `What this request would store is larger than ${MAX_APPEND_BYTES} bytes.`);
 }
 
+/** What decisions on a shipment need to know beside it. */
+export type DecisionBasis = Pick<DecideContext, 'places' | 'settings'>;
+
 /** Names what a command makes after the command, so that a repetition makes the same. */
-export function contextFor(command: ShipmentCommand, places: DecideContext['places']): DecideContext {
-  return { places, newId: (kind, n) => partId(kind, command.shipment_id, command.id, n) };
+export function contextFor(command: ShipmentCommand, basis: DecisionBasis): DecideContext {
+  return { ...basis, newId: (kind, n) => partId(kind, command.shipment_id, command.id, n) };
 }
 
 /**
@@ -49,12 +52,12 @@ export function contextFor(command: ShipmentCommand, places: DecideContext['plac
  */
 export function decideBatch(
   commands: readonly ShipmentCommand[],
-  known: LoadedShipment | undefined,
-  places: DecideContext['places'],
+  loaded: LoadedShipment | undefined,
+  basis: DecisionBasis,
 ): BatchDecision {
-  const batch = new Batch(known, commands.length > 1);
+  const batch = new Batch(loaded, commands.length > 1);
   for (const command of commands) {
-    if (!batch.add(command, contextFor(command, places))) break;
+    if (!batch.add(command, contextFor(command, basis))) break;
   }
   return batch.decision();
 }
@@ -70,11 +73,11 @@ class Batch {
 
   /** @param isShared whether several commands are appended together */
   constructor(
-    private readonly known: LoadedShipment | undefined,
+    private readonly loaded: LoadedShipment | undefined,
     private readonly isShared: boolean,
   ) {
-    this.state = known?.state;
-    this.revision = known?.revision ?? -1;
+    this.state = loaded?.state;
+    this.revision = loaded?.revision ?? -1;
   }
 
   /** Answers whether there was room for what the command stores. */
@@ -113,8 +116,8 @@ class Batch {
   }
 
   decision(): BatchDecision {
-    const { events, outcomes, state, known } = this;
-    const characters = events.reduce((sum, event) => sum + lastingCharacters(event), known?.characters ?? 0);
+    const { events, outcomes, state, loaded } = this;
+    const characters = events.reduce((sum, event) => sum + lastingCharacters(event), loaded?.characters ?? 0);
     return { outcomes, events, after: state && { state, characters }, proven: this.wrote === outcomes.length };
   }
 }

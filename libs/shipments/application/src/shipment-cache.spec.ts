@@ -1,3 +1,4 @@
+import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import { RecordedMetrics } from '@tracking/testing';
 import { milestones, places, upsert } from '../test/builders.ts';
@@ -18,7 +19,12 @@ function shipment(count = 0, note = ''): LoadedShipment {
   let revision = -1;
   let characters = 0;
   for (const command of commands) {
-    const events = eventsOf(command, decide(command, state, contextFor(command, places)).events, null, revision + 1);
+    const events = eventsOf(
+      command,
+      decide(command, state, contextFor(command, { places, settings: DEFAULT_RULE_SETTINGS })).events,
+      null,
+      revision + 1,
+    );
     state = fold(events, state);
     revision += events.length;
     for (const event of events) characters += lastingCharacters(event);

@@ -10,10 +10,11 @@ import {
   originFields,
 } from '@tracking/ports';
 import { monotonicMs, retry, withDeadline } from '@tracking/resilience';
+import type { RuleSettingsReader } from './rule-settings.ts';
 import type { DecideContext, ShipmentCommand } from '@tracking/shipments-domain';
 import { streamOf } from '@tracking/shipments-domain';
 import { type ShipmentAnswer, type Written, rebuildAnswer } from './answers.ts';
-import { type BatchDecision, contextFor, decideBatch, tooLarge } from './decide-batch.ts';
+import { type BatchDecision, type DecisionBasis, contextFor, decideBatch, tooLarge } from './decide-batch.ts';
 import { KeyedBatches, type Queued } from './keyed-batches.ts';
 import type { ShipmentCache } from './shipment-cache.ts';
 import { type LoadedShipment, readShipment } from './shipment-stream.ts';
@@ -32,6 +33,7 @@ export interface WriterOptions {
   readonly eventStore: EventStore;
   readonly cache: ShipmentCache;
   readonly places: DecideContext['places'];
+  readonly settings: RuleSettingsReader;
   readonly logger: Logger;
   readonly conflicts: Counter;
   readonly limits: CommandLimits;
@@ -69,13 +71,11 @@ export class ShipmentWriter {
   private readonly batches: KeyedBatches<Job, Written<ShipmentAnswer>>;
   private readonly store: EventStore;
   private readonly cache: ShipmentCache;
-  private readonly places: DecideContext['places'];
 
   constructor(private readonly options: WriterOptions) {
     const { commandsPerShipment: perKey, commands: total } = options.limits;
     this.store = options.eventStore;
     this.cache = options.cache;
-    this.places = options.places;
     this.batches = new KeyedBatches((id, batch) => this.work(id, batch), { perBatch: PER_BATCH, perKey, total });
   }
 
@@ -143,11 +143,17 @@ export class ShipmentWriter {
   /** Where not every command writes, an append does not prove that what is cached is not behind: it is looked whether it is. */
   private async decide({ stream, commands }: Batch, cached: LoadedShipment | undefined): Promise<Decided> {
     const known = cached ?? (await readShipment(this.store, stream));
-    const decision = decideBatch(commands, known, this.places);
+    const basis = await this.basis(known?.state ?? commands[0]);
+    const decision = decideBatch(commands, known, basis);
     if (decision.proven || cached === undefined) return { known, decision };
     const current = await readShipment(this.store, stream, cached);
     if (current === cached) return { known, decision };
-    return { known: current, decision: decideBatch(commands, current, this.places) };
+    return { known: current, decision: decideBatch(commands, current, basis) };
+  }
+
+  private async basis(of: { readonly workspace_id: string } | undefined): Promise<DecisionBasis> {
+    const { places, settings } = this.options;
+    return { places, settings: await settings.of(of?.workspace_id ?? '') };
   }
 
   /**
@@ -202,7 +208,7 @@ export class ShipmentWriter {
     const history = await this.store.read(stream);
     for (const { item, answer, fail } of repeated) {
       try {
-        answer(rebuildAnswer(item.command, history, contextFor(item.command, this.places)));
+        answer(rebuildAnswer(item.command, history, contextFor(item.command, await this.basis(item.command))));
       } catch (error) {
         fail(error);
       }

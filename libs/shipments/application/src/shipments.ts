@@ -9,6 +9,7 @@ import {
 } from '@tracking/shipments-domain';
 import { shipmentIdFor } from './ids.ts';
 import { CommandMetrics } from './metrics.ts';
+import { type RuleSettingsReader, remembering } from './rule-settings.ts';
 import { shipmentReads } from './reads/read-shipments.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { ShipmentWriter, type CommandLimits } from './shipment-writer.ts';
@@ -30,6 +31,7 @@ const LIMITS: ShipmentsLimits = {
 export interface ShipmentsOptions {
   readonly eventStore: EventStore;
   readonly places: DecideContext['places'];
+  readonly settings: RuleSettingsReader;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly limits?: Partial<ShipmentsLimits>;
@@ -38,10 +40,11 @@ export interface ShipmentsOptions {
 /** The service on an event store, in the process that does the work. */
 export function shipmentsService(options: ShipmentsOptions): ShipmentsService {
   const { metrics } = options;
+  const settings = remembering(options.settings);
   const limits = { ...LIMITS, ...options.limits };
   const commandMetrics = new CommandMetrics(metrics);
   const cache = new ShipmentCache(limits.cache, commandMetrics.cacheReads);
-  const writer = new ShipmentWriter({ ...options, cache, conflicts: commandMetrics.conflicts, limits });
+  const writer = new ShipmentWriter({ ...options, settings, cache, conflicts: commandMetrics.conflicts, limits });
   metrics.gauge('commands_pending', 'Commands accepted and not answered yet.', [], () => writer.depth);
   metrics.gauge('shipment_cache_size', 'Folded shipments in memory.', [], () => cache.size);
 
@@ -59,7 +62,7 @@ export function shipmentsService(options: ShipmentsOptions): ShipmentsService {
       commandTypes.map((type) => [operationOf(type), operation(type)]),
     ) as unknown as ShipmentCommands),
 
-    ...shipmentReads({ ...options, cache }),
+    ...shipmentReads({ ...options, settings, cache }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Places } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, type Places } from '@tracking/contracts';
 import type {
   CancelShipment,
   CorrectMilestone,
@@ -12,10 +12,13 @@ import type {
   RetractMilestone,
   UpsertShipment,
 } from '@tracking/shipments-domain';
+import type { RuleSettingsReader } from '../src/rule-settings.ts';
 
 export type Upsert = Omit<UpsertShipment, 'shipment_id'>;
 
 export const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
+/** Of workspaces that decided nothing. */
+export const settings: RuleSettingsReader = { of: async () => DEFAULT_RULE_SETTINGS };
 export const places: Places = { find: () => undefined, isUnknown: () => false };
 
 const context = () => ({

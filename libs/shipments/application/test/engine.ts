@@ -4,7 +4,7 @@ import type { AppendResult, EventStore, ExpectedRevision, Logger, NewEvent } fro
 import { RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
 import { shipmentsService, type ShipmentsLimits } from '../src/shipments.ts';
-import { places } from './builders.ts';
+import { places, settings } from './builders.ts';
 
 /** An embedded engine in a folder of its own. */
 export class TestEngine {
@@ -45,7 +45,7 @@ export function replica(
   metrics = new RecordedMetrics(),
   logger: Logger = silentLogger,
 ) {
-  return shipmentsService({ eventStore, places, logger, metrics, limits });
+  return shipmentsService({ eventStore, places, settings, logger, metrics, limits });
 }
 
 type Append = () => Promise<AppendResult>;

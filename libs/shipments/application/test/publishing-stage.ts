@@ -12,7 +12,7 @@ import {
 } from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import { type ShipmentsService, Publisher, type PublisherOptions, shipmentsService } from '../src/index.ts';
-import { milestone, places, upsert } from './builders.ts';
+import { milestone, places, settings, upsert } from './builders.ts';
 import { MortalProcess } from './mortal-process.ts';
 
 export const APP_URL = 'https://app.example.com';
@@ -164,5 +164,5 @@ function openIn(folder: TempFolder, partitions: number): Promise<EmbeddedEngine>
 }
 
 function shipmentsOn(eventStore: EventStore): ShipmentsService {
-  return shipmentsService({ eventStore, places, logger: silentLogger, metrics: new RecordedMetrics() });
+  return shipmentsService({ eventStore, places, settings, logger: silentLogger, metrics: new RecordedMetrics() });
 }

@@ -37,6 +37,8 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   const changes = milestoneChanges(event);
   if (changes !== undefined) putMilestone(draft.timeline, changes, revision);
   descriptor.applyToState?.(draft, data, revision);
+  if (descriptor.isNews?.(data) === true) draft.heardAt = metadata.recorded_at;
+  draft.nextCheckAt = metadata.next_check_at;
   return draft;
 }
 

@@ -39,8 +39,10 @@ describe('golden files of stored events', () => {
   it('fold to what they always folded to', () => {
     const state = fold(events);
     const milestones = state?.timeline.map(({ milestone }) => milestone);
-    const { record, exceptions, ports, cancelled } = state ?? {};
-    expect({ record, milestones, exceptions, ports, cancelled }).toEqual(read(FOLDED));
+    const { record, exceptions, ports, cancelled, heardAt, nextCheckAt } = state ?? {};
+    const endedConditions = [...(state?.endedConditions ?? [])];
+    const folded = { record, milestones, exceptions, endedConditions, ports, cancelled, heardAt, nextCheckAt };
+    expect(folded).toEqual(read(FOLDED));
   });
 
   it('the record alone comes to the same', () => {

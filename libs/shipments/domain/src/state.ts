@@ -3,10 +3,11 @@ import {
   type Environment,
   type LegFields,
   type Milestone,
+  type ShipmentException,
   type ShipmentRecord,
   type Timestamp,
 } from '@tracking/contracts';
-import type { GivenPorts, LastSent, Overridden, ScheduleFields, ShipmentException } from './events/event-data.ts';
+import type { GivenPorts, LastSent, Overridden, ScheduleFields } from './events/event-data.ts';
 import type { TakenOff } from './given-of-container.ts';
 
 /** A milestone on the timeline, and when it came: what is newest goes by that, not by `occurred_at`. */
@@ -70,6 +71,12 @@ export interface ShipmentState {
   readonly timeline: readonly TimelineEntry[];
   /** All there ever were, in the order they were opened. */
   readonly exceptions: readonly ShipmentException[];
+  /** Those that a person resolved and whose condition has ended since: it may open another one. */
+  readonly endedConditions: ReadonlySet<string>;
+  /** When a milestone or an estimated arrival was last heard of; null if never. */
+  readonly heardAt: Timestamp | null;
+  /** When time alone next changes something about it, as the last append says; null if never. */
+  readonly nextCheckAt: Timestamp | null;
   /** In the order they came. */
   readonly commands: readonly SeenCommand[];
 }

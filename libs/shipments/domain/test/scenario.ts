@@ -3,11 +3,12 @@ import type {
   Milestone,
   Place,
   Places,
+  ShipmentException,
   ShipmentFields,
   ShipmentRecord,
   Timestamp,
 } from '@tracking/contracts';
-import { DomainError } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, DomainError } from '@tracking/contracts';
 import type {
   CancelShipment,
   CancellationDecision,
@@ -29,7 +30,6 @@ import type {
   ShipmentEvent,
   ShipmentEventBody,
   ShipmentEventType,
-  ShipmentException,
   ShipmentPatch,
   ShipmentState,
   UpsertDecision,
@@ -228,8 +228,11 @@ export function milestoneInput(
   };
 }
 
+/** What decisions need to know beside the shipment. */
+export const known = { places, settings: DEFAULT_RULE_SETTINGS };
+
 export function contextFor(commandId: string): DecideContext {
-  return { places, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
+  return { ...known, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
 }
 
 export function stamp(

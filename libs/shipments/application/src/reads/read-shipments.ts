@@ -1,6 +1,7 @@
 import { isInScope } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import { type DecideContext, explain, parseShipmentId, streamOf } from '@tracking/shipments-domain';
+import type { RuleSettingsReader } from '../rule-settings.ts';
 import type { ShipmentCache } from '../shipment-cache.ts';
 import { type LoadedShipment, readShipment } from '../shipment-stream.ts';
 import { isOfScope, milestonePage, recordAt, stateAt } from './as-of.ts';
@@ -12,9 +13,10 @@ export interface ShipmentReadsOptions {
   readonly eventStore: EventStore;
   readonly cache: ShipmentCache;
   readonly places: DecideContext['places'];
+  readonly settings: RuleSettingsReader;
 }
 
-export function shipmentReads({ eventStore, cache, places }: ShipmentReadsOptions): ShipmentReads {
+export function shipmentReads({ eventStore, cache, places, settings }: ShipmentReadsOptions): ShipmentReads {
   const current = async ({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> => {
     const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
@@ -54,7 +56,8 @@ export function shipmentReads({ eventStore, cache, places }: ShipmentReadsOption
 
     async explainShipment(request) {
       const found = await current(request);
-      return found && explain(found.state, places);
+      if (found === undefined) return undefined;
+      return explain(found.state, { places, settings: await settings.of(found.state.workspace_id) });
     },
   };
 }

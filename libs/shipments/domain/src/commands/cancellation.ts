@@ -39,9 +39,8 @@ export function decideCancellation(
   const changes = changesBetween(record, derived.record);
   const events: ShipmentEventBody[] = [event];
   if (changes !== undefined) events.push(changedBy(changes, derived));
-  events.push(...reconcile(after, derived, timeline, { ...context, at }));
   const outcome = event.type === 'shipment.cancelled.v1' ? 'cancelled' : 'reopened';
-  return { outcome, events, warnings: [], nextCheckAt: null };
+  return { outcome, warnings: [], ...reconcile(after, { derived, timeline, events }, { ...context, at }) };
 }
 
 export function unchanged(): CancellationDecision {

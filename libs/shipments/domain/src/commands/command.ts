@@ -1,4 +1,12 @@
-import type { Actor, Environment, ExpectedVersions, Places, Timestamp, Warning } from '@tracking/contracts';
+import type {
+  Actor,
+  Environment,
+  ExpectedVersions,
+  Places,
+  RuleSettings,
+  Timestamp,
+  Warning,
+} from '@tracking/contracts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import type { ShipmentState } from '../state.ts';
 
@@ -22,6 +30,8 @@ export interface CommandContext {
 /** What a decision needs beside the command and the state. */
 export interface DecideContext {
   readonly places: Places;
+  /** Of the shipment's workspace. */
+  readonly settings: RuleSettings;
   /** A new id, the same for the same command: of a milestone or an exception, the n-th (from 0) of its kind in the command. */
   readonly newId: (kind: 'mst' | 'exc', n: number) => string;
 }

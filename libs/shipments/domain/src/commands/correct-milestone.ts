@@ -58,15 +58,15 @@ function decide(command: CorrectMilestone, state: ShipmentState, context: Decide
   const content = patched(command, entry, state, context.places);
   refuseTakenExternalId(content, entry, state);
   const unusual = patch.code === undefined ? [] : unusualForMode(content.code, state.record);
-  const common = { milestoneId: previous.id, nextCheckAt: null };
+  const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   if (isSameContent(previous, content)) {
     const warnings = [...unusual, ...whileCancelled(state.record, state.record)];
     return { ...common, outcome: 'unchanged', events: [], warnings };
   }
   const overridden = overriddenBy(content, lastSent(entry));
   const outcome = { previous, milestone: corrected(previous, content), overridden };
-  const { events, warnings } = decideMilestone(at, state, outcome, context);
-  return { ...common, outcome: 'corrected', events, warnings: [...unusual, ...warnings] };
+  const decided = decideMilestone(at, state, outcome, context);
+  return { ...common, outcome: 'corrected', ...decided, warnings: [...unusual, ...decided.warnings] };
 }
 
 /** What is not patched stays to the letter, whatever a check would make of it now. @throws DomainError */

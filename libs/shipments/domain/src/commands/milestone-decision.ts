@@ -15,7 +15,7 @@ import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
 import { type ShipmentState, findMilestone } from '../state.ts';
 import { putMilestone, restoredBy, supersededBy } from '../timeline.ts';
-import type { DecideContext } from './command.ts';
+import type { DecideContext, Decision } from './command.ts';
 
 /** What all commands about one milestone answer. */
 export interface MilestoneAnswer {
@@ -38,7 +38,7 @@ export function decideMilestone(
   state: ShipmentState,
   outcome: MilestoneOutcome,
   context: DecideContext,
-): { readonly events: readonly ShipmentEventBody[]; readonly warnings: readonly Warning[] } {
+): Pick<Decision, 'events' | 'nextCheckAt' | 'warnings'> {
   const { previous, milestone, overridden } = outcome;
   const before = state.record;
   const superseded = supersededBy(state.timeline, milestone);
@@ -58,8 +58,8 @@ export function decideMilestone(
   } else if (changes !== undefined) {
     events.push(changedBy(changes, derived));
   }
-  events.push(...reconcile(state, derived, timeline, { ...context, at }));
-  return { events, warnings: whileCancelled(before, derived.record) };
+  const warnings = whileCancelled(before, derived.record);
+  return { warnings, ...reconcile(state, { derived, timeline, events }, { ...context, at }) };
 }
 
 interface Effects {

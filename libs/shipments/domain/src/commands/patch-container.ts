@@ -52,12 +52,7 @@ function decide(command: PatchContainer, state: ShipmentState, context: DecideCo
   const derived = derive(basis, context.places);
   const changes = changesBetween(before, derived.record);
   const events: ShipmentEventBody[] = changes === undefined ? [] : [{ type: 'shipment.changed.v1', data: { changes } }];
-  events.push(...reconcile(state, derived, state.timeline, { ...context, at }));
-  return {
-    outcome: events.length === 0 ? 'unchanged' : 'updated',
-    number,
-    events,
-    warnings: whileCancelled(before, derived.record),
-    nextCheckAt: null,
-  };
+  const reconciled = reconcile(state, { derived, timeline: state.timeline, events }, { ...context, at });
+  const outcome = reconciled.events.length === 0 ? 'unchanged' : 'updated';
+  return { outcome, number, warnings: whileCancelled(before, derived.record), ...reconciled };
 }

@@ -62,27 +62,22 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
     refuseIfAny(tooMany(state));
     const milestone = recorded(command, input, context);
     const outcome = { previous: undefined, milestone, overridden: NOT_OVERRIDDEN };
-    const { events, warnings } = decideMilestone(command.at, state, outcome, context);
-    return {
-      outcome: 'recorded',
-      milestoneId: milestone.id,
-      events,
-      warnings: [...unusual, ...warnings],
-      nextCheckAt: null,
-    };
+    const decided = decideMilestone(command.at, state, outcome, context);
+    const warnings = [...unusual, ...decided.warnings];
+    return { outcome: 'recorded', milestoneId: milestone.id, ...decided, warnings };
   }
 
   const previous = duplicate.entry.milestone;
   const { content, overridden } = sentAgain(duplicate, input);
-  const common = { milestoneId: previous.id, nextCheckAt: null };
+  const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   const known = [...unusual, ...(isFeed(input.source) ? stillOverridden(duplicate, { input, overridden }) : [])];
   if (duplicate.by !== 'external_id' || isSameContent(previous, content)) {
     const events = remembered(duplicate, content, overridden);
     return { ...common, outcome: 'existing', events, warnings: [...known, ...whileCancelled(before, before)] };
   }
   const milestone = corrected(previous, content);
-  const { events, warnings } = decideMilestone(command.at, state, { previous, milestone, overridden }, context);
-  return { ...common, outcome: 'corrected', events, warnings: [...known, ...warnings] };
+  const decided = decideMilestone(command.at, state, { previous, milestone, overridden }, context);
+  return { ...common, outcome: 'corrected', ...decided, warnings: [...known, ...decided.warnings] };
 }
 
 function recorded(command: RecordMilestone, input: MilestoneInput, context: DecideContext): Milestone {

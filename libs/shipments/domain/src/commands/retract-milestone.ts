@@ -24,7 +24,7 @@ export const retractMilestone: CommandHandler<
 > = {
   decide({ milestone_id, at }, state, context) {
     const { milestone: previous, overridden } = findEntry(state, milestone_id);
-    const common = { milestoneId: previous.id, nextCheckAt: null };
+    const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
     if (previous.retracted_at !== null) {
       const warnings = whileCancelled(state.record, state.record);
       return { ...common, outcome: 'unchanged', events: [], warnings };

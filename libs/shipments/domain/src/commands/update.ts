@@ -53,9 +53,9 @@ export function decideUpdate(
   }
   events.push(...portsGiven(state.ports, given, derived.record));
   if (changes !== undefined) events.push(changedBy(changes, derived));
-  events.push(...reconcile(state, derived, timeline, { ...context, at: command.at }));
+  const reconciled = reconcile(state, { derived, timeline, events }, { ...context, at: command.at });
   const warnings = [...warningsOf(checked, derived.record), ...whileCancelled(before, derived.record)];
-  return { outcome: events.length === 0 ? 'unchanged' : 'updated', events, warnings, nextCheckAt: null };
+  return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };
 }
 
 /** Remembers which ports were given, where that is not what is known or seen of them. */

@@ -74,10 +74,9 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
   const events: ShipmentEventBody[] = [
     { type: 'shipment.created.v1', data: { workspace_id, environment, shipment: derived.record, sent } },
     ...portsGiven(null, fields, derived.record),
-    ...reconcile(undefined, derived, [], { ...context, at: command.at }),
   ];
-  const warnings = warningsOf(checked, derived.record);
-  return { outcome: 'created', events, warnings, nextCheckAt: null };
+  const reconciled = reconcile(undefined, { derived, timeline: [], events }, { ...context, at: command.at });
+  return { outcome: 'created', warnings: warningsOf(checked, derived.record), ...reconciled };
 }
 
 /**

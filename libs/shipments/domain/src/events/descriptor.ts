@@ -46,6 +46,8 @@ export interface StoredEventDescriptor<Event extends EventBody> {
   applyToState?(draft: ShipmentDraft, data: Event['data'], revision: number): void;
   /** What it changes on the timeline. */
   milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
+  /** Whether something was heard of the shipment: a milestone, or an estimated arrival. */
+  isNews?(data: Event['data']): boolean;
   /** The one public event that it becomes; undefined for one that announces nothing: docs/reference/events.md#types. */
   announce?(data: Event['data']): Announcement | undefined;
   /** What the history tells of it; undefined where clients see nothing of it. */

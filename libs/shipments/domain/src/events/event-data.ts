@@ -1,11 +1,9 @@
 import type {
   Actor,
   Container,
-  JsonValue,
   LastMilestone,
   LegFields,
   Milestone,
-  Severity,
   ShipmentFields,
   ShipmentRecord,
   Timestamp,
@@ -75,26 +73,4 @@ export interface LastMilestones {
   readonly shipment?: LastMilestone | null;
   /** Those of containers, by number; only the ones that move. */
   readonly containers: readonly { readonly last: LastMilestone | null; readonly numbers: readonly string[] }[];
-}
-
-/** Something that is wrong with a shipment or one of its containers: docs/reference/exceptions.md#fields. */
-export interface ShipmentException {
-  readonly id: string;
-  readonly shipment_id: string;
-  readonly container_number: string | null;
-  readonly type: string;
-  readonly severity: Severity;
-  readonly status: 'open' | 'acknowledged' | 'resolved';
-  readonly title: string;
-  readonly detail: string | null;
-  readonly detected_by: 'system' | 'manual' | 'carrier';
-  readonly rule: string | null;
-  readonly milestone_id: string | null;
-  readonly reason_code: string | null;
-  readonly assignee: string | null;
-  readonly metrics: Readonly<Record<string, JsonValue>>;
-  readonly resolution: { readonly code: string; readonly note: string | null; readonly by: Actor } | null;
-  readonly opened_at: Timestamp;
-  readonly acknowledged_at: Timestamp | null;
-  readonly resolved_at: Timestamp | null;
 }

@@ -1,5 +1,5 @@
+import type { ShipmentException } from '@tracking/contracts';
 import type { StoredEventDescriptor } from './descriptor.ts';
-import type { ShipmentException } from './event-data.ts';
 
 export interface ExceptionResolved {
   readonly type: 'exception.resolved.v1';

@@ -33,6 +33,7 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
     restored: restores,
     ...(overridden !== undefined && { overridden }),
   }),
+  isNews: () => true,
   tell: ({ milestone, previous }) =>
     same(milestone, previous)
       ? undefined

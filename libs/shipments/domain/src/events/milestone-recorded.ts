@@ -18,6 +18,7 @@ export const milestoneRecorded: StoredEventDescriptor<MilestoneRecorded> = {
   type: 'milestone.recorded.v1',
   applyToRecord: (record, { last }) => applyLastMilestones(record, last),
   milestoneChanges: ({ milestone, supersedes }) => ({ milestone, isNew: true, superseded: supersedes, restored: [] }),
+  isNews: () => true,
   tell: ({ milestone }) => ({ type: 'milestone.recorded', changes: { milestone: { from: null, to: milestone } } }),
   announce: ({ milestone }) => announceActual(milestone),
 };

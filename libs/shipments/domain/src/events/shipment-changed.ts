@@ -20,6 +20,7 @@ export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
   applyToState(draft, { changes }) {
     draft.takenOff = takenOffAfter(draft.takenOff, changes);
   },
+  isNews: ({ changes }) => changes.eta !== undefined,
   tell: ({ changes: { milestone: _, ...changes } }) =>
     Object.keys(changes).length === 0 ? undefined : { type: 'shipment.updated', changes },
   announce: ({ changes }) => ({ type: 'shipment.updated', data: (shipment) => ({ shipment, changes }) }),

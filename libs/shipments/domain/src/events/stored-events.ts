@@ -1,12 +1,15 @@
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { EventMetadata } from './event-data.ts';
+import { type ExceptionConditionsEnded, exceptionConditionsEnded } from './exception-conditions-ended.ts';
 import { type ExceptionOpened, exceptionOpened } from './exception-opened.ts';
 import { type ExceptionResolved, exceptionResolved } from './exception-resolved.ts';
+import { type ExceptionUpdated, exceptionUpdated } from './exception-updated.ts';
 import { type MilestoneCorrected, milestoneCorrected } from './milestone-corrected.ts';
 import { type MilestoneRecorded, milestoneRecorded } from './milestone-recorded.ts';
 import { type MilestoneRetracted, milestoneRetracted } from './milestone-retracted.ts';
 import { type ShipmentCancelled, shipmentCancelled } from './shipment-cancelled.ts';
 import { type ShipmentChanged, shipmentChanged } from './shipment-changed.ts';
+import { type ShipmentChecked, shipmentChecked } from './shipment-checked.ts';
 import { type ShipmentCreated, shipmentCreated } from './shipment-created.ts';
 import { type ShipmentPortsGiven, shipmentPortsGiven } from './shipment-ports-given.ts';
 import { type ShipmentReopened, shipmentReopened } from './shipment-reopened.ts';
@@ -23,8 +26,11 @@ export type ShipmentEventBody =
   | MilestoneRecorded
   | MilestoneCorrected
   | MilestoneRetracted
+  | ShipmentChecked
   | ExceptionOpened
-  | ExceptionResolved;
+  | ExceptionUpdated
+  | ExceptionResolved
+  | ExceptionConditionsEnded;
 export type ShipmentEventType = ShipmentEventBody['type'];
 /** An event of a shipment's stream, in its newest version. */
 export type ShipmentEvent = ShipmentEventBody & { readonly metadata: EventMetadata; readonly revision: number };
@@ -41,8 +47,11 @@ const DESCRIPTORS: {
   'milestone.recorded.v1': milestoneRecorded,
   'milestone.corrected.v1': milestoneCorrected,
   'milestone.retracted.v1': milestoneRetracted,
+  'shipment.checked.v1': shipmentChecked,
   'exception.opened.v1': exceptionOpened,
+  'exception.updated.v1': exceptionUpdated,
   'exception.resolved.v1': exceptionResolved,
+  'exception.conditions_ended.v1': exceptionConditionsEnded,
 };
 
 export const storedEvents: readonly StoredEventDescriptor<ShipmentEventBody>[] = Object.values(DESCRIPTORS);

@@ -1,5 +1,5 @@
+import type { ShipmentException } from '@tracking/contracts';
 import { A, B, C, Scenario, WRONG_DIGIT, dataOf, day, shipment, types, voyage } from '../../test/scenario.ts';
-import type { ShipmentException } from '../events/event-data.ts';
 
 const box = (container_number: string) => ({ container_number });
 const loaded = () => voyage({ container_numbers: [A, B] });

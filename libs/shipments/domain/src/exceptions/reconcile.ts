@@ -1,80 +1,65 @@
-import type { Actor, Timestamp } from '@tracking/contracts';
+import {
+  type Actor,
+  type RuleSettings,
+  SEVERITIES,
+  type Severity,
+  type ShipmentException,
+  type Timestamp,
+} from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
-import type { DecideContext } from '../commands/command.ts';
+import { same } from '../changes.ts';
+import type { DecideContext, Decision } from '../commands/command.ts';
 import type { Derived } from '../derive.ts';
-import type { ShipmentException } from '../events/event-data.ts';
-import type { ExceptionOpened } from '../events/exception-opened.ts';
-import type { ExceptionResolved } from '../events/exception-resolved.ts';
+import { type ShipmentEventBody, descriptorOf } from '../events/stored-events.ts';
 import type { ShipmentState, TimelineEntry } from '../state.ts';
-import { type Finding, RULES, type Rule } from './rules.ts';
+import { type Finding, RULES, type Rule, type RuleFacts } from './rules.ts';
 
 /** Who opens and resolves by rule. */
 const SYSTEM: Actor = { type: 'system', id: 'system' };
 
 /** A command of whose shipment exceptions open or resolve. */
-export interface Occasion {
+export interface Occasion extends DecideContext {
   /** The command's time. */
   readonly at: Timestamp;
-  readonly newId: DecideContext['newId'];
 }
 
+/** The shipment as it is after a command, but for exceptions. */
+export interface Outcome {
+  readonly derived: Derived;
+  readonly timeline: readonly TimelineEntry[];
+  /** Of the command so far. */
+  readonly events: readonly ShipmentEventBody[];
+}
+
+type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
+
 /**
- * The exceptions that open and resolve by themselves with the shipment as it is after a command. At most one that is not
- * resolved per type and container. Cancelling resolves whatever is open.
+ * The events of a command, and those by which exceptions open, change and resolve with it: what time has brought about since
+ * the last check is done with them. At most one that is not resolved per type and container. Cancelling resolves whatever is
+ * open.
  * @param before undefined when the shipment is new
  */
-export function reconcile(
-  before: Pick<ShipmentState, 'record' | 'exceptions'> | undefined,
-  derived: Derived,
-  timeline: readonly TimelineEntry[],
-  occasion: Occasion,
-): readonly (ExceptionOpened | ExceptionResolved)[] {
-  const present = before?.exceptions ?? [];
-  const findings = dueOf(findingsOf(derived, timeline), occasion.at);
-  const isCancelling = derived.record.status === 'cancelled' && before?.record.status !== 'cancelled';
-  const onShipment = new Set<string | null>([null, ...derived.record.container_numbers]);
-  const events: (ExceptionOpened | ExceptionResolved)[] = [];
-  let open = derived.record.open_exceptions_count;
-  for (const exception of present) {
-    if (exception.status === 'resolved') continue;
-    const key = keyOf(exception.type, exception.container_number);
-    const isFound = findings.has(key) || !isByRule(exception);
-    const code = isCancelling ? 'shipment_cancelled' : whyResolved(exception, isFound, onShipment);
-    findings.delete(key);
-    if (code === undefined) continue;
-    const resolution = { code, note: null, by: SYSTEM };
-    const resolved: ShipmentException = { ...exception, status: 'resolved', resolution, resolved_at: occasion.at };
-    events.push({ type: 'exception.resolved.v1', data: { exception: resolved, open_exceptions_count: --open } });
-  }
-  const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
-  for (const [index, found] of [...findings.values()].slice(0, room).entries()) {
-    const exception = openedBy(found, derived.record.id, occasion.newId('exc', index), occasion.at);
-    events.push({ type: 'exception.opened.v1', data: { exception, open_exceptions_count: ++open } });
-  }
-  return events;
+export function reconcile(before: ShipmentState | undefined, outcome: Outcome, occasion: Occasion): Reconciled {
+  const isNews = outcome.events.some(({ type, data }) => descriptorOf(type).isNews?.(data) === true);
+  const heardAt = isNews ? occasion.at : (before?.heardAt ?? null);
+  const findings = findingsOf({ ...outcome, heardAt, places: occasion.places }, occasion.settings);
+  return new Reconciliation(before, outcome, occasion, findings).finish();
 }
 
 /** What is wrong, and what time will make wrong, by exception type and container. */
 export function findingsOf(
-  derived: Derived,
-  timeline: readonly TimelineEntry[],
+  facts: RuleFacts,
+  { exceptions }: RuleSettings,
   rules: readonly Rule[] = RULES,
 ): Map<string, Found> {
-  const isCancelled = derived.record.status === 'cancelled';
+  const isCancelled = facts.derived.record.status === 'cancelled';
   const findings = new Map<string, Found>();
   for (const rule of rules) {
-    if (isCancelled !== (rule.afterCancel ?? false)) continue;
-    for (const finding of rule.find(derived, timeline)) {
-      findings.set(keyOf(rule.type, finding.container_number), { rule, finding });
+    const settings = exceptions[rule.type];
+    if (!settings.enabled || isCancelled !== (rule.afterCancel ?? false)) continue;
+    for (const finding of rule.find(facts, settings)) {
+      findings.set(keyOf(rule.type, finding.container_number), { rule, finding, severity: settings.severity });
     }
-  }
-  return findings;
-}
-
-/** Without those that only time will open. Changes the map. */
-function dueOf(findings: Map<string, Found>, at: Timestamp): Map<string, Found> {
-  for (const [key, { finding }] of findings) {
-    if (finding.opens_at !== undefined && finding.opens_at > at) findings.delete(key);
   }
   return findings;
 }
@@ -82,43 +67,158 @@ function dueOf(findings: Map<string, Found>, at: Timestamp): Map<string, Found> 
 export interface Found {
   readonly rule: Rule;
   readonly finding: Finding;
+  /** As the workspace set it; the finding may be graver. */
+  readonly severity: Severity;
 }
 
 export function keyOf(type: string, container: string | null): string {
   return `${type} ${container ?? ''}`;
 }
 
-function whyResolved(
-  exception: ShipmentException,
-  isFound: boolean,
-  onShipment: ReadonlySet<string | null>,
-): string | undefined {
-  return isFound && onShipment.has(exception.container_number) ? undefined : 'auto_cleared';
+/** Exceptions of one shipment while they are brought in line with what is found. */
+class Reconciliation {
+  private readonly events: ShipmentEventBody[];
+  /** No earlier than what is known already: clocks of several machines differ. */
+  private readonly now: Timestamp;
+  private readonly isCancelled: boolean;
+  private readonly ended: string[] = [];
+  private open: number;
+  private nextCheckAt: Timestamp | null = null;
+
+  constructor(
+    private readonly before: ShipmentState | undefined,
+    private readonly outcome: Outcome,
+    private readonly occasion: Occasion,
+    private readonly findings: Map<string, Found>,
+  ) {
+    const { at } = occasion;
+    const { record } = outcome.derived;
+    this.events = [...outcome.events];
+    this.now = before !== undefined && before.record.updated_at > at ? before.record.updated_at : at;
+    this.isCancelled = record.status === 'cancelled';
+    this.open = record.open_exceptions_count;
+  }
+
+  finish(): Reconciled {
+    const present = this.before?.exceptions ?? [];
+    for (const exception of present) {
+      if (exception.status === 'resolved') this.keepResolved(exception);
+      else this.goOn(exception);
+    }
+    const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
+    const due = [...this.findings.values()].filter((found) => this.isDue(found));
+    for (const [index, found] of due.slice(0, room).entries()) this.openAnother(found, index);
+    if (this.ended.length > 0) {
+      this.events.push({ type: 'exception.conditions_ended.v1', data: { exception_ids: this.ended } });
+    }
+    return { events: this.events, nextCheckAt: this.nextCheckAt };
+  }
+
+  /** What a person resolved stays so until its condition has ended once. */
+  private keepResolved(exception: ShipmentException): void {
+    if (!isResolvedByPerson(exception) || this.before?.endedConditions.has(exception.id) === true) return;
+    const key = keyOf(exception.type, exception.container_number);
+    const found = this.findings.get(key);
+    if (found === undefined ? this.isAtRest(exception) : !this.hasEnded(found, exception)) this.findings.delete(key);
+    else this.ended.push(exception.id);
+  }
+
+  /** Whether its rule looks for nothing as long as the shipment is cancelled, or is not. */
+  private isAtRest({ type }: ShipmentException): boolean {
+    const rule = RULES.find((each) => each.type === type);
+    return rule !== undefined && this.isCancelled !== (rule.afterCancel ?? false);
+  }
+
+  private hasEnded({ finding }: Found, exception: ShipmentException): boolean {
+    return !this.holds(finding) || finding.isGraverThan?.(exception.metrics) === true;
+  }
+
+  private goOn(exception: ShipmentException): void {
+    const key = keyOf(exception.type, exception.container_number);
+    const found = this.findings.get(key);
+    this.findings.delete(key);
+    const code = this.whyResolved(exception, found);
+    if (code !== undefined) return this.resolve(exception, code);
+    if (found === undefined || exception.rule === null) return;
+    const current = { ...exception, ...this.told(found) };
+    if (same(current, exception)) return;
+    this.events.push({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
+  }
+
+  private whyResolved({ rule, container_number }: ShipmentException, found: Found | undefined) {
+    const { container_numbers } = this.outcome.derived.record;
+    if (this.isCancelled && this.before?.record.status !== 'cancelled') return 'shipment_cancelled';
+    const isOnShipment = container_number === null || container_numbers.includes(container_number);
+    const isWrong = rule === null || (found !== undefined && this.holds(found.finding));
+    return isOnShipment && isWrong ? undefined : 'auto_cleared';
+  }
+
+  private resolve(exception: ShipmentException, code: 'auto_cleared' | 'shipment_cancelled'): void {
+    const resolution = { code, note: null, by: SYSTEM };
+    const resolved = { ...exception, status: 'resolved', resolution, resolved_at: this.occasion.at } as const;
+    this.events.push({
+      type: 'exception.resolved.v1',
+      data: { exception: resolved, open_exceptions_count: --this.open },
+    });
+  }
+
+  private isDue({ finding }: Found): boolean {
+    if (this.holds(finding)) return true;
+    this.checkAgainAt(finding.opens_at);
+    return false;
+  }
+
+  private holds({ opens_at }: Finding): boolean {
+    return opens_at === undefined || opens_at <= this.now;
+  }
+
+  private openAnother(found: Found, index: number): void {
+    const { rule, finding } = found;
+    const exception: ShipmentException = {
+      id: this.occasion.newId('exc', index),
+      shipment_id: this.outcome.derived.record.id,
+      container_number: finding.container_number,
+      type: rule.type,
+      status: 'open',
+      title: rule.title,
+      detected_by: 'system',
+      rule: rule.type,
+      assignee: null,
+      resolution: null,
+      opened_at: this.occasion.at,
+      acknowledged_at: null,
+      resolved_at: null,
+      ...this.told(found),
+    };
+    this.events.push({ type: 'exception.opened.v1', data: { exception, open_exceptions_count: ++this.open } });
+  }
+
+  /** What a rule says of what it found. */
+  private told({ finding, severity }: Found) {
+    const { detail, milestone, metrics = {}, worsens } = finding;
+    const isWorse = worsens !== undefined && worsens.at <= this.now;
+    if (!isWorse) this.checkAgainAt(worsens?.at);
+    return {
+      severity: gravest(severity, finding.severity, isWorse ? worsens.severity : undefined),
+      detail,
+      milestone_id: milestone?.milestone.id ?? null,
+      reason_code: milestone?.milestone.reason_code ?? null,
+      metrics,
+    };
+  }
+
+  private checkAgainAt(time: Timestamp | undefined): void {
+    if (time === undefined || (this.nextCheckAt !== null && this.nextCheckAt <= time)) return;
+    this.nextCheckAt = time;
+  }
 }
 
-function isByRule({ rule }: ShipmentException): boolean {
-  return RULES.some(({ type }) => type === rule);
+function isResolvedByPerson({ resolution }: ShipmentException): boolean {
+  return resolution !== null && resolution.code !== 'auto_cleared' && resolution.code !== 'shipment_cancelled';
 }
 
-function openedBy({ rule, finding }: Found, shipment_id: string, id: string, at: Timestamp): ShipmentException {
-  return {
-    id,
-    shipment_id,
-    container_number: finding.container_number,
-    type: rule.type,
-    severity: rule.severity,
-    status: 'open',
-    title: rule.title,
-    detail: finding.detail,
-    detected_by: 'system',
-    rule: rule.type,
-    milestone_id: finding.milestone?.milestone.id ?? null,
-    reason_code: finding.milestone?.milestone.reason_code ?? null,
-    assignee: null,
-    metrics: {},
-    resolution: null,
-    opened_at: at,
-    acknowledged_at: null,
-    resolved_at: null,
-  };
+function gravest(severity: Severity, ...others: readonly (Severity | undefined)[]): Severity {
+  return others.reduce<Severity>((most, each) => {
+    return each !== undefined && SEVERITIES.indexOf(each) > SEVERITIES.indexOf(most) ? each : most;
+  }, severity);
 }

@@ -1,6 +1,15 @@
-import { type ResolvedBy, type ShipmentRecord, type Timestamp, milestoneRules } from '@tracking/contracts';
+import {
+  type AutomaticExceptionType,
+  type ExceptionSettings,
+  type Places,
+  type ResolvedBy,
+  type Severity,
+  type ShipmentException,
+  type ShipmentRecord,
+  type Timestamp,
+  milestoneRules,
+} from '@tracking/contracts';
 import type { Derived, StatusSubject } from '../derive.ts';
-import type { ShipmentException } from '../events/event-data.ts';
 import { type ContainerProgress, latest } from '../container-progress.ts';
 import type { TimelineEntry } from '../state.ts';
 import { isSailingOn } from '../milestone-meaning.ts';
@@ -14,6 +23,15 @@ import {
   takingBack,
 } from './remedies.ts';
 
+/** What rules go by. */
+export interface RuleFacts {
+  readonly derived: Derived;
+  readonly timeline: readonly TimelineEntry[];
+  /** When a milestone or an estimated arrival was last heard of; null if never. */
+  readonly heardAt: Timestamp | null;
+  readonly places: Places;
+}
+
 /** Something that is wrong now, or will be. */
 export interface Finding {
   readonly container_number: string | null;
@@ -22,45 +40,49 @@ export interface Finding {
   readonly detail: string;
   /** From when on; absent where it is so already. */
   readonly opens_at?: Timestamp;
+  /** At least so grave, whatever the workspace set. */
+  readonly severity?: Severity;
+  /** From when on at least so grave. */
+  readonly worsens?: { readonly at: Timestamp; readonly severity: Severity };
+  /** What was measured. */
+  readonly metrics?: ShipmentException['metrics'];
+  /** Whether it is another thing than what was measured when a person resolved it, although it never ended. */
+  readonly isGraverThan?: (resolved: ShipmentException['metrics']) => boolean;
   /** What would resolve it, beside what resolves any. Asked only by who explains. */
   readonly resolvedBy: () => readonly ResolvedBy[];
 }
 
 /** An exception that opens while its condition holds and resolves when it no longer does. */
 export interface Rule {
-  readonly type: string;
-  readonly severity: ShipmentException['severity'];
+  readonly type: AutomaticExceptionType;
   readonly title: string;
   /** Whether it is about what happens to a cancelled shipment; all others rest then. */
   readonly afterCancel?: true;
   /** At most one per container (or for the shipment). */
-  readonly find: (derived: Derived, timeline: readonly TimelineEntry[]) => readonly Finding[];
+  readonly find: (facts: RuleFacts, settings: ExceptionSettings) => readonly Finding[];
 }
 
 const DAY_MS = 24 * 3_600_000;
 
 /** Rules that need neither a clock nor documents. */
 export const RULES: readonly Rule[] = [
-  { type: 'customs_hold', severity: 'high', title: 'Customs hold', find: forEachNamed('customs_hold', customsHold) },
+  { type: 'customs_hold', title: 'Customs hold', find: forEachNamed('customs_hold', customsHold) },
   {
     type: 'delivery_failed',
-    severity: 'medium',
     title: 'Delivery failed',
     find: forEachNamed('delivery_failed', deliveryFailed),
   },
-  { type: 'milestone_conflict', severity: 'low', title: 'Milestones contradict each other', find: milestoneConflict },
+  { type: 'milestone_conflict', title: 'Milestones contradict each other', find: milestoneConflict },
   {
     type: 'movement_after_cancel',
-    severity: 'high',
     title: 'Movement after cancellation',
     afterCancel: true,
     find: movementAfterCancel,
   },
   {
     type: 'invalid_container_number',
-    severity: 'low',
     title: 'Invalid container number',
-    find: ({ record }) => record.containers.flatMap(invalidNumber),
+    find: ({ derived }) => derived.record.containers.flatMap(invalidNumber),
   },
 ];
 
@@ -68,8 +90,8 @@ export const RULES: readonly Rule[] = [
 type SubjectRule = (subject: StatusSubject) => Omit<Finding, 'container_number'> | undefined;
 
 function forEachSubject(rule: SubjectRule): Rule['find'] {
-  return ({ subjects }) =>
-    subjects.flatMap((subject) => {
+  return ({ derived }) =>
+    derived.subjects.flatMap((subject) => {
       const finding = rule(subject);
       return finding === undefined ? [] : [{ container_number: subject.container_number, ...finding }];
     });
@@ -80,7 +102,7 @@ function forEachSubject(rule: SubjectRule): Rule['find'] {
  * for any container.
  */
 function forEachNamed(type: string, rule: NamedRule): Rule['find'] {
-  return ({ subjects, analysis }) => {
+  return ({ derived: { subjects, analysis } }) => {
     const find = (milestone: TimelineEntry | undefined, among: readonly StatusSubject[]): readonly Finding[] => {
       if (milestone === undefined) return [];
       const wrongs = among.flatMap((subject) => rule(milestone, subject) ?? []);
@@ -135,7 +157,7 @@ function isDelivered({ status }: ContainerProgress): boolean {
 }
 
 /** The end dated more than a day before a movement; and a cancellation that came after delivery. */
-function milestoneConflict(derived: Derived, timeline: readonly TimelineEntry[]): readonly Finding[] {
+function milestoneConflict(facts: RuleFacts, settings: ExceptionSettings): readonly Finding[] {
   const findings = forEachSubject(({ summaries }) => {
     const ended = summaries.map((summary) => summary.ended).reduce(earlier, undefined);
     const moved = summaries.map((summary) => summary.movement).reduce(later, undefined);
@@ -145,8 +167,8 @@ function milestoneConflict(derived: Derived, timeline: readonly TimelineEntry[])
     if (Date.parse(movement.occurred_at) - Date.parse(end.occurred_at) <= DAY_MS) return undefined;
     const detail = `${end.label} at ${end.occurred_at}, but ${movement.label} at ${movement.occurred_at}.`;
     return { milestone: ended, detail, resolvedBy: () => [byCorrectionOf(ended, moved)] };
-  })(derived, timeline);
-  const { cancellations } = derived.analysis;
+  })(facts, settings);
+  const { cancellations } = facts.derived.analysis;
   const cancellation = cancellations[0];
   if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
   const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
@@ -155,10 +177,8 @@ function milestoneConflict(derived: Derived, timeline: readonly TimelineEntry[])
 }
 
 /** For the container that the movement names, or for the shipment. Goes by when milestones came, not by their dates. */
-function movementAfterCancel(
-  { analysis, record, cancellation }: Derived,
-  timeline: readonly TimelineEntry[],
-): readonly Finding[] {
+function movementAfterCancel({ derived, timeline }: RuleFacts): readonly Finding[] {
+  const { analysis, record, cancellation } = derived;
   if (cancellation === undefined) return [];
   const found = new Map<string | null, TimelineEntry>();
   const present = new Set<string | null>([null, ...record.container_numbers]);

@@ -1,5 +1,4 @@
-import type { ExplainedException } from '@tracking/contracts';
-import type { ShipmentException } from '../events/event-data.ts';
+import type { ShipmentException, ExplainedException } from '@tracking/contracts';
 import { CONTAINER_TAKEN_OFF } from '../exceptions/remedies.ts';
 import { type Found, keyOf } from '../exceptions/reconcile.ts';
 

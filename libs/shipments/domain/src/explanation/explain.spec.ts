@@ -10,7 +10,7 @@ import {
   type ShipmentStatus,
 } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { A, B, C, type Scenario, WRONG_DIGIT, day, places, shipment, voyage } from '../../test/scenario.ts';
+import { A, B, C, type Scenario, WRONG_DIGIT, day, known, shipment, voyage } from '../../test/scenario.ts';
 import type { Rule } from '../exceptions/rules.ts';
 import { explain } from './explain.ts';
 
@@ -18,7 +18,7 @@ const RANK = (status: ShipmentStatus) => SHIPMENT_STATUSES.indexOf(status);
 
 function explained(scenario: Scenario, rules?: readonly Rule[]): ShipmentExplanation {
   if (scenario.state === undefined) throw new Error('there is no shipment');
-  return explain(scenario.state, places, rules);
+  return explain(scenario.state, known, rules);
 }
 
 const ruleOf = (scenario: Scenario, { id }: { readonly id: string }) =>
@@ -257,7 +257,7 @@ describe('of the shipment it is told what set', () => {
     if (state === undefined) throw new Error('there is no shipment');
     const containers = state.record.containers.map((container) => ({ ...container, status: 'booked' as const }));
     const record: ShipmentRecord = { ...state.record, status: 'booked', eta: day(21), containers };
-    const { status, eta, etd, containers: told } = explain({ ...state, record }, places);
+    const { status, eta, etd, containers: told } = explain({ ...state, record }, known);
     expect(status).toEqual({ value: 'booked', rule: 'earlier_rules', milestone_id: null });
     expect(eta).toEqual({ value: day(21), rule: 'earlier_rules', milestone_id: null });
     expect(etd.rule).toBe('unknown');
@@ -305,7 +305,6 @@ describe('of each open exception it is told', () => {
   it('and of those that time will open, when', () => {
     const overdue: Rule = {
       type: 'arrival_overdue',
-      severity: 'medium',
       title: 'Arrival overdue',
       find: () => [
         { container_number: null, milestone: null, detail: 'Late.', opens_at: day(30), resolvedBy: () => [] },
@@ -447,7 +446,7 @@ describe('what it names is what the shipment is', () => {
       fc.property(journeys, (steps) => {
         const { record, state } = took(steps);
         if (state === undefined) throw new Error('there is no shipment');
-        const explanation = explain(state, places);
+        const explanation = explain(state, known);
         const { milestones, containers, status } = explanation;
         expect(statusBy(explanation)).toBe(record.status);
         expect([status.value, status.milestone_id]).toEqual([record.status, record.status_milestone_id]);

@@ -1,11 +1,11 @@
 import type {
   ExplainedStatus,
   ExplainedTime,
-  Places,
   ShipmentExplanation,
   ShipmentStatus,
   Timestamp,
 } from '@tracking/contracts';
+import type { DecideContext } from '../commands/command.ts';
 import type { DecidedStatus } from '../container-progress.ts';
 import { derive } from '../derive.ts';
 import { findingsOf } from '../exceptions/reconcile.ts';
@@ -19,8 +19,12 @@ import { EstimatesTold, MilestoneExplainer } from './explain-milestones.ts';
  * Why a shipment is what it is: the decision once more, with what it tells of its reasons. What was decided otherwise at
  * the last write, by rules of then, is said to be so (`earlier_rules`).
  */
-export function explain(state: ShipmentState, places: Places, rules: readonly Rule[] = RULES): ShipmentExplanation {
-  const { record, timeline } = state;
+export function explain(
+  state: ShipmentState,
+  { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
+  rules: readonly Rule[] = RULES,
+): ShipmentExplanation {
+  const { record, timeline, heardAt } = state;
   const estimates = new EstimatesTold();
   const derived = derive({ ...state, revision: record.version }, places, (estimate, time, rule) =>
     estimates.tell(estimate, time, rule),
@@ -39,7 +43,10 @@ export function explain(state: ShipmentState, places: Places, rules: readonly Ru
       return container === undefined ? [] : [{ number: container.number, status: explainStatus(container, progress) }];
     }),
     milestones: new MilestoneExplainer(derived, estimates).explain(timeline),
-    exceptions: explainExceptions(state.exceptions, findingsOf(derived, timeline, rules)),
+    exceptions: explainExceptions(
+      state.exceptions,
+      findingsOf({ derived, timeline, heardAt, places }, settings, rules),
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { type ShipmentState, explain, fold, toShipmentEvent } from '../../src/index.ts';
-import { type Scenario, places } from '../scenario.ts';
+import { type Scenario, known } from '../scenario.ts';
 import { checkAnnouncements } from './announced.ts';
 import { answerOf } from './answer.ts';
 import { arrivals } from './arrivals.ts';
@@ -37,7 +37,7 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(journeys, (journey) => {
         walk(journey, (scenario, { memory }) => {
-          checkExplanation(explain(stateOf(scenario), places), memory);
+          checkExplanation(explain(stateOf(scenario), known), memory);
         });
       }),
       { numRuns },
