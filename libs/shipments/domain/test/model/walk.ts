@@ -146,6 +146,17 @@ export function outcomeOf(scenario: Scenario) {
   };
 }
 
+/** Types that go by times and the clock: the model of what a timeline tells knows nothing of them. */
+export const BY_TIMES: readonly string[] = [
+  'eta_slip',
+  'departure_overdue',
+  'arrival_overdue',
+  'no_update',
+  'missed_connection',
+  'demurrage_risk',
+  'detention_risk',
+];
+
 /** The domain's answer, in the form of the model's. */
 export function answered({ state }: Scenario) {
   if (state === undefined) throw new Error('there is no shipment');
@@ -164,7 +175,7 @@ export function answered({ state }: Scenario) {
     containers: record.containers,
     last_milestone,
     open: exceptions
-      .filter((exception) => exception.status !== 'resolved')
+      .filter(({ status, type }) => status !== 'resolved' && !BY_TIMES.includes(type))
       .map(({ type, container_number }) => `${type} ${container_number}`)
       .sort(),
     milestones: timeline.map(({ milestone }) => {
