@@ -1,3 +1,4 @@
+export { DutyCycle, type DutyCycleOptions } from './duty-cycle.ts';
 export { LeaderElectedJob, type LeaderElectedJobOptions } from './leader-elected-job.ts';
 export { pause, withDeadline } from './pause.ts';
 export { RecentLookUps, type RecentLookUpsOptions } from './recent-look-ups.ts';

@@ -1,4 +1,5 @@
 import type { RuleSettings } from '@tracking/contracts';
+import { LRUCache } from 'lru-cache';
 
 /** By which exceptions open by themselves, of each workspace. */
 export interface RuleSettingsReader {
@@ -6,9 +7,13 @@ export interface RuleSettingsReader {
   of(workspaceId: string): Promise<RuleSettings>;
 }
 
+/** Workspaces whose settings are remembered: the longest unused are forgotten first. */
+const MAX_REMEMBERED = 10_000;
+
 /** Goes on with what it knew last where settings cannot be read: a shipment is written also while their store is away. */
-export function remembering(reader: RuleSettingsReader): RuleSettingsReader {
-  const known = new Map<string, RuleSettings>();
+export function remembering(reader: RuleSettingsReader, atMost = MAX_REMEMBERED): RuleSettingsReader {
+  // As sizes: with `max` the cache takes the memory of all of them when it is made.
+  const known = new LRUCache<string, RuleSettings>({ maxSize: atMost, sizeCalculation: () => 1 });
   return {
     async of(workspaceId) {
       try {

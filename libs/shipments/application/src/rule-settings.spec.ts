@@ -1,0 +1,48 @@
+import { DEFAULT_RULE_SETTINGS, type RuleSettings } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
+import { remembering } from './rule-settings.ts';
+
+const away = new Unavailable('document store', 'gone');
+
+describe('settings that are remembered', () => {
+  let isAway: boolean;
+  let settings: RuleSettings;
+  const reader = {
+    of: async () => {
+      if (isAway) throw away;
+      return settings;
+    },
+  };
+  beforeEach(() => {
+    isAway = false;
+    settings = { ...DEFAULT_RULE_SETTINGS };
+  });
+
+  it('are those of the reader, and the last known while it is away', async () => {
+    const { of } = remembering(reader);
+    expect(await of('wsp_1')).toBe(settings);
+    const last = (settings = { ...DEFAULT_RULE_SETTINGS });
+    expect(await of('wsp_1')).toBe(last);
+    isAway = true;
+    expect(await of('wsp_1')).toBe(last);
+    isAway = false;
+    settings = { ...DEFAULT_RULE_SETTINGS };
+    expect(await of('wsp_1')).toBe(settings);
+  });
+
+  it('are none of a workspace that was never read', async () => {
+    const { of } = remembering(reader);
+    await of('wsp_1');
+    isAway = true;
+    await expect(of('wsp_2')).rejects.toBe(away);
+  });
+
+  it('are of so many workspaces at most: of those in use', async () => {
+    const { of } = remembering(reader, 2);
+    for (const id of ['wsp_1', 'wsp_2', 'wsp_1', 'wsp_3']) await of(id);
+    isAway = true;
+    expect(await of('wsp_1')).toBe(settings);
+    expect(await of('wsp_3')).toBe(settings);
+    await expect(of('wsp_2')).rejects.toBe(away);
+  });
+});
