@@ -1,3 +1,4 @@
+import { EXCEPTION_TITLES, type ShipmentException } from './exceptions.ts';
 import type { Milestone } from './milestone.ts';
 import { type Shipment, type ShipmentFields, type Timestamp, withAllFields } from './shipment.ts';
 
@@ -118,8 +119,8 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
     type: 'eta_slip',
     severity: 'medium',
     status,
-    title: 'ETA slipped by 30 hours',
-    detail: null,
+    title: EXCEPTION_TITLES.eta_slip,
+    detail: 'The ETA is 30 hours past the original one.',
     detected_by: 'system',
     rule: 'eta_slip',
     milestone_id: null,
@@ -130,7 +131,7 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
     opened_at: time(-2),
     acknowledged_at: status === 'open' ? null : time(-1),
     resolved_at: resolved ? time(0) : null,
-  };
+  } satisfies ShipmentException;
 }
 
 /** What `document.approved` holds: docs/reference/delivery.md#sandbox. */

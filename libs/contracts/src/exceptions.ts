@@ -62,8 +62,39 @@ export const MANUAL_EXCEPTION_TYPES = [
 export const EXCEPTION_TYPES = [...AUTOMATIC_EXCEPTION_TYPES, ...MANUAL_EXCEPTION_TYPES] as const;
 export type ExceptionType = (typeof EXCEPTION_TYPES)[number];
 
+/** What an exception of the type is called, unless whoever opens it calls it something else. */
+export const EXCEPTION_TITLES: Readonly<Record<ExceptionType, string>> = {
+  eta_slip: 'ETA slipped',
+  departure_overdue: 'Departure overdue',
+  arrival_overdue: 'Arrival overdue',
+  no_update: 'No news',
+  missed_connection: 'Missed connection',
+  customs_hold: 'Customs hold',
+  demurrage_risk: 'Demurrage risk',
+  detention_risk: 'Detention risk',
+  missing_document: 'Missing document',
+  document_rejected: 'Document rejected',
+  delivery_failed: 'Delivery failed',
+  milestone_conflict: 'Milestones contradict each other',
+  movement_after_cancel: 'Movement after cancellation',
+  invalid_container_number: 'Invalid container number',
+  freight_hold: 'Freight hold',
+  terminal_hold: 'Terminal hold',
+  container_damage: 'Container damaged',
+  cargo_damage: 'Cargo damaged',
+  shortage: 'Shortage',
+  temperature_excursion: 'Temperature excursion',
+  seal_broken: 'Seal broken',
+  delivery_refused: 'Delivery refused',
+  lost: 'Lost',
+  other: 'Other',
+};
+
 export const EXCEPTION_STATUSES = ['open', 'acknowledged', 'resolved'] as const;
 export type ExceptionStatus = (typeof EXCEPTION_STATUSES)[number];
+
+/** Who found something to be wrong: a rule, a person, or a carrier. */
+export const EXCEPTION_DETECTORS = ['system', 'manual', 'carrier'] as const;
 
 /** With which a person resolves an exception. */
 export const MANUAL_RESOLUTION_CODES = ['fixed', 'waived', 'false_positive', 'duplicate'] as const;
@@ -81,7 +112,7 @@ export interface ShipmentException {
   readonly status: ExceptionStatus;
   readonly title: string;
   readonly detail: string | null;
-  readonly detected_by: 'system' | 'manual' | 'carrier';
+  readonly detected_by: (typeof EXCEPTION_DETECTORS)[number];
   /** That opened it; null where a person did. */
   readonly rule: AutomaticExceptionType | null;
   readonly milestone_id: string | null;

@@ -1,5 +1,6 @@
 import {
   type Actor,
+  EXCEPTION_TITLES,
   type RuleSettings,
   SEVERITIES,
   type Severity,
@@ -180,7 +181,7 @@ class Reconciliation {
       container_number: finding.container_number,
       type: rule.type,
       status: 'open',
-      title: rule.title,
+      title: EXCEPTION_TITLES[rule.type],
       detected_by: 'system',
       rule: rule.type,
       assignee: null,

@@ -55,7 +55,6 @@ export interface Finding {
 /** An exception that opens while its condition holds and resolves when it no longer does. */
 export interface Rule {
   readonly type: AutomaticExceptionType;
-  readonly title: string;
   /** Whether it is about what happens to a cancelled shipment; all others rest then. */
   readonly afterCancel?: true;
   /** At most one per container (or for the shipment). */
@@ -66,24 +65,11 @@ const DAY_MS = 24 * 3_600_000;
 
 /** Rules that need neither a clock nor documents. */
 export const RULES: readonly Rule[] = [
-  { type: 'customs_hold', title: 'Customs hold', find: forEachNamed('customs_hold', customsHold) },
-  {
-    type: 'delivery_failed',
-    title: 'Delivery failed',
-    find: forEachNamed('delivery_failed', deliveryFailed),
-  },
-  { type: 'milestone_conflict', title: 'Milestones contradict each other', find: milestoneConflict },
-  {
-    type: 'movement_after_cancel',
-    title: 'Movement after cancellation',
-    afterCancel: true,
-    find: movementAfterCancel,
-  },
-  {
-    type: 'invalid_container_number',
-    title: 'Invalid container number',
-    find: ({ derived }) => derived.record.containers.flatMap(invalidNumber),
-  },
+  { type: 'customs_hold', find: forEachNamed('customs_hold', customsHold) },
+  { type: 'delivery_failed', find: forEachNamed('delivery_failed', deliveryFailed) },
+  { type: 'milestone_conflict', find: milestoneConflict },
+  { type: 'movement_after_cancel', afterCancel: true, find: movementAfterCancel },
+  { type: 'invalid_container_number', find: ({ derived }) => derived.record.containers.flatMap(invalidNumber) },
 ];
 
 /** A rule for containers runs for each; without any, once. */

@@ -305,7 +305,6 @@ describe('of each open exception it is told', () => {
   it('and of those that time will open, when', () => {
     const overdue: Rule = {
       type: 'arrival_overdue',
-      title: 'Arrival overdue',
       find: () => [
         { container_number: null, milestone: null, detail: 'Late.', opens_at: day(30), resolvedBy: () => [] },
       ],
