@@ -49,6 +49,7 @@ describe('POST /v1/shipments/{id}/milestones', () => {
       revision: 1,
       warnings: [],
     });
+    expect(answer.headers.get('location')).toBe(`https://api.example${path}/milestones/${String(answer.body['id'])}`);
     const shipment = await api.call('GET', path, { key: operator });
     expect(shipment.body).toMatchObject({ status: 'in_transit', atd: '2026-01-05T02:00:00.000Z' });
   });

@@ -73,8 +73,6 @@ const CONDITIONS: ReadonlySet<string> = new Set(['If-Match', 'If-None-Match']);
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
 /** What these answer was made just now, and has a version. */
 const MADE: ReadonlySet<string> = new Set(['201', '202']);
-/** What they make has an address of its own, which they do not tell. */
-const WITHOUT_LOCATION: ReadonlySet<string> = new Set<OperationId>(['recordMilestone']);
 
 /** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
 function withHeaders(document: OpenAPIObject, deprecations: Deprecations): OpenAPIObject {
@@ -119,7 +117,7 @@ function giveHeaders(
     const names = headersOf(Number(status), { needsKey: security !== undefined, needsEngines, writes });
     const isTagged = conditional && (TAGGED.has(status) || (status.startsWith('2') && !removes));
     if (isTagged || MADE.has(status)) names.push('ETag');
-    if (status === '201' && !WITHOUT_LOCATION.has(operation.operationId ?? '')) names.push('Location');
+    if (status === '201') names.push('Location');
     return names;
   });
 }

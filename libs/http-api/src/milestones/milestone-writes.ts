@@ -2,6 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Milestone, Warning } from '@tracking/contracts';
 import type { Written } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
+import { SETTINGS } from '../dependencies.ts';
+import type { HttpApiDependencies } from '../dependencies.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 
@@ -15,7 +17,15 @@ export type MilestoneWithWarnings = Milestone & { readonly warnings: readonly Wa
 /** Answers writes of a milestone: with a token, the ETag of its shipment, and warnings. */
 @Injectable()
 export class MilestoneWrites {
-  constructor(@Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites) {}
+  constructor(
+    @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
+    @Inject(SETTINGS) private readonly settings: HttpApiDependencies['settings'],
+  ) {}
+
+  /** Where the milestone is. */
+  locationOf({ id, shipment_id }: Milestone): string {
+    return `${this.settings.baseUrl}/v1/shipments/${shipment_id}/milestones/${id}`;
+  }
 
   /** @param ignored warnings of the request's body */
   async answer(

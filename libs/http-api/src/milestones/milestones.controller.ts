@@ -70,7 +70,9 @@ export class MilestonesController {
     if (milestone.source !== 'manual') requirePermission(principalOf(reply.request), 'milestones:feed');
     const recording = this.shipments.recordMilestone({ type: 'RecordMilestone', ...command, shipment_id, milestone });
     const written = await recording;
-    reply.code(written.answer.outcome === 'recorded' ? 201 : 200);
+    const isNew = written.answer.outcome === 'recorded';
+    reply.code(isNew ? 201 : 200);
+    if (isNew) reply.header('Location', this.writes.locationOf(written.answer.milestone));
     return this.writes.answer(reply, written, warnings);
   }
 }
