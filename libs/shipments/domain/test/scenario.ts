@@ -3,6 +3,7 @@ import type {
   Milestone,
   Place,
   Places,
+  RuleSettings,
   ShipmentException,
   ShipmentFields,
   ShipmentRecord,
@@ -79,7 +80,16 @@ const START = Date.UTC(2026, 5, 1);
 export class Scenario {
   state: ShipmentState | undefined;
   readonly events: ShipmentEvent[] = [];
+  /** By which exceptions open, from the next command on. */
+  settings: RuleSettings = DEFAULT_RULE_SETTINGS;
   private commands = 0;
+  private now: Timestamp | undefined;
+
+  /** Commands come at this time until another is told; without one each comes a minute after the one before it. */
+  at(time: Timestamp): this {
+    this.now = time;
+    return this;
+  }
 
   /** Creates the shipment, or changes it. */
   upsert(fields: Partial<ShipmentFields>, options: { strict?: boolean } = {}): UpsertDecision {
@@ -151,8 +161,8 @@ export class Scenario {
   run(command: RecordMilestone): MilestoneDecision;
   run(command: CorrectMilestone | RetractMilestone): Decision<{ outcome: string }>;
   run(command: ShipmentCommand): Decision {
-    const decision = decide(command, this.state, contextFor(command.id));
-    for (const event of stamp(command, decision.events, this.events.length)) {
+    const decision = decide(command, this.state, { ...contextFor(command.id), settings: this.settings });
+    for (const event of stamp(command, decision.events, this.events.length, decision.nextCheckAt)) {
       this.events.push(event);
       this.state = evolve(this.state, event);
     }
@@ -163,7 +173,7 @@ export class Scenario {
     const number = ++this.commands;
     return {
       id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-      at: new Date(START + number * 60_000).toISOString(),
+      at: this.now ?? new Date(START + number * 60_000).toISOString(),
       workspace_id: 'wsp_1',
       environment: 'test',
       actor: { type: 'user', id: 'usr_1' },
@@ -239,6 +249,7 @@ export function stamp(
   command: ShipmentCommand,
   events: readonly ShipmentEventBody[],
   revision: number,
+  next_check_at: Timestamp | null = null,
 ): ShipmentEvent[] {
   return events.map((event, command_index) => ({
     ...event,
@@ -250,7 +261,7 @@ export function stamp(
       actor: command.actor,
       request_id: command.request_id,
       traceparent: command.traceparent,
-      next_check_at: null,
+      next_check_at,
     },
   }));
 }
