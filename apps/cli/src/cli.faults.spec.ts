@@ -200,12 +200,14 @@ describe('the command line tool', () => {
           building: null,
           parked: 0,
         }),
+        expect.objectContaining({ name: 'deadlines', generation: 1, caught_up: true, building: null, parked: 0 }),
       ]);
       const { data } = await json<{ data: ReadModelStatus[] }>('read-models', 'rebuild');
       expect(data.map(({ name, generation }) => `${name} ${generation}`)).toEqual([
         'shipments 2',
         'milestones 2',
         'published_events 2',
+        'deadlines 2',
       ]);
       const { out } = await cli('read-models', 'list');
       expect(out).toMatch(/^NAME +GENERATION +BUILDING +CAUGHT UP +PARKED\nshipments +2 +- +yes +0\nmilestones +2 /);

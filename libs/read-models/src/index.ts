@@ -1,4 +1,5 @@
 export type { RetryOutcome } from '@tracking/subscriptions';
+export type { DeadlineQueries, DueShipment, OpenShipment } from './deadlines/deadline-queries.ts';
 export type { Digest } from './digest.ts';
 export type { MilestoneListQuery, MilestoneQueries } from './milestones/milestone-queries.ts';
 export { EventFeed } from './published-events/event-feed.ts';

@@ -1,4 +1,6 @@
 import { ActiveRows, type ActiveRowsParts } from './active-rows.ts';
+import { DeadlineQueries } from './deadlines/deadline-queries.ts';
+import { deadlinesModel } from './deadlines/deadline-rows.ts';
 import { MilestoneQueries } from './milestones/milestone-queries.ts';
 import { milestonesModel } from './milestones/milestone-rows.ts';
 import { EventQueries } from './published-events/event-queries.ts';
@@ -12,6 +14,7 @@ const READ_MODELS = [
   readModel(shipmentsModel, ShipmentQueries),
   readModel(milestonesModel, MilestoneQueries),
   readModel(publishedEventsModel, EventQueries),
+  readModel(deadlinesModel, DeadlineQueries),
 ] as const;
 
 type Registered = (typeof READ_MODELS)[number];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EMPTY_SHIPMENT_FIELDS } from '@tracking/contracts';
-import type { JsonObject, Milestone, Scope, ShipmentRecord } from '@tracking/contracts';
+import type { JsonObject, Milestone, Scope, ShipmentRecord, Timestamp } from '@tracking/contracts';
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import type { Changes, ShipmentEventBody } from '@tracking/shipments-domain';
 
@@ -83,7 +83,9 @@ export function milestone(n: number, id: string, fields: Partial<Milestone> = {}
   };
 }
 
-export function newEvent(body: ShipmentEventBody | { readonly type: string; readonly data: object }): NewEvent {
+type Body = ShipmentEventBody | { readonly type: string; readonly data: object };
+
+export function newEvent(body: Body, next_check_at: Timestamp | null = null): NewEvent {
   return {
     id: randomUUID(),
     type: body.type,
@@ -95,7 +97,7 @@ export function newEvent(body: ShipmentEventBody | { readonly type: string; read
       actor: { type: 'service_account', id: 'sva_1' },
       request_id: 'req_1',
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-      next_check_at: null,
+      next_check_at,
     },
   };
 }
@@ -133,9 +135,21 @@ export class Writer {
     return this.append(n, { type: 'milestone.recorded.v1', data });
   }
 
-  async append(n: number, ...bodies: readonly Parameters<typeof newEvent>[0][]): Promise<Position> {
+  /** Its rules were checked: the next time is to be then. */
+  check(n: number, next: Timestamp | null): Promise<Position> {
+    return this.appendEvents(n, [newEvent({ type: 'shipment.checked.v1', data: {} }, next)]);
+  }
+
+  append(n: number, ...bodies: readonly Body[]): Promise<Position> {
+    return this.appendEvents(
+      n,
+      bodies.map((body) => newEvent(body)),
+    );
+  }
+
+  private async appendEvents(n: number, events: readonly NewEvent[]): Promise<Position> {
     const last = this.revisions.get(n);
-    const result = await this.eventStore.append(this.stream(n), last ?? 'no_stream', bodies.map(newEvent));
+    const result = await this.eventStore.append(this.stream(n), last ?? 'no_stream', events);
     this.revisions.set(n, result.revision);
     return result.position;
   }

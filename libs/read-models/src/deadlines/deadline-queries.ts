@@ -1,0 +1,55 @@
+import type { Scope, Timestamp } from '@tracking/contracts';
+import type { ActiveRows } from '../active-rows.ts';
+import { scopeOf } from '../scope.ts';
+import type { DeadlineRow } from './deadline-rows.ts';
+
+/** A shipment whose rules are to be checked. */
+export interface DueShipment extends Scope {
+  readonly id: string;
+  readonly due_at: Timestamp;
+}
+
+/** A shipment that is not over: not cancelled, completed or returned. */
+export interface OpenShipment extends Scope {
+  readonly id: string;
+}
+
+/** Which shipments are to be checked, as the read model has it. */
+export class DeadlineQueries {
+  constructor(private readonly active: ActiveRows<DeadlineRow>) {}
+
+  /**
+   * What is due by `until`, the longest due first; nothing else is looked at.
+   * @param after the last of the page before
+   * @throws Unavailable
+   */
+  async due(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
+    const rows = await this.active.rows();
+    const found = await rows.find({
+      filter: { due_at: { lte: until } },
+      sort: { fields: ['due_at', 'id'] },
+      limit,
+      ...(after && { after: [after.due_at, after.id] }),
+    });
+    return found.flatMap((row) => {
+      const { id, due_at } = row;
+      return due_at === undefined ? [] : [{ id, ...scopeOf(row), due_at }];
+    });
+  }
+
+  /**
+   * Shipments of the workspace that are not over, live and test ones, in the order of their ids.
+   * @param after the id of the last of the page before
+   * @throws Unavailable
+   */
+  async ofWorkspace(workspaceId: string, after: string | undefined, limit: number): Promise<readonly OpenShipment[]> {
+    const rows = await this.active.rows();
+    const found = await rows.find({
+      filter: { workspace_id: workspaceId, over: false },
+      sort: { fields: ['id'] },
+      limit,
+      ...(after !== undefined && { after: [after] }),
+    });
+    return found.map((row) => ({ id: row.id, ...scopeOf(row) }));
+  }
+}
