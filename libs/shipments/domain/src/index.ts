@@ -11,6 +11,7 @@ export {
 export { type CheckedMilestone, type MilestoneInput, checkMilestone } from './check-milestone.ts';
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 export type { CancelShipment } from './commands/cancel-shipment.ts';
+export type { CheckRules, CheckRulesAnswer } from './commands/check-rules.ts';
 export type { CancellationAnswer, CancellationDecision } from './commands/cancellation.ts';
 export type { ContainerPatchAnswer, ContainerPatchDecision, PatchContainer } from './commands/patch-container.ts';
 export type { PatchDecision, PatchShipment, ShipmentPatch, ShipmentPatchAnswer } from './commands/patch-shipment.ts';

@@ -30,6 +30,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   }),
   CancelShipment: (scenario) => ({ ...about(scenario), type: 'CancelShipment' }),
   ReopenShipment: (scenario) => ({ ...about(scenario), type: 'ReopenShipment' }),
+  CheckRules: (scenario) => ({ ...about(scenario), type: 'CheckRules' }),
 };
 const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
 

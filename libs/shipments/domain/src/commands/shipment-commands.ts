@@ -2,6 +2,7 @@ import { type Warning, requireVersion } from '@tracking/contracts';
 import { noSuchShipment } from '../decision.ts';
 import type { ShipmentState } from '../state.ts';
 import { type CancelShipment, cancelShipment } from './cancel-shipment.ts';
+import { type CheckRules, checkRules } from './check-rules.ts';
 import { type CorrectMilestone, correctMilestone } from './correct-milestone.ts';
 import type { CommandHandler, CommandResult, DecideContext, Decision } from './command.ts';
 import { type PatchContainer, patchContainer } from './patch-container.ts';
@@ -20,7 +21,8 @@ export type ShipmentCommand =
   | CorrectMilestone
   | RetractMilestone
   | CancelShipment
-  | ReopenShipment;
+  | ReopenShipment
+  | CheckRules;
 export type CommandType = ShipmentCommand['type'];
 
 const HANDLERS = {
@@ -32,6 +34,7 @@ const HANDLERS = {
   RetractMilestone: retractMilestone,
   CancelShipment: cancelShipment,
   ReopenShipment: reopenShipment,
+  CheckRules: checkRules,
 } satisfies { readonly [Type in CommandType]: CommandHandler<CommandOf<Type>, CommandResult, object> };
 type Handlers = typeof HANDLERS;
 

@@ -1,0 +1,45 @@
+import type { Timestamp } from '@tracking/contracts';
+import { derive } from '../derive.ts';
+import type { ShipmentEventBody } from '../events/stored-events.ts';
+import { reconcile } from '../exceptions/reconcile.ts';
+import type { CommandContext, CommandHandler } from './command.ts';
+
+/**
+ * Brings exceptions in line with what time and the workspace's settings have changed since the last append; as often as one
+ * likes, since nothing is stored where nothing changes.
+ */
+export interface CheckRules extends CommandContext {
+  readonly type: 'CheckRules';
+  readonly shipment_id: string;
+}
+
+interface CheckResult {
+  /** `unchanged`: there was nothing to store. */
+  readonly outcome: 'checked' | 'unchanged';
+}
+export interface CheckRulesAnswer extends CheckResult {
+  readonly shipment_id: string;
+  /** Of the shipment right after. */
+  readonly version: number;
+  /** When time alone next changes something about it; null if never. */
+  readonly next_check_at: Timestamp | null;
+}
+
+export const checkRules: CommandHandler<CheckRules, CheckResult, CheckRulesAnswer> = {
+  decide({ at }, state, context) {
+    const { record, timeline, nextCheckAt: before } = state;
+    const derived = derive({ ...state, revision: record.version }, context.places);
+    const { events, nextCheckAt } = reconcile(state, { derived, timeline, events: [] }, { ...context, at });
+    // Otherwise the clock would come back at the moment that the last append told.
+    const isOnlyLater = events.length === 0 && nextCheckAt !== before;
+    const checked: readonly ShipmentEventBody[] = isOnlyLater ? [{ type: 'shipment.checked.v1', data: {} }] : events;
+    return { outcome: checked.length > 0 ? 'checked' : 'unchanged', events: checked, warnings: [], nextCheckAt };
+  },
+  resultOf: () => ({ outcome: 'checked' }),
+  answer: ({ outcome }, { record, nextCheckAt }) => ({
+    outcome,
+    shipment_id: record.id,
+    version: record.version,
+    next_check_at: nextCheckAt,
+  }),
+};
