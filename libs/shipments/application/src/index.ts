@@ -25,6 +25,8 @@ export {
   type CancelShipment,
   type CancellationAnswer,
   type CheckedMilestone,
+  type CheckRules,
+  type CheckRulesAnswer,
   type CheckedShipment,
   type CommandContext,
   type ContainerPatchAnswer,

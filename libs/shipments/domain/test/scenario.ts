@@ -13,6 +13,7 @@ import { DEFAULT_RULE_SETTINGS, DomainError } from '@tracking/contracts';
 import type {
   CancelShipment,
   CancellationDecision,
+  CheckRules,
   ContainerPatchDecision,
   CorrectMilestone,
   DecideContext,
@@ -154,12 +155,17 @@ export class Scenario {
     return this.run({ ...this.context(), type: 'ReopenShipment', shipment_id: SHIPMENT_ID });
   }
 
+  /** The clock looks at it. */
+  check(): Decision<{ outcome: string }> {
+    return this.run({ ...this.context(), type: 'CheckRules', shipment_id: SHIPMENT_ID });
+  }
+
   run(command: CancelShipment | ReopenShipment): CancellationDecision;
   run(command: UpsertShipment): UpsertDecision;
   run(command: PatchShipment): PatchDecision;
   run(command: PatchContainer): ContainerPatchDecision;
   run(command: RecordMilestone): MilestoneDecision;
-  run(command: CorrectMilestone | RetractMilestone): Decision<{ outcome: string }>;
+  run(command: CorrectMilestone | RetractMilestone | CheckRules): Decision<{ outcome: string }>;
   run(command: ShipmentCommand): Decision {
     const decision = decide(command, this.state, { ...contextFor(command.id), settings: this.settings });
     for (const event of stamp(command, decision.events, this.events.length, decision.nextCheckAt)) {
