@@ -12,6 +12,21 @@ export interface WorkspaceSettings {
   readonly version: number;
   readonly updated_at: Timestamp | null;
   readonly updated_by: Actor | null;
+  /** Of open shipments, by what changed last; null where nothing did. Its progress is no change: `version` stays. */
+  readonly recheck: SettingsRecheck | null;
+}
+
+/** Waits until every replica goes by the new settings, runs, is over. */
+export const RECHECK_STATES = ['pending', 'running', 'done'] as const;
+export type RecheckState = (typeof RECHECK_STATES)[number];
+
+/** How far the workspace's open shipments are checked by the rules again, since the settings changed. */
+export interface SettingsRecheck {
+  readonly state: RecheckState;
+  /** Shipments so far. */
+  readonly checked: number;
+  readonly started_at: Timestamp | null;
+  readonly finished_at: Timestamp | null;
 }
 
 /** By which exceptions open by themselves. */

@@ -27,8 +27,9 @@ it('every type and mode has its values, defaults too', async () => {
   const { status, body, headers } = await api.call('GET', PATH, { key });
   expect(status).toBe(200);
   expect(headers.get('etag')).toBe('"1"');
-  expect(Object.keys(body)).toEqual(['exceptions', 'required_documents', 'version', 'updated_at', 'updated_by']);
-  expect(body).toMatchObject({ version: 1, updated_at: null, updated_by: null });
+  const fields = ['exceptions', 'required_documents', 'version', 'updated_at', 'updated_by', 'recheck'];
+  expect(Object.keys(body)).toEqual(fields);
+  expect(body).toMatchObject({ version: 1, updated_at: null, updated_by: null, recheck: null });
   expect(Object.keys(body['exceptions'] as JsonObject)).toEqual([...AUTOMATIC_EXCEPTION_TYPES]);
   expect(exception(body, 'demurrage_risk')).toEqual({
     enabled: true,
@@ -55,6 +56,7 @@ it('a change is answered whole, with warnings, an ETag and a token, and read at 
     version: 2,
     updated_at: expect.stringMatching(/Z$/),
     updated_by: { type: 'service_account', id: expect.stringMatching(/^sva_/) },
+    recheck: { state: 'pending', checked: 0, started_at: null, finished_at: null },
   });
   expect((await api.call('GET', PATH, { key })).body).toEqual(settings);
 });

@@ -3,8 +3,9 @@ import type { JsonObject } from '@tracking/contracts';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { Unavailable } from '@tracking/ports';
-import type { Collection, Document, DocumentStore } from '@tracking/ports';
+import type { DocumentStore } from '@tracking/ports';
 import { tempFolder } from '@tracking/testing';
+import { behind as gatedStore } from '../test/gated-store.ts';
 import { SettingsOfWorkspaces } from './index.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';
@@ -47,29 +48,7 @@ const codeOf = (outcome: Promise<unknown>) =>
     (error: unknown) => (error instanceof DomainError ? error.code : String(error)),
   );
 
-/** The same store, whose reads wait for `gate`. */
-function behind(gate: () => Promise<void>): DocumentStore {
-  const { documentStore } = engine;
-  return {
-    collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) => {
-      const collection = await documentStore.collection<T>(spec);
-      const get: Collection<T>['get'] = async (id) => {
-        const found = await collection.get(id);
-        await gate();
-        return found;
-      };
-      return new Proxy(collection, {
-        get(target, name) {
-          const member: unknown = name === 'get' ? get : Reflect.get(target, name);
-          return typeof member === 'function' ? member.bind(target) : member;
-        },
-      });
-    },
-    collectionNames: (prefix) => documentStore.collectionNames(prefix),
-    dropCollection: (name) => documentStore.dropCollection(name),
-    close: () => documentStore.close(),
-  };
-}
+const behind = (gate: () => Promise<void>) => gatedStore(engine.documentStore, gate);
 
 describe('settings of a workspace', () => {
   it('are the defaults until somebody changes them', async () => {
@@ -111,7 +90,8 @@ describe('settings of a workspace', () => {
     expect(await settings.get(workspace_id)).toMatchObject({ version: 1, updated_at: null });
     const { after } = await settings.change(command('two', SLOWER));
     const again = await settings.change({ ...command('three', SLOWER), at: '2026-03-02T12:00:00.000Z' });
-    expect(again).toEqual({ before: after, after });
+    const { recheck, ...before } = after;
+    expect(again).toEqual({ before, after: { ...before, recheck } });
   });
 
   it('a command that is repeated answers the same, whatever version it asked for', async () => {

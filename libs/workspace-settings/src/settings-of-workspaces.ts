@@ -1,11 +1,14 @@
 import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import type { Actor, JsonObject, Timestamp, WorkspaceSettings } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import type { Collection, Document, DocumentStore } from '@tracking/ports';
+import type { DocumentStore } from '@tracking/ports';
 import { RecentLookUps } from '@tracking/resilience';
 import { patched } from './merge-patch.ts';
+import { Rechecks } from './rechecks.ts';
 import { NOTHING_SET, setValuesOf, valuesOf } from './set-values.ts';
 import type { SetValues } from './set-values.ts';
+import { SETTINGS_DOCUMENTS, TO_RECHECK, decidedSettings, workspaceSettings } from './settings-document.ts';
+import type { DecidedSettings, SettingsDocument, SettingsDocuments, StoredSettings } from './settings-document.ts';
 
 /** Changes settings once, however often it is carried out. */
 export interface ChangeSettings {
@@ -20,20 +23,12 @@ export interface ChangeSettings {
   readonly if_match?: readonly number[] | undefined;
 }
 export interface SettingsChange {
-  readonly before: WorkspaceSettings;
+  readonly before: DecidedSettings;
   readonly after: WorkspaceSettings;
 }
 
-/** What a workspace set, and when. */
-interface StoredSettings extends SetValues, Pick<WorkspaceSettings, 'version' | 'updated_at' | 'updated_by'> {}
-interface SettingsDocument extends Document, StoredSettings {
-  /** The command of the last change. */
-  readonly changed_by: string;
-  /** As they were before it: that command, repeated, answers the same. */
-  readonly before: StoredSettings;
-}
-
 const NEVER_CHANGED: StoredSettings = { ...NOTHING_SET, version: 1, updated_at: null, updated_by: null };
+const DEFAULT_SETTINGS = workspaceSettings(NEVER_CHANGED);
 const MAX_TRIES = 20;
 
 export interface SettingsOptions {
@@ -44,23 +39,26 @@ export interface SettingsOptions {
 
 /** The settings of every workspace: a document each, under the workspace's id, once something was set. */
 export class SettingsOfWorkspaces {
-  readonly #recent: RecentLookUps<StoredSettings>;
+  /** What is to be done about changes. */
+  readonly rechecks: Rechecks;
+  readonly #recent: RecentLookUps<WorkspaceSettings>;
 
   private constructor(
-    private readonly documents: Collection<SettingsDocument>,
+    private readonly documents: SettingsDocuments,
     elapsed?: () => number,
   ) {
+    this.rechecks = new Rechecks(documents);
     this.#recent = new RecentLookUps({ ...(elapsed && { elapsed }) });
   }
 
   static async open({ documentStore, elapsed }: SettingsOptions): Promise<SettingsOfWorkspaces> {
-    const documents = await documentStore.collection<SettingsDocument>({ name: 'workspace_settings', indexes: [] });
+    const documents = await documentStore.collection<SettingsDocument>(SETTINGS_DOCUMENTS);
     return new SettingsOfWorkspaces(documents, elapsed);
   }
 
   /** As they are now. @throws Unavailable */
   async get(workspaceId: string): Promise<WorkspaceSettings> {
-    return settings((await this.documents.get(workspaceId)) ?? NEVER_CHANGED);
+    return (await this.#read(workspaceId)) ?? DEFAULT_SETTINGS;
   }
 
   /**
@@ -68,21 +66,25 @@ export class SettingsOfWorkspaces {
    * @throws Unavailable when the document store does not answer in time, whatever was known before
    */
   async of(workspaceId: string): Promise<WorkspaceSettings> {
-    return settings((await this.#recent.find(workspaceId, (id) => this.documents.get(id))) ?? NEVER_CHANGED);
+    return (await this.#recent.find(workspaceId, (id) => this.#read(id))) ?? DEFAULT_SETTINGS;
   }
 
   /**
-   * Writes nothing where the patch changes nothing.
+   * Has the workspace's open shipments checked again. Writes nothing where the patch changes nothing.
    * @throws DomainError `validation_failed` naming every faulty field; PreconditionFailed; Unavailable
    */
   async change(command: ChangeSettings): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const found = await this.documents.get(workspace_id);
-      if (found?.changed_by === id) return { before: settings(found.before), after: settings(found) };
+      if (found?.changed_by === id) {
+        return { before: decidedSettings(found.before), after: workspaceSettings(found) };
+      }
       const before = stored(found ?? NEVER_CHANGED);
       const set = changed(before, command);
-      if (set === undefined) return { before: settings(before), after: settings(before) };
+      if (set === undefined) {
+        return { before: decidedSettings(before), after: workspaceSettings(found ?? NEVER_CHANGED) };
+      }
       const document: SettingsDocument = {
         id: workspace_id,
         ...set,
@@ -91,12 +93,18 @@ export class SettingsOfWorkspaces {
         updated_by: actor,
         changed_by: id,
         before,
+        ...TO_RECHECK,
       };
       if (!(await this.#write(document, found?.version))) continue;
       this.#recent.forget(workspace_id);
-      return { before: settings(before), after: settings(document) };
+      return { before: decidedSettings(before), after: workspaceSettings(document) };
     }
     throw new Unavailable('document store', `settings of ${workspace_id} are being changed by too many at once`);
+  }
+
+  async #read(workspaceId: string): Promise<WorkspaceSettings | undefined> {
+    const found = await this.documents.get(workspaceId);
+    return found && workspaceSettings(found);
   }
 
   #write(document: SettingsDocument, version: number | undefined): Promise<boolean> {
@@ -111,10 +119,6 @@ function changed(before: StoredSettings, { patch, if_match }: ChangeSettings): S
   if (if_match !== undefined && !if_match.includes(before.version)) throw new PreconditionFailed(before.version);
   const set = setValuesOf(values);
   return JSON.stringify(set) === JSON.stringify(setValuesOf(valuesOf(before))) ? undefined : set;
-}
-
-function settings({ version, updated_at, updated_by, ...set }: StoredSettings): WorkspaceSettings {
-  return { ...valuesOf(set), version, updated_at, updated_by };
 }
 
 function stored({ exceptions, required_documents, version, updated_at, updated_by }: StoredSettings): StoredSettings {

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Patch, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { JsonObject, Scope, Warning, WorkspaceSettings } from '@tracking/contracts';
+import type { JsonObject, RuleSettings, Scope, Warning, WorkspaceSettings } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import { tellAudit } from '../audit/audit-trail.ts';
@@ -62,7 +62,7 @@ export class SettingsController {
 }
 
 /** Each single setting under its path, as `exceptions.eta_slip.by_mode.air`: what the audit log compares. */
-function byPath({ exceptions, required_documents }: WorkspaceSettings): Readonly<Record<string, unknown>> {
+function byPath({ exceptions, required_documents }: RuleSettings): Readonly<Record<string, unknown>> {
   return Object.fromEntries(leavesOf({ exceptions, required_documents }, []));
 }
 

@@ -1,6 +1,13 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { AUTOMATIC_EXCEPTION_TYPES, SEVERITIES } from '@tracking/contracts';
-import type { ExceptionSettings, Severity, Warning, WorkspaceSettings } from '@tracking/contracts';
+import { AUTOMATIC_EXCEPTION_TYPES, RECHECK_STATES, SEVERITIES } from '@tracking/contracts';
+import type {
+  ExceptionSettings,
+  RecheckState,
+  SettingsRecheck,
+  Severity,
+  Warning,
+  WorkspaceSettings,
+} from '@tracking/contracts';
 import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
 import { ActorResource } from '../docs/actor.resource.ts';
 
@@ -29,6 +36,18 @@ for (const type of AUTOMATIC_EXCEPTION_TYPES) {
   Shown(ExceptionSettingsResource, `Of \`${type}\`.`)(ExceptionSettingsByTypeResource.prototype, type);
 }
 
+@ApiSchema({ name: 'SettingsRecheck' })
+class SettingsRecheckResource implements SettingsRecheck {
+  @Shown(String, '`pending` until every replica knows the settings.', { enum: [...RECHECK_STATES] })
+  readonly state!: RecheckState;
+  @Shown('integer', 'Shipments so far, of live and test.')
+  readonly checked!: number;
+  @ShownTime('When it began.', { nullable: true })
+  readonly started_at!: string | null;
+  @ShownTime('When the last shipment was checked.', { nullable: true })
+  readonly finished_at!: string | null;
+}
+
 @ApiSchema({ name: 'WorkspaceSettings' })
 export class WorkspaceSettingsResource implements WorkspaceSettings {
   @Shown(ExceptionSettingsByTypeResource, 'How exceptions open by themselves, by type.')
@@ -44,6 +63,12 @@ export class WorkspaceSettingsResource implements WorkspaceSettings {
   readonly updated_at!: string | null;
   @Shown(ActorResource, 'Who changed them last.', { nullable: true })
   readonly updated_by!: ActorResource | null;
+  @Shown(
+    SettingsRecheckResource,
+    'Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`.',
+    { nullable: true },
+  )
+  readonly recheck!: SettingsRecheckResource | null;
 }
 
 @ApiSchema({ name: 'WorkspaceSettingsWritten' })

@@ -1,0 +1,222 @@
+import type { JsonObject } from '@tracking/contracts';
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
+import type { Document, DocumentStore } from '@tracking/ports';
+import { tempFolder } from '@tracking/testing';
+import { behind } from '../test/gated-store.ts';
+import { type Recheck, SettingsOfWorkspaces } from './index.ts';
+
+const AT = '2026-03-01T12:00:00.000Z';
+const LATER = '2026-03-01T12:00:06.000Z';
+const LAST = '2026-03-01T12:01:00.000Z';
+const BEFORE = { exceptions: {}, required_documents: {}, version: 1, updated_at: null, updated_by: null };
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let engine: EmbeddedEngine;
+beforeEach(async () => {
+  folder = await tempFolder();
+  engine = await openTestEngine(folder.path);
+});
+afterEach(async () => {
+  await engine.close();
+  await folder.remove();
+});
+
+const open = (documentStore: DocumentStore = engine.documentStore) => SettingsOfWorkspaces.open({ documentStore });
+const slower = (after_hours: number): JsonObject => ({ exceptions: { eta_slip: { after_hours } } });
+let commands = 0;
+const change = (settings: SettingsOfWorkspaces, patch: JsonObject, workspace_id = 'wsp_1') =>
+  settings.change({
+    id: `command ${(commands += 1)}`,
+    at: AT,
+    actor: { type: 'user', id: 'usr_1' },
+    workspace_id,
+    patch,
+  });
+
+const running = (after: string | null, checked: number) => ({ after, checked, isDone: false, at: LATER });
+const done = (checked: number) => ({ after: null, checked, isDone: true, at: LAST });
+const PENDING = { state: 'pending', checked: 0, started_at: null, finished_at: null };
+
+async function only({ rechecks }: SettingsOfWorkspaces): Promise<Recheck> {
+  const [recheck, ...others] = await rechecks.unfinished(undefined, 10);
+  if (recheck === undefined || others.length > 0) throw new Error(`not one alone: ${recheck?.workspace_id}`);
+  return recheck;
+}
+
+/** The same, as a job advanced it. */
+async function advanced({ rechecks }: SettingsOfWorkspaces, from: Recheck, to: Parameters<typeof rechecks.advance>[1]) {
+  const recheck = await rechecks.advance(from, to);
+  if (recheck === undefined) throw new Error('somebody else was first');
+  return recheck;
+}
+
+describe('what is to be checked again', () => {
+  it('is nothing until settings change', async () => {
+    const settings = await open();
+    expect((await settings.get('wsp_1')).recheck).toBeNull();
+    await change(settings, slower(24));
+    expect((await settings.get('wsp_1')).recheck).toBeNull();
+    expect(await settings.rechecks.unfinished(undefined, 10)).toEqual([]);
+  });
+
+  it.each([slower(48), { required_documents: { ocean: ['photo'] } }])(
+    'is told with the change to %j',
+    async (patch) => {
+      const settings = await open();
+      const { before, after } = await change(settings, patch);
+      expect(before).not.toHaveProperty('recheck');
+      expect(after).toMatchObject({ version: 2, recheck: PENDING });
+      expect(await settings.get('wsp_1')).toEqual(after);
+      expect(await only(await open())).toEqual({
+        workspace_id: 'wsp_1',
+        version: 2,
+        step: 0,
+        isRunning: false,
+        after: null,
+        checked: 0,
+      });
+    },
+  );
+
+  it('is stored with the change, in one write', async () => {
+    const documents = await engine.documentStore.collection<Document>({ name: 'workspace_settings', indexes: [] });
+    await change(await open(), slower(48));
+    expect(await documents.get('wsp_1')).toMatchObject({ version: 2, is_rechecking: true, recheck: PENDING });
+  });
+
+  it('is every workspace that is not done, by its id, a page at a time', async () => {
+    const settings = await open();
+    for (const id of ['wsp_3', 'wsp_1', 'wsp_4', 'wsp_2', 'wsp_5']) await change(settings, slower(48), id);
+    const [first] = await settings.rechecks.unfinished(undefined, 1);
+    await settings.rechecks.advance(first!, done(0));
+    const page = async (after?: string) =>
+      (await settings.rechecks.unfinished(after, 3)).map(({ workspace_id }) => workspace_id);
+    expect(await page()).toEqual(['wsp_2', 'wsp_3', 'wsp_4']);
+    expect(await page('wsp_4')).toEqual(['wsp_5']);
+  });
+
+  it('is nothing where settings changed last before shipments were checked again', async () => {
+    const documents = await engine.documentStore.collection<Document>({ name: 'workspace_settings', indexes: [] });
+    const former = { id: 'wsp_1', ...BEFORE, version: 2, updated_at: AT, changed_by: 'former', before: BEFORE };
+    await documents.insert({ ...former, exceptions: { eta_slip: { after_hours: 48 } } } as Document);
+    const settings = await open();
+    expect(await settings.get('wsp_1')).toMatchObject({
+      version: 2,
+      updated_at: AT,
+      exceptions: { eta_slip: { after_hours: 48 } },
+      recheck: null,
+    });
+    expect(await settings.rechecks.unfinished(undefined, 10)).toEqual([]);
+    expect((await change(settings, slower(72))).after).toMatchObject({ version: 3, recheck: PENDING });
+    expect((await only(settings)).version).toBe(3);
+  });
+});
+
+describe('progress', () => {
+  it('is told as it is stored, and moves nothing else', async () => {
+    const settings = await open();
+    const { recheck: pending, ...decided } = (await change(settings, slower(48))).after;
+    const shown = async () => {
+      const { recheck, ...rest } = await settings.get('wsp_1');
+      expect(rest).toEqual(decided);
+      return recheck;
+    };
+    expect(await shown()).toEqual(pending);
+    const begun = await advanced(settings, await only(settings), running(null, 0));
+    expect(await shown()).toEqual({ state: 'running', checked: 0, started_at: LATER, finished_at: null });
+    const further = await advanced(settings, begun, { ...running('shp_b', 2), at: LAST });
+    expect(further).toMatchObject({ isRunning: true, after: 'shp_b', checked: 2 });
+    expect(await only(await open())).toEqual(further);
+    expect(await shown()).toEqual({ state: 'running', checked: 2, started_at: LATER, finished_at: null });
+    await advanced(settings, further, done(3));
+    expect(await shown()).toEqual({ state: 'done', checked: 3, started_at: LATER, finished_at: LAST });
+    expect(await settings.rechecks.unfinished(undefined, 10)).toEqual([]);
+  });
+
+  it('a change begins it anew, also when it was done', async () => {
+    const settings = await open();
+    await change(settings, slower(48));
+    const begun = await advanced(settings, await only(settings), running('shp_b', 2));
+    expect((await change(settings, slower(72))).after).toMatchObject({ version: 3, recheck: PENDING });
+    expect(await settings.rechecks.advance(begun, running('shp_c', 3))).toBeUndefined();
+    expect(await only(settings)).toMatchObject({ version: 3, isRunning: false, after: null, checked: 0 });
+    await advanced(settings, await only(settings), done(7));
+    expect((await change(settings, slower(96))).after).toMatchObject({ version: 4, recheck: PENDING });
+    expect(await only(settings)).toMatchObject({ version: 4, isRunning: false });
+  });
+
+  it('the command of the last change, repeated, leaves it', async () => {
+    const settings = await open();
+    const command = { id: 'one', at: AT, actor: { type: 'user', id: 'usr_1' }, workspace_id: 'wsp_1' } as const;
+    const first = await settings.change({ ...command, patch: slower(48) });
+    await advanced(settings, await only(settings), running('shp_b', 2));
+    const again = await settings.change({ ...command, patch: slower(48) });
+    expect(again.before).toEqual(first.before);
+    expect(again.after).toMatchObject({ version: 2, recheck: { state: 'running', checked: 2 } });
+    expect((await only(settings)).after).toBe('shp_b');
+  });
+
+  it('of several jobs at the same place one advances', async () => {
+    const settings = await open();
+    await change(settings, slower(48));
+    const recheck = await only(settings);
+    const jobs = Array.from({ length: 10 }, (_, job) => settings.rechecks.advance(recheck, running(`shp_${job}`, job)));
+    const won = (await Promise.all(jobs)).filter((each) => each !== undefined);
+    expect(won).toEqual([await only(settings)]);
+  });
+});
+
+/** Each of the job's writes, from the one that begins to the last. */
+const STEPS = [running(null, 0), running('shp_b', 2), running('shp_d', 4), done(5)];
+
+describe.each(STEPS.map((_, step) => step))('a change by a user and the step %d of the job', (step) => {
+  let settings: SettingsOfWorkspaces;
+  let recheck: Recheck;
+  beforeEach(async () => {
+    settings = await open();
+    await change(settings, slower(48));
+    recheck = await only(settings);
+    for (const to of STEPS.slice(0, step)) recheck = await advanced(settings, recheck, to);
+  });
+
+  /** Runs `meanwhile` when the first of what is done on the store has read, and not written yet. */
+  async function amid(meanwhile: () => Promise<unknown>): Promise<SettingsOfWorkspaces> {
+    let isFirst = true;
+    const gate = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      await meanwhile();
+    };
+    return open(behind(engine.documentStore, gate));
+  }
+
+  it('a change amid the step is kept, and begins anew', async () => {
+    const job = await amid(() => change(settings, { exceptions: { no_update: { after_hours: 7 } } }));
+    expect(await job.rechecks.advance(recheck, STEPS[step]!)).toBeUndefined();
+    expect(await settings.get('wsp_1')).toMatchObject({
+      version: 3,
+      exceptions: { eta_slip: { after_hours: 48 }, no_update: { after_hours: 7 } },
+      recheck: PENDING,
+    });
+    expect(await only(settings)).toMatchObject({ version: 3, step: 0, isRunning: false, after: null });
+  });
+
+  it('a step amid the change is overtaken by it', async () => {
+    const user = await amid(() => advanced(settings, recheck, STEPS[step]!));
+    await change(user, { exceptions: { no_update: { after_hours: 7 } } });
+    expect(await settings.get('wsp_1')).toMatchObject({
+      version: 3,
+      exceptions: { eta_slip: { after_hours: 48 }, no_update: { after_hours: 7 } },
+      recheck: PENDING,
+    });
+    expect(await only(settings)).toMatchObject({ version: 3, step: 0, isRunning: false, after: null });
+  });
+
+  it('a step amid a change that changes nothing is kept', async () => {
+    const user = await amid(() => advanced(settings, recheck, STEPS[step]!));
+    await change(user, slower(48));
+    const state = STEPS[step]!.isDone ? 'done' : 'running';
+    expect((await settings.get('wsp_1')).recheck).toMatchObject({ state, checked: STEPS[step]!.checked });
+  });
+});

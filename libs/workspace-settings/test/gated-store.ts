@@ -1,0 +1,24 @@
+import type { Collection, Document, DocumentStore } from '@tracking/ports';
+
+/** The same store, whose reads wait for `gate`, when they have read. */
+export function behind(documentStore: DocumentStore, gate: () => Promise<void>): DocumentStore {
+  return {
+    collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) => {
+      const collection = await documentStore.collection<T>(spec);
+      const get: Collection<T>['get'] = async (id) => {
+        const found = await collection.get(id);
+        await gate();
+        return found;
+      };
+      return new Proxy(collection, {
+        get(target, name) {
+          const member: unknown = name === 'get' ? get : Reflect.get(target, name);
+          return typeof member === 'function' ? member.bind(target) : member;
+        },
+      });
+    },
+    collectionNames: (prefix) => documentStore.collectionNames(prefix),
+    dropCollection: (name) => documentStore.dropCollection(name),
+    close: () => documentStore.close(),
+  };
+}
