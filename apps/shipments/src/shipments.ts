@@ -2,12 +2,12 @@ import { GrpcServiceServer, SHIPMENTS } from '@tracking/distributed';
 import { loadPlaces } from '@tracking/places';
 import type { Position } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
-import { Publisher, shipmentsService, eventOperations, type ShipmentOperations } from '@tracking/shipments';
+import { Publisher, RuleClock, shipmentsService, eventOperations, type ShipmentOperations } from '@tracking/shipments';
 import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/service';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
-/** Commands to EventStoreDB; what was appended to Kafka, by whichever replica holds the lease. */
+/** Commands to EventStoreDB; what was appended to Kafka, and what is due checked, by whichever replica holds the lease. */
 export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const service = await Service.start('shipments', config);
   const { logger, metrics, clock, shutdown } = service;
@@ -30,6 +30,11 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     project: false,
   });
   shutdown.add('read models', () => readModels.stop());
+  const shipments = shipmentsService({ eventStore, places, settings, logger, metrics });
+  const { deadlines: workList } = readModels.queries;
+  const ruleClock = new RuleClock({ shipments, workList, leases, clock, logger, metrics });
+  void readModels.ready.then(() => ruleClock.job.start());
+  shutdown.add('clock', () => ruleClock.job.stop());
   const readModelsReached = (position: Position, timeoutMs: number) => readModels.allReached(position, timeoutMs);
   const engines = { eventStore, documentStore, broker, leases };
   const publisher = Publisher.start({ ...engines, clock, logger, metrics, readModelsReached, appUrl: config.appUrl });
@@ -38,7 +43,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   // Edge
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS, logger, metrics });
   server.serve<ShipmentOperations>({
-    shipments: shipmentsService({ eventStore, places, settings, logger, metrics }),
+    shipments,
     events: eventOperations(eventStore, config.appUrl),
   });
   await service.untilAvailable(() => eventStore.head());

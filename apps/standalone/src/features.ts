@@ -3,7 +3,7 @@ import { Identity, identitySweeper } from '@tracking/identity';
 import type { Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { derivedKey, type Shutdown } from '@tracking/runtime';
-import { Publisher, eventOperations, shipmentsService } from '@tracking/shipments';
+import { Publisher, RuleClock, eventOperations, shipmentsService } from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
@@ -37,6 +37,10 @@ export async function startFeatures(
   const following = { ...storage, clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
   const readModels = await ReadModels.start({ ...following, eventRetentionMs: config.eventRetentionMs });
   shutdown.add('read models', () => readModels.stop());
+  const { deadlines: workList } = readModels.queries;
+  const ruleClock = new RuleClock({ shipments, workList, leases, clock, logger, metrics });
+  if (!isPassive) void readModels.ready.then(() => ruleClock.job.start());
+  shutdown.add('clock', () => ruleClock.job.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const webhooks = await Webhooks.start({
     ...storage,

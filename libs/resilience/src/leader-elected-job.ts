@@ -1,4 +1,4 @@
-import type { CountRetry, Leases, Logger } from '@tracking/ports';
+import type { CountRetry, Lease, Leases, Logger } from '@tracking/ports';
 import { pause } from './pause.ts';
 import { WakeUp } from './wake-up.ts';
 
@@ -16,8 +16,11 @@ export interface LeaderElectedJobOptions {
   readonly everyMs: number;
   /** Whether the first round waits as long as the others. */
   readonly waitsFirst?: boolean;
-  /** @param ending aborts when the process stops or the lease is lost: leave the rest to the next round */
-  round(ending: AbortSignal): Promise<void>;
+  /**
+   * @param ending aborts when the process stops or the lease is lost: leave the rest to the next round
+   * @param lease under which it runs: for work that a process which stood still must not go on with
+   */
+  round(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void>;
 }
 
 /** A periodic job that one process at a time runs on behalf of all: whoever holds its lease. Failures are retried. */
@@ -48,7 +51,7 @@ export class LeaderElectedJob {
     while (!signal.aborted) {
       try {
         const lease = await leases.acquire(name, signal);
-        await this.lead(AbortSignal.any([signal, lease.lost])).finally(() => lease.release());
+        await this.lead(AbortSignal.any([signal, lease.lost]), lease).finally(() => lease.release());
       } catch (error) {
         if (signal.aborted) return;
         countRetry(what);
@@ -58,11 +61,11 @@ export class LeaderElectedJob {
     }
   }
 
-  private async lead(ending: AbortSignal): Promise<void> {
+  private async lead(ending: AbortSignal, lease: Lease): Promise<void> {
     if (this.options.waitsFirst === true) await this.wakeUp.wait(this.options.everyMs, ending);
     while (!ending.aborted) {
       const began = performance.now();
-      await this.options.round(ending);
+      await this.options.round(ending, lease);
       await this.wakeUp.wait(Math.max(0, began + this.options.everyMs - performance.now()), ending);
     }
   }

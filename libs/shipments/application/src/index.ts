@@ -1,4 +1,7 @@
 export type { Written } from './answers.ts';
+export { checkOf } from './clock/check-command.ts';
+export { RuleClock, type RuleClockParts } from './clock/rule-clock.ts';
+export type { DueShipment, WorkList } from './clock/work-list.ts';
 export { type EventTransfer, eventTransfer } from './event-transfer.ts';
 export { type EventOperations, type ShipmentOperations, eventOperations } from './operations.ts';
 export { commandIdOfItem } from './ids.ts';

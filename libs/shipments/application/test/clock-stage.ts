@@ -1,0 +1,101 @@
+import { type CheckRules, shipmentIdFrom } from '@tracking/shipments-domain';
+import { type LogLine, RecordedMetrics, recordingLogger } from '@tracking/testing';
+import { InProcessLeases } from '@tracking/embedded';
+import { RuleClock, type RuleClockParts } from '../src/clock/rule-clock.ts';
+import type { DueShipment, WorkList } from '../src/clock/work-list.ts';
+import type { ShipmentsService } from '../src/shipments-service.ts';
+import { scope } from './builders.ts';
+
+type Answer = Awaited<ReturnType<ShipmentsService['checkRules']>>;
+
+export const MIDNIGHT = Date.parse('2026-03-02T00:00:00.000Z');
+/** In the order of `n`. */
+export function shipmentOf(n: number): string {
+  const digits = String(n).padStart(8, '0');
+  return shipmentIdFrom(`${'a'.repeat(17)}${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}a`);
+}
+
+/** A clock, the work list it goes by, and time, all by hand. */
+export class ClockStage {
+  /** Seconds after midnight. */
+  now = 0;
+  /** Monotonic milliseconds: others than those of the clock. */
+  elapsed = 0;
+  /** How long a check takes, in milliseconds. */
+  takes = 0;
+  isHeld = true;
+  /** Whether the work list shows what was checked as it was. */
+  isBehind = false;
+  /** Most checks at a time so far. */
+  most = 0;
+  /** How often rows were asked for, and how many were given. */
+  readonly looks: number[] = [];
+  readonly commands: CheckRules[] = [];
+  readonly rests: number[] = [];
+  readonly lines: LogLine[] = [];
+  readonly metrics = new RecordedMetrics();
+  readonly clock: RuleClock;
+  private readonly rows = new Map<string, DueShipment>();
+  private underWay = 0;
+
+  /** @param otherwise what is thrown for a command instead of carrying it out */
+  constructor(
+    private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
+    parts: Partial<RuleClockParts> = {},
+  ) {
+    const workList: WorkList = { due: (until, limit, after) => this.due(until, limit, after) };
+    this.clock = new RuleClock({
+      shipments: { checkRules: (command) => this.check(command as CheckRules) },
+      workList,
+      leases: new InProcessLeases(1),
+      clock: () => new Date(MIDNIGHT + this.now * 1_000),
+      logger: recordingLogger(this.lines),
+      metrics: this.metrics,
+      elapsed: () => this.elapsed,
+      rest: async (ms) => void this.rests.push(ms),
+      ...parts,
+    });
+  }
+
+  /** The n-th shipment is due then. @param second after midnight */
+  isDue(n: number, second: number): void {
+    const id = shipmentOf(n);
+    this.rows.set(id, { id, ...scope, due_at: new Date(MIDNIGHT + second * 1_000).toISOString() });
+  }
+
+  round(ending = new AbortController().signal): Promise<void> {
+    return this.clock.round(ending, { isHeld: () => this.isHeld });
+  }
+
+  /** Shipments that were checked, in the order in which that began; forgotten then. */
+  checked(): readonly string[] {
+    return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
+  }
+
+  private async due(until: string, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
+    const key = ({ due_at, id }: DueShipment) => `${due_at} ${id}`;
+    const found = [...this.rows.values()]
+      .filter((row) => row.due_at <= until && (after === undefined || key(row) > key(after)))
+      .sort((one, other) => (key(one) < key(other) ? -1 : 1))
+      .slice(0, limit);
+    this.looks.push(found.length);
+    return found;
+  }
+
+  private async check(command: CheckRules): Promise<Answer> {
+    this.commands.push(command);
+    this.underWay += 1;
+    this.most = Math.max(this.most, this.underWay);
+    await new Promise(setImmediate);
+    this.underWay -= 1;
+    if (this.underWay === 0) this.elapsed += this.takes;
+    const error = this.otherwise(command);
+    if (error !== undefined) throw error;
+    const { shipment_id } = command;
+    if (!this.isBehind) this.rows.delete(shipment_id);
+    return {
+      answer: { outcome: 'checked', shipment_id, version: 2, next_check_at: null, warnings: [] },
+      position: '1',
+    };
+  }
+}
