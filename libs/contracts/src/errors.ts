@@ -33,6 +33,7 @@ export const ERROR_CODES = {
   cancelled_by_milestone: 'conflict',
   milestone_retracted: 'conflict',
   milestone_exists: 'conflict',
+  exception_resolved: 'conflict',
   workspace_exists: 'conflict',
   user_exists: 'conflict',
   user_not_active: 'conflict',
@@ -72,6 +73,7 @@ export type FieldErrorCode =
   | 'timestamp_in_future'
   | 'unknown_code'
   | 'unknown_container'
+  | 'unknown_milestone'
   | 'source_not_allowed'
   | 'external_id_immutable'
   | 'reference_required'

@@ -98,6 +98,7 @@ export const EXCEPTION_DETECTORS = ['system', 'manual', 'carrier'] as const;
 
 /** With which a person resolves an exception. */
 export const MANUAL_RESOLUTION_CODES = ['fixed', 'waived', 'false_positive', 'duplicate'] as const;
+export type ManualResolutionCode = (typeof MANUAL_RESOLUTION_CODES)[number];
 /** Why an exception is resolved. */
 export const RESOLUTION_CODES = [...MANUAL_RESOLUTION_CODES, 'auto_cleared', 'shipment_cancelled'] as const;
 export type ResolutionCode = (typeof RESOLUTION_CODES)[number];

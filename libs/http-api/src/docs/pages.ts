@@ -65,6 +65,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   cancelled_by_milestone: 'A milestone cancels the shipment; only what takes that one back reopens it.',
   milestone_retracted: 'The milestone was taken back; what is retracted is not corrected.',
   milestone_exists: 'Another milestone of the shipment has this external_id.',
+  exception_resolved: 'The exception is resolved; what is resolved is not acknowledged.',
   endpoint_not_verified: 'The URL of the webhook endpoint has not answered a challenge yet: verify it first.',
   secret_unreadable: 'A secret was stored or made under a SECRETS_KEY that is lost: make another.',
   endpoint_not_enabled: 'Deliveries are sent to enabled webhook endpoints only: enable it first.',

@@ -11,7 +11,9 @@ export type { ReadModelsReached } from './publisher/read-models-first.ts';
 export type { CacheLimits } from './shipment-cache.ts';
 export { shipmentsService, type ShipmentsLimits, type ShipmentsOptions } from './shipments.ts';
 export type {
+  FoundException,
   FoundShipment,
+  GetException,
   GetShipment,
   GetShipmentAt,
   ListMilestonesAt,
@@ -25,6 +27,8 @@ export type { ShipmentCommands, ShipmentsService } from './shipments-service.ts'
 
 // Edges import features only: what they need of the domain.
 export {
+  type AcknowledgeException,
+  type AcknowledgeExceptionAnswer,
   type CancelShipment,
   type CancellationAnswer,
   type CheckedMilestone,
@@ -35,14 +39,19 @@ export {
   type ContainerPatchAnswer,
   type CorrectMilestone,
   type CorrectMilestoneAnswer,
+  type ExceptionInput,
   type KnownMode,
   type MilestoneInput,
   type MilestonePatch,
+  type OpenException,
+  type OpenExceptionAnswer,
   type PatchContainer,
   type PatchShipment,
   type RecordMilestone,
   type RecordMilestoneAnswer,
   type ReopenShipment,
+  type ResolveException,
+  type ResolveExceptionAnswer,
   type RetractMilestone,
   type RetractMilestoneAnswer,
   type ShipmentInput,
@@ -55,5 +64,6 @@ export {
   checkShipmentFields,
   normaliseCode,
   parseShipmentId,
+  shipmentIdOfException,
   shipmentResource,
 } from '@tracking/shipments-domain';

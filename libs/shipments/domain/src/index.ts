@@ -10,6 +10,7 @@ export {
 } from './announcements.ts';
 export { type CheckedMilestone, type MilestoneInput, checkMilestone } from './check-milestone.ts';
 export { type CheckedShipment, SHIPMENT_LIMITS, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
+export type { AcknowledgeException, AcknowledgeExceptionAnswer } from './commands/acknowledge-exception.ts';
 export type { CancelShipment } from './commands/cancel-shipment.ts';
 export type { CheckRules, CheckRulesAnswer } from './commands/check-rules.ts';
 export type { CancellationAnswer, CancellationDecision } from './commands/cancellation.ts';
@@ -17,8 +18,10 @@ export type { ContainerPatchAnswer, ContainerPatchDecision, PatchContainer } fro
 export type { PatchDecision, PatchShipment, ShipmentPatch, ShipmentPatchAnswer } from './commands/patch-shipment.ts';
 export type { CommandContext, CommandResult, DecideContext, Decision } from './commands/command.ts';
 export type { CorrectMilestone, CorrectMilestoneAnswer, MilestonePatch } from './commands/correct-milestone.ts';
+export type { ExceptionInput, OpenException, OpenExceptionAnswer } from './commands/open-exception.ts';
 export type { MilestoneDecision, RecordMilestone, RecordMilestoneAnswer } from './commands/record-milestone.ts';
 export type { ReopenShipment } from './commands/reopen-shipment.ts';
+export type { ResolveException, ResolveExceptionAnswer } from './commands/resolve-exception.ts';
 export type { RetractMilestone, RetractMilestoneAnswer } from './commands/retract-milestone.ts';
 export {
   type AnswerOf,
@@ -55,6 +58,7 @@ export {
   parseShipmentId,
   shipmentIdFrom,
   shipmentIdOf,
+  shipmentIdOfException,
   streamOf,
   tokenOf,
 } from './shipment-id.ts';

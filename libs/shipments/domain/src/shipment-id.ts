@@ -6,6 +6,9 @@ export const SHIPMENT_STREAM_PREFIX = 'shipment-';
 /** 128 bits in base32; the last of 26 characters carries three of them, so only eight are possible there. */
 const SHIPMENT_ID = /^shp_[a-z2-7]{25}[aeimquy4]$/;
 
+/** Behind the token of its shipment 80 bits that tell it apart. */
+const EXCEPTION_ID = /^exc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/;
+
 /** @param token 26 characters of base32 */
 export function shipmentIdFrom(token: string): string {
   return ID_PREFIX + token;
@@ -14,6 +17,12 @@ export function shipmentIdFrom(token: string): string {
 /** The id if it has the form of a shipment's, else undefined: nothing else may become the name of a stream. */
 export function parseShipmentId(id: unknown): string | undefined {
   return typeof id === 'string' && SHIPMENT_ID.test(id) ? id : undefined;
+}
+
+/** The id of the shipment whose exception has the id; undefined if that has not the form of an exception's. */
+export function shipmentIdOfException(id: unknown): string | undefined {
+  const token = typeof id === 'string' ? EXCEPTION_ID.exec(id)?.[1] : undefined;
+  return token === undefined ? undefined : shipmentIdFrom(token);
 }
 
 /** `shp_<token>` → `<token>`, with which the ids of a shipment's milestones and exceptions begin. */

@@ -104,6 +104,13 @@ export function findMilestone(state: ShipmentState, id: string): Milestone | und
   return state.timeline.find((entry) => entry.milestone.id === id)?.milestone;
 }
 
+/** An exception that a client names. @throws DomainError `not_found` where the shipment has none of that id */
+export function findException({ exceptions }: ShipmentState, id: string): ShipmentException {
+  const exception = exceptions.find((each) => each.id === id);
+  if (exception === undefined) throw new DomainError('not_found', 'There is no such exception.');
+  return exception;
+}
+
 type MilestonePlace = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
 
 /** The order of the timeline and of lists. */

@@ -1,5 +1,6 @@
 import type {
   Container,
+  ExceptionType,
   Milestone,
   Place,
   Places,
@@ -11,6 +12,7 @@ import type {
 } from '@tracking/contracts';
 import { DEFAULT_RULE_SETTINGS, DomainError } from '@tracking/contracts';
 import type {
+  AcknowledgeException,
   CancelShipment,
   CancellationDecision,
   CheckRules,
@@ -18,15 +20,18 @@ import type {
   CorrectMilestone,
   DecideContext,
   Decision,
+  ExceptionInput,
   GivenOfContainer,
   MilestoneDecision,
   MilestoneInput,
   MilestonePatch,
+  OpenException,
   PatchContainer,
   PatchDecision,
   PatchShipment,
   RecordMilestone,
   ReopenShipment,
+  ResolveException,
   RetractMilestone,
   ShipmentCommand,
   ShipmentEvent,
@@ -160,12 +165,40 @@ export class Scenario {
     return this.run({ ...this.context(), type: 'CheckRules', shipment_id: SHIPMENT_ID });
   }
 
+  /** Opens an exception by hand. */
+  openByHand(type: ExceptionType, rest: Partial<ExceptionInput> = {}) {
+    const exception = exceptionInput({ type, ...rest });
+    return this.runOn({ ...this.context(), type: 'OpenException', shipment_id: SHIPMENT_ID, exception });
+  }
+
+  acknowledge({ id }: Pick<ShipmentException, 'id'>, rest: Partial<AcknowledgeException> = {}) {
+    const about = { shipment_id: SHIPMENT_ID, exception_id: id, note: null, ...rest };
+    return this.runOn({ ...this.context(), type: 'AcknowledgeException', ...about });
+  }
+
+  resolve({ id }: Pick<ShipmentException, 'id'>, rest: Partial<ResolveException> = {}) {
+    const about = { shipment_id: SHIPMENT_ID, exception_id: id, code: 'fixed', note: null, ...rest } as const;
+    return this.runOn({ ...this.context(), type: 'ResolveException', ...about });
+  }
+
+  /** What is decided, and the exception as it is then. */
+  private runOn(command: OpenException | AcknowledgeException | ResolveException) {
+    const decision = this.run(command);
+    const exception = this.state?.exceptions.find(({ id }) => id === decision.exceptionId);
+    if (exception === undefined) throw new Error(`there is no exception ${decision.exceptionId}`);
+    return { ...decision, exception };
+  }
+
   run(command: CancelShipment | ReopenShipment): CancellationDecision;
   run(command: UpsertShipment): UpsertDecision;
   run(command: PatchShipment): PatchDecision;
   run(command: PatchContainer): ContainerPatchDecision;
   run(command: RecordMilestone): MilestoneDecision;
   run(command: CorrectMilestone | RetractMilestone | CheckRules): Decision<{ outcome: string }>;
+  run(
+    command: OpenException | AcknowledgeException | ResolveException,
+  ): Decision<{ outcome: string; exceptionId: string }>;
+  run(command: ShipmentCommand): Decision;
   run(command: ShipmentCommand): Decision {
     const decision = decide(command, this.state, { ...contextFor(command.id), settings: this.settings });
     for (const event of stamp(command, decision.events, this.events.length, decision.nextCheckAt)) {
@@ -240,6 +273,19 @@ export function milestoneInput(
     vessel: null,
     voyage: null,
     note: null,
+    ...fields,
+  };
+}
+
+export function exceptionInput(fields: Partial<ExceptionInput> & Pick<ExceptionInput, 'type'>): ExceptionInput {
+  return {
+    severity: 'medium',
+    title: null,
+    detail: null,
+    container_number: null,
+    milestone_id: null,
+    reason_code: null,
+    assignee: null,
     ...fields,
   };
 }

@@ -1,6 +1,12 @@
 import { isInScope } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
-import { type DecideContext, explain, parseShipmentId, streamOf } from '@tracking/shipments-domain';
+import {
+  type DecideContext,
+  explain,
+  parseShipmentId,
+  shipmentIdOfException,
+  streamOf,
+} from '@tracking/shipments-domain';
 import type { RuleSettingsReader } from '../rule-settings.ts';
 import type { ShipmentCache } from '../shipment-cache.ts';
 import { type LoadedShipment, readShipment } from '../shipment-stream.ts';
@@ -58,6 +64,15 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
       const found = await current(request);
       if (found === undefined) return undefined;
       return explain(found.state, { places, settings: await settings.of(found.state.workspace_id) });
+    },
+
+    async getException({ exception_id, ...scope }) {
+      const shipment_id = shipmentIdOfException(exception_id);
+      const found = shipment_id && (await current({ ...scope, shipment_id }));
+      if (!found) return undefined;
+      const { exceptions, record } = found.state;
+      const exception = exceptions.find(({ id }) => id === exception_id);
+      return exception && { exception, shipment_version: record.version };
     },
   };
 }

@@ -4,6 +4,7 @@ import type {
   HistoryEntry,
   Milestone,
   Scope,
+  ShipmentException,
   ShipmentExplanation,
   Timestamp,
 } from '@tracking/contracts';
@@ -18,6 +19,16 @@ export interface FoundShipment {
 
 export interface GetShipment extends Scope {
   readonly shipment_id: string;
+}
+
+export interface GetException extends Scope {
+  readonly exception_id: string;
+}
+
+/** An exception, and the version of its shipment. */
+export interface FoundException {
+  readonly exception: ShipmentException;
+  readonly shipment_version: number;
 }
 
 /** The past of a shipment up to a time: what was recorded then, to the millisecond. */
@@ -74,4 +85,6 @@ export interface ShipmentReads {
   listEtaHistory(request: ReadHistory): Promise<ReadPage<EtaChange> | undefined>;
   /** Why it is what it is. */
   explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined>;
+  /** Undefined also where no shipment of the scope has it. */
+  getException(request: GetException): Promise<FoundException | undefined>;
 }

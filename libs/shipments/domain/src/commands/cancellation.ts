@@ -1,12 +1,9 @@
 import type { ShipmentRecord, Timestamp, Warning } from '@tracking/contracts';
-import { changesBetween } from '../changes.ts';
-import { changedBy, derive } from '../derive.ts';
 import type { ShipmentCancelled } from '../events/shipment-cancelled.ts';
 import type { ShipmentReopened } from '../events/shipment-reopened.ts';
-import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { reconcile } from '../exceptions/reconcile.ts';
 import type { ShipmentState } from '../state.ts';
 import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
+import { withConsequences } from './consequences.ts';
 
 interface CancellationResult {
   /** `unchanged`: it was so already. */
@@ -34,13 +31,8 @@ export function decideCancellation(
   event: ShipmentCancelled | ShipmentReopened,
   context: DecideContext,
 ): CancellationDecision {
-  const { record, timeline } = after;
-  const derived = derive({ ...after, revision: record.version }, context.places);
-  const changes = changesBetween(record, derived.record);
-  const events: ShipmentEventBody[] = [event];
-  if (changes !== undefined) events.push(changedBy(changes, derived));
   const outcome = event.type === 'shipment.cancelled.v1' ? 'cancelled' : 'reopened';
-  return { outcome, warnings: [], ...reconcile(after, { derived, timeline, events }, { ...context, at }) };
+  return { outcome, warnings: [], ...withConsequences(at, after, [event], context) };
 }
 
 export function unchanged(): CancellationDecision {

@@ -1,5 +1,14 @@
 import { DomainError, type ExpectedVersions, PreconditionFailed } from '@tracking/contracts';
-import { A, SHIPMENT_ID, type Scenario, contextFor, day, milestoneInput, voyage } from '../../test/scenario.ts';
+import {
+  SHIPMENT_ID,
+  type Scenario,
+  WRONG_DIGIT,
+  contextFor,
+  day,
+  exceptionInput,
+  milestoneInput,
+  voyage,
+} from '../../test/scenario.ts';
 import { type CommandOf, type CommandType, decide } from './shipment-commands.ts';
 
 /** One that is valid, of each type. */
@@ -9,7 +18,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   PatchContainer: (scenario) => ({
     ...about(scenario),
     type: 'PatchContainer',
-    number: A,
+    number: WRONG_DIGIT,
     patch: { seal_number: 'S-1' },
   }),
   RecordMilestone: (scenario) => ({
@@ -31,6 +40,24 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   CancelShipment: (scenario) => ({ ...about(scenario), type: 'CancelShipment' }),
   ReopenShipment: (scenario) => ({ ...about(scenario), type: 'ReopenShipment' }),
   CheckRules: (scenario) => ({ ...about(scenario), type: 'CheckRules' }),
+  OpenException: (scenario) => ({
+    ...about(scenario),
+    type: 'OpenException',
+    exception: exceptionInput({ type: 'shortage' }),
+  }),
+  AcknowledgeException: (scenario) => ({
+    ...about(scenario),
+    type: 'AcknowledgeException',
+    exception_id: scenario.state?.exceptions[0]?.id ?? '',
+    note: null,
+  }),
+  ResolveException: (scenario) => ({
+    ...about(scenario),
+    type: 'ResolveException',
+    exception_id: scenario.state?.exceptions[0]?.id ?? '',
+    code: 'fixed',
+    note: null,
+  }),
 };
 const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
 
@@ -38,8 +65,8 @@ const TYPES = Object.keys(COMMANDS) as CommandType[];
 
 /** What is decided on a shipment at its third version, or on none; the version that a refusal tells. */
 function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
-  const scenario = voyage({ container_numbers: [A] });
-  scenario.post('booking_confirmed', day(1));
+  const scenario = voyage({ container_numbers: [WRONG_DIGIT] });
+  scenario.post('booking_confirmed', day(1), { classifier: 'planned' });
   expect(scenario.record.version).toBe(3);
   const command = { ...COMMANDS[type](scenario), ...(expected !== undefined && { expected_versions: expected }) };
   try {

@@ -94,7 +94,7 @@ export function portsKnownOf({ origin_port, destination_port, legs }: ShipmentRe
 }
 
 export function unknownContainer(
-  { container_number }: MilestoneInput,
+  { container_number }: Pick<MilestoneInput, 'container_number'>,
   { container_numbers }: ShipmentRecord,
 ): readonly FieldError[] {
   if (container_number === null || container_numbers.includes(container_number)) return [];

@@ -1,14 +1,17 @@
 import { type Warning, requireVersion } from '@tracking/contracts';
 import { noSuchShipment } from '../decision.ts';
 import type { ShipmentState } from '../state.ts';
+import { type AcknowledgeException, acknowledgeException } from './acknowledge-exception.ts';
 import { type CancelShipment, cancelShipment } from './cancel-shipment.ts';
 import { type CheckRules, checkRules } from './check-rules.ts';
 import { type CorrectMilestone, correctMilestone } from './correct-milestone.ts';
 import type { CommandHandler, CommandResult, DecideContext, Decision } from './command.ts';
+import { type OpenException, openException } from './open-exception.ts';
 import { type PatchContainer, patchContainer } from './patch-container.ts';
 import { type PatchShipment, patchShipment } from './patch-shipment.ts';
 import { type RecordMilestone, recordMilestone } from './record-milestone.ts';
 import { type ReopenShipment, reopenShipment } from './reopen-shipment.ts';
+import { type ResolveException, resolveException } from './resolve-exception.ts';
 import { type RetractMilestone, retractMilestone } from './retract-milestone.ts';
 import { type UpsertShipment, upsertShipment } from './upsert-shipment.ts';
 
@@ -22,7 +25,10 @@ export type ShipmentCommand =
   | RetractMilestone
   | CancelShipment
   | ReopenShipment
-  | CheckRules;
+  | CheckRules
+  | OpenException
+  | AcknowledgeException
+  | ResolveException;
 export type CommandType = ShipmentCommand['type'];
 
 const HANDLERS = {
@@ -35,6 +41,9 @@ const HANDLERS = {
   CancelShipment: cancelShipment,
   ReopenShipment: reopenShipment,
   CheckRules: checkRules,
+  OpenException: openException,
+  AcknowledgeException: acknowledgeException,
+  ResolveException: resolveException,
 } satisfies { readonly [Type in CommandType]: CommandHandler<CommandOf<Type>, CommandResult, object> };
 type Handlers = typeof HANDLERS;
 

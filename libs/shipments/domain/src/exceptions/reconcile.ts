@@ -83,6 +83,8 @@ class Reconciliation {
   private readonly now: Timestamp;
   private readonly isCancelled: boolean;
   private readonly ended: string[] = [];
+  /** What a person resolved and is as it was. */
+  private readonly kept = new Set<string>();
   private open: number;
   private nextCheckAt: Timestamp | null = null;
 
@@ -108,7 +110,9 @@ class Reconciliation {
     }
     const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
     const due = [...this.findings.values()].filter((found) => this.isDue(found));
-    for (const [index, found] of due.slice(0, room).entries()) this.openAnother(found, index);
+    // Those that the command itself opened have the first numbers.
+    const opened = this.events.filter(({ type }) => type === 'exception.opened.v1').length;
+    for (const [index, found] of due.slice(0, room).entries()) this.openAnother(found, opened + index);
     if (this.ended.length > 0) {
       this.events.push({ type: 'exception.conditions_ended.v1', data: { exception_ids: this.ended } });
     }
@@ -119,15 +123,23 @@ class Reconciliation {
   private keepResolved(exception: ShipmentException): void {
     if (!isResolvedByPerson(exception) || this.before?.endedConditions.has(exception.id) === true) return;
     const key = keyOf(exception.type, exception.container_number);
+    // One that was resolved before it keeps what was found away from both.
+    if (this.kept.has(key)) return;
     const found = this.findings.get(key);
-    if (found === undefined ? this.isAtRest(exception) : !this.hasEnded(found, exception)) this.findings.delete(key);
-    else this.ended.push(exception.id);
+    if (found !== undefined && this.hasEnded(found, exception)) this.ended.push(exception.id);
+    else if (found !== undefined) this.keepAway(key);
+    else if (!this.isAtRest(exception)) this.ended.push(exception.id);
   }
 
-  /** Whether its rule looks for nothing as long as the shipment is cancelled, or is not. */
+  private keepAway(key: string): void {
+    this.kept.add(key);
+    this.findings.delete(key);
+  }
+
+  /** Whether no rule looks for it: there is none, or it rests as long as the shipment is cancelled, or is not. */
   private isAtRest({ type }: ShipmentException): boolean {
     const rule = RULES.find((each) => each.type === type);
-    return rule !== undefined && this.isCancelled !== (rule.afterCancel ?? false);
+    return rule === undefined || this.isCancelled !== (rule.afterCancel ?? false);
   }
 
   private hasEnded({ finding }: Found, exception: ShipmentException): boolean {

@@ -11,7 +11,8 @@ export function explainExceptions(
     const { id, type, container_number, status, rule, detail, milestone_id } = exception;
     if (status === 'resolved') return [];
     const key = keyOf(type, container_number);
-    const resolved_by = resolvedBy(container_number, findings.get(key));
+    // What a person opened only a person resolves.
+    const resolved_by = resolvedBy(container_number, rule === null ? undefined : findings.get(key));
     findings.delete(key);
     const told = { type, container_number, status, rule, because: detail, milestone_id };
     return [{ exception_id: id, ...told, opens_at: null, resolved_by }];
