@@ -1,32 +1,41 @@
-import type { CountOptions, Filter, FilterCondition, IndexSpec, Query, Scalar, Scan } from '@tracking/ports';
+import type {
+  Collection,
+  CountOptions,
+  Document,
+  Filter,
+  FilterCondition,
+  IndexSpec,
+  Query,
+  Scalar,
+  Scan,
+} from '@tracking/ports';
 import { holds, type StoredField } from '@tracking/testing';
-import type { Listed } from '../src/shipments/list-plan.ts';
-import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
-import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
 
-type ListedRows = Listed['rows'];
-
-/** Rows in memory with the indexes of the read model, each an order of its entries; counts what is looked at. */
-export class CountedRows implements ListedRows {
+/** Rows in memory with the indexes of their read model, each an order of its entries; counts what is looked at. */
+export class CountedRows<R extends Document> implements Pick<Collection<R>, 'find' | 'count' | 'scan'> {
   visits = 0;
   readonly used = new Set<string>();
 
   private readonly told = new Set<string>();
-  private readonly ranges = new Map<string, readonly ShipmentRow[]>();
+  private readonly ranges = new Map<string, readonly R[]>();
 
-  constructor(private readonly rows: readonly ShipmentRow[]) {}
+  constructor(
+    private readonly rows: readonly R[],
+    private readonly indexes: readonly IndexSpec[],
+  ) {}
 
-  find(query: Query): Promise<readonly ShipmentRow[]> {
+  find(query: Query): Promise<readonly R[]> {
     const entries = this.entries(query);
     this.visits += entries.length;
-    const found = entries.filter((row) => matches(row, query.filter) && isAfter(row, query));
+    const fits = matching(query.filter);
+    const found = entries.filter((row) => fits(row) && isAfter(row, query));
     return Promise.resolve(found.slice(0, query.limit));
   }
 
   count(filter: Filter, { atMost = Infinity, index }: CountOptions = {}): Promise<number> {
     const counted = this.entries({ filter, limit: 0, ...(index !== undefined && { index }) }).slice(0, atMost);
     const key = JSON.stringify(filter);
-    if (!this.told.has(key) && !counted.every((row) => matches(row, filter))) {
+    if (!this.told.has(key) && !counted.every(matching(filter))) {
       throw new Error('the index alone does not tell');
     }
     this.told.add(key);
@@ -42,12 +51,13 @@ export class CountedRows implements ListedRows {
     const isRange = fields.slice(0, from).every((field) => isOne(leading(filter[field])));
     if (from < 0 || !isInOrder || !isRange) throw new Error(`${index} does not hold this in order`);
     const rest = this.entries(query).filter((entry) => isAfter(entry, query));
-    const documents: ShipmentRow[] = [];
+    const fits = matching(filter);
+    const documents: R[] = [];
     let visited = 0;
     for (const row of rest) {
       if (visited === visit || documents.length === limit) break;
       visited += 1;
-      if (matches(row, filter)) documents.push(row);
+      if (fits(row)) documents.push(row);
     }
     this.visits += visited;
     const last = rest[visited - 1];
@@ -58,7 +68,7 @@ export class CountedRows implements ListedRows {
   }
 
   /** The entries of the index within its range: what it compares with one value, and bounds of the next field. */
-  private entries({ filter, index, sort }: Query): readonly ShipmentRow[] {
+  private entries({ filter, index, sort }: Query): readonly R[] {
     if (index === undefined) throw new Error('a query of a list names its index');
     this.used.add(index);
     const range: Record<string, FilterCondition> = {};
@@ -74,33 +84,43 @@ export class CountedRows implements ListedRows {
     return known;
   }
 
-  private rowsIn(range: Filter): readonly ShipmentRow[] {
+  /** Narrowed field by field: what begins the same is looked through once. */
+  private rowsIn(range: Filter): readonly R[] {
+    const conditions = Object.entries(range);
+    const last = conditions.pop();
+    if (last === undefined) return this.rows;
     const key = JSON.stringify(range);
-    const known = this.ranges.get(key) ?? this.rows.filter((row) => matches(row, range));
+    const known =
+      this.ranges.get(key) ?? this.rowsIn(Object.fromEntries(conditions)).filter(matching({ [last[0]]: last[1] }));
     this.ranges.set(key, known);
     return known;
   }
 
   private indexNamed(name: string): IndexSpec {
-    const found = shipmentsModel.indexes.find((index) => index.name === name);
+    const found = this.indexes.find((index) => index.name === name);
     if (found === undefined) throw new Error(`no index ${name}`);
     return found;
   }
 }
 
-export function matches(row: ShipmentRow, filter: Filter): boolean {
-  const { terms: ofTerms, ...others } = filter;
-  const ofOthers = Object.entries(others).every(([field, condition]) => holds(valueOf(row, field), condition));
-  return ofOthers && (ofTerms === undefined || hasTerms(row, ofTerms));
+function matching(filter: Filter): (row: Document) => boolean {
+  const conditions = Object.entries(filter);
+  return (row) => conditions.every(([field, condition]) => fulfils(valueOf(row, field), condition));
 }
 
-/** As `holds`, but quickly. */
-function hasTerms({ terms }: ShipmentRow, condition: FilterCondition): boolean {
-  if (typeof condition !== 'object' || condition === null) return terms.includes(String(condition));
-  if ('all' in condition) return condition.all.every((one) => hasTerms({ terms } as ShipmentRow, one));
-  if (!('gte' in condition && 'lt' in condition)) return holds(terms, condition);
+/** As `holds`, but quickly: of one value, and among many elements. */
+function fulfils(value: StoredField | undefined, condition: FilterCondition): boolean {
+  const isValue = typeof condition !== 'object' || condition === null;
+  if (!isList(value)) return isValue ? value === condition : holds(value, condition);
+  if (isValue) return value.includes(condition);
+  if ('all' in condition) return condition.all.every((one) => fulfils(value, one));
+  if (!('gte' in condition && 'lt' in condition)) return holds(value, condition);
   const { gte, lt } = condition;
-  return terms.some((one) => one >= String(gte) && one < String(lt));
+  return value.some((one) => String(one) >= String(gte) && String(one) < String(lt));
+}
+
+function isList(value: StoredField | undefined): value is readonly Scalar[] {
+  return Array.isArray(value);
 }
 
 /** By the first of several elements an index leads. */
@@ -112,26 +132,28 @@ function isOne(condition: FilterCondition | undefined): boolean {
   return condition === null || (condition !== undefined && typeof condition !== 'object');
 }
 
-function sorted(rows: readonly ShipmentRow[], sort: Query['sort']): readonly ShipmentRow[] {
+function sorted<R extends Document>(rows: readonly R[], sort: Query['sort']): readonly R[] {
   if (sort === undefined) return rows;
   const way = sort.descending === true ? -1 : 1;
   return rows
     .filter((row) => sort.fields.every((field) => valueOf(row, field) !== null))
-    .sort((one, other) => way * compare(valuesOf(one, sort.fields), valuesOf(other, sort.fields)));
+    .map((row) => ({ row, values: valuesOf(row, sort.fields) }))
+    .sort((one, other) => way * compare(one.values, other.values))
+    .map(({ row }) => row);
 }
 
-function isAfter(row: ShipmentRow, { sort, after }: Query): boolean {
+function isAfter(row: Document, { sort, after }: Query): boolean {
   if (after === undefined || sort === undefined) return true;
   const order = compare(valuesOf(row, sort.fields), after);
   return sort.descending === true ? order < 0 : order > 0;
 }
 
-function valuesOf(row: ShipmentRow, fields: readonly string[]): readonly Scalar[] {
+function valuesOf(row: Document, fields: readonly string[]): readonly Scalar[] {
   return fields.map((field) => valueOf(row, field) as Scalar);
 }
 
-function valueOf(row: ShipmentRow, field: string): StoredField | undefined {
-  return row[field as keyof ShipmentRow] as StoredField | undefined;
+function valueOf(row: Document, field: string): StoredField | undefined {
+  return row[field as keyof Document] as StoredField | undefined;
 }
 
 function compare(one: readonly Scalar[], other: readonly Scalar[]): number {

@@ -123,7 +123,7 @@ export const ORDERS: readonly ShipmentOrder[] = (['created_at', 'updated_at', 'e
   { field, descending: true },
 ]);
 
-export function titleOf(filter: ShipmentListFilter): string {
+export function titleOf(filter: object): string {
   return Object.entries(filter)
     .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
     .join(', ');

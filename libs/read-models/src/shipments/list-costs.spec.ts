@@ -3,6 +3,7 @@ import { day, listedRecord, numbersFrom, rowOf } from '../../test/listed-shipmen
 import { ACME } from '../../test/shipment-events.ts';
 import type { ShipmentListFilter, ShipmentSortField } from './list-query.ts';
 import { ShipmentQueries } from './shipment-queries.ts';
+import { shipmentsModel } from './shipment-rows.ts';
 
 const random = numbersFrom(5);
 /** Half of them ocean and MAEU, the others air and MSCU; one of ten has an ETA; each word of a name is that of thousands. */
@@ -22,7 +23,7 @@ const ROWS = Array.from({ length: 20_000 }, (_, n) => {
 });
 
 describe('what a page of twenty thousand costs', () => {
-  const rows = new CountedRows(ROWS);
+  const rows = new CountedRows(ROWS, shipmentsModel.indexes);
   const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never), areFormer: false });
 
   // With 50 a page, 51 are looked for.

@@ -3,6 +3,7 @@ import { ACME } from '../../test/shipment-events.ts';
 import { FILTERS, ORDERS, inOrder, isAskedFor, listedRows, readThrough, titleOf } from '../../test/listed-shipments.ts';
 import type { ListBounds } from './list-plan.ts';
 import type { ShipmentListFilter } from './list-query.ts';
+import { shipmentsModel } from './shipment-rows.ts';
 
 const ROWS = listedRows(100);
 const RECORDS = ROWS.filter(
@@ -19,7 +20,7 @@ const PAIRS = FILTERS.flatMap((one, at) =>
 );
 
 describe.each(BOUNDS)('lists of %s', (_title, bounds) => {
-  const rows = new CountedRows(ROWS);
+  const rows = new CountedRows(ROWS, shipmentsModel.indexes);
 
   async function expectRight(filter: ShipmentListFilter, limit: number): Promise<void> {
     const asked = RECORDS.filter((record) => isAskedFor(record, filter));

@@ -1,0 +1,112 @@
+import type { Collection, Document, Filter, Query, Scalar, ScannedStretch } from '@tracking/ports';
+import type { SortValues } from './read-model.ts';
+
+/** A part of a list: ranges of one index, each in its order. No row is in two of them. */
+export interface ListPart {
+  readonly index: string;
+  /** All that is asked for, once for each range. */
+  readonly filters: readonly Filter[];
+  readonly sort: NonNullable<Query['sort']>;
+  /** Where to go on; undefined at the beginning of the part. */
+  readonly after: readonly Scalar[] | undefined;
+  /** The place of an entry in the whole list, by its sort values in this part. */
+  readonly place: (values: readonly Scalar[]) => SortValues;
+}
+
+export interface RowPage<R> {
+  readonly rows: readonly R[];
+  /** Where the next page begins, if there may be one. */
+  readonly next: SortValues | undefined;
+}
+
+/** What a part of a page may cost. */
+export interface WalkBounds {
+  /** Most entries that one stretch looks at, all ranges together; each looks at one at least. */
+  readonly visit: number;
+  readonly stretches: number;
+}
+
+/**
+ * One page of a list of several parts, one behind the other. Where a part is not read to its end, the page holds what was
+ * found so far, and the next one goes on from where it stopped.
+ */
+export async function pageOfParts<R extends Document>(
+  parts: readonly ListPart[],
+  limit: number,
+  read: (part: ListPart, wanted: number) => Promise<ScannedStretch<R>>,
+): Promise<RowPage<R>> {
+  const found: { readonly row: R; readonly part: ListPart }[] = [];
+  const rows = () => found.slice(0, limit).map(({ row }) => row);
+  for (const part of parts) {
+    // One more than asked for tells whether there are more.
+    const { documents, next } = await read(part, limit + 1 - found.length);
+    for (const row of documents) found.push({ row, part });
+    const last = found[limit - 1];
+    if (found.length > limit && last !== undefined) {
+      return { rows: rows(), next: last.part.place(valuesOf(last.row, last.part)) };
+    }
+    if (next !== undefined) return { rows: rows(), next: part.place(next) };
+  }
+  return { rows: rows(), next: undefined };
+}
+
+/** As many as are wanted, or as far as the bounds reach. */
+export async function walked<R extends Document>(
+  rows: Pick<Collection<R>, 'scan'>,
+  part: ListPart,
+  wanted: number,
+  bounds: WalkBounds,
+): Promise<ScannedStretch<R>> {
+  let documents: readonly R[] = [];
+  let { after } = part;
+  const visit = Math.ceil(bounds.visit / part.filters.length);
+  for (let stretch = 0; stretch < bounds.stretches; stretch += 1) {
+    const rest = { ...part, after };
+    const scans = part.filters.map((filter) =>
+      rows.scan({ ...queryOf(rest, filter, wanted - documents.length), visit }),
+    );
+    const merged = mergedOf(await Promise.all(scans), part);
+    documents = different([...documents, ...merged.documents]);
+    after = merged.next;
+    if (after === undefined || documents.length >= wanted) break;
+  }
+  return { documents: documents.slice(0, wanted), next: after };
+}
+
+/** Of one range. */
+export function queryOf({ index, sort, after }: ListPart, filter: Filter, limit: number) {
+  return { index, filter, sort, limit, ...(after !== undefined && { after }) };
+}
+
+/** Of several ranges side by side: as far as all of them were looked at. */
+function mergedOf<R extends Document>(stretches: readonly ScannedStretch<R>[], part: ListPart): ScannedStretch<R> {
+  const places = stretches.flatMap(({ next }) => (next === undefined ? [] : [next]));
+  const [next] = places.sort((one, other) => compare(one, other, part));
+  const documents = stretches
+    .flatMap((stretch) => stretch.documents)
+    .filter((row) => next === undefined || compare(valuesOf(row, part), next, part) <= 0);
+  return { documents: inOrderOf(part, documents), next };
+}
+
+/** Each row once, in the order of the part. */
+export function inOrderOf<R extends Document>(part: ListPart, rows: readonly R[]): readonly R[] {
+  return different(rows).sort((one, other) => compare(valuesOf(one, part), valuesOf(other, part), part));
+}
+
+/** A row that is written while ranges are looked at may be found in two, or again further on. */
+function different<R extends Document>(rows: readonly R[]): R[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
+}
+
+function valuesOf(row: Document, { sort }: ListPart): readonly Scalar[] {
+  const fields = row as Document & Readonly<Record<string, Scalar>>;
+  return sort.fields.map((field) => fields[field] ?? null);
+}
+
+/** Text of times and ids only: all of it is ASCII. */
+function compare(one: readonly Scalar[], other: readonly Scalar[], { sort }: ListPart): number {
+  const at = one.findIndex((value, place) => value !== other[place]);
+  if (at < 0) return 0;
+  const isBefore = String(one[at]) < String(other[at]);
+  return isBefore === (sort.descending === true) ? 1 : -1;
+}
