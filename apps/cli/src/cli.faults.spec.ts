@@ -158,7 +158,7 @@ describe('the command line tool', () => {
         1,
         'not_found',
         ['read-models', 'rebuild', 'nothing'],
-        'no read model is called nothing: there are shipments, milestones, published_events',
+        'no read model is called nothing: there are shipments, milestones, exceptions, published_events',
       ],
       [1, 'not_found', ['parked', 'retry', 'none'], 'No such parked shipment or message.'],
       [2, 'invalid_request', ['deliveries', 'list', '--endpoint', 'x'], 'endpoint_id: '],
@@ -193,6 +193,7 @@ describe('the command line tool', () => {
       expect(before.data).toEqual([
         expect.objectContaining({ name: 'shipments', generation: 1, caught_up: true, building: null, parked: 0 }),
         expect.objectContaining({ name: 'milestones', generation: 1, caught_up: true, building: null, parked: 0 }),
+        expect.objectContaining({ name: 'exceptions', generation: 1, caught_up: true, building: null, parked: 0 }),
         expect.objectContaining({
           name: 'published_events',
           generation: 1,
@@ -206,6 +207,7 @@ describe('the command line tool', () => {
       expect(data.map(({ name, generation }) => `${name} ${generation}`)).toEqual([
         'shipments 2',
         'milestones 2',
+        'exceptions 2',
         'published_events 2',
         'deadlines 2',
       ]);

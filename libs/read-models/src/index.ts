@@ -1,6 +1,9 @@
 export type { RetryOutcome } from '@tracking/subscriptions';
 export type { DeadlineQueries, DueShipment, OpenShipment } from './deadlines/deadline-queries.ts';
 export type { Digest } from './digest.ts';
+export type { ExceptionListQuery, ExceptionQueries } from './exceptions/exception-queries.ts';
+export { EXCEPTION_SORTS } from './exceptions/exception-ranges.ts';
+export type { ExceptionListFilter, ExceptionSort } from './exceptions/exception-ranges.ts';
 export type { MilestoneListQuery, MilestoneQueries } from './milestones/milestone-queries.ts';
 export { EventFeed } from './published-events/event-feed.ts';
 export type { EventFeedOptions, FollowFilter } from './published-events/event-feed.ts';

@@ -1,6 +1,8 @@
 import { ActiveRows, type ActiveRowsParts } from './active-rows.ts';
 import { DeadlineQueries } from './deadlines/deadline-queries.ts';
 import { deadlinesModel } from './deadlines/deadline-rows.ts';
+import { ExceptionQueries } from './exceptions/exception-queries.ts';
+import { exceptionsModel } from './exceptions/exception-rows.ts';
 import { MilestoneQueries } from './milestones/milestone-queries.ts';
 import { milestonesModel } from './milestones/milestone-rows.ts';
 import { EventQueries } from './published-events/event-queries.ts';
@@ -13,6 +15,7 @@ import { shipmentsModel } from './shipments/shipment-rows.ts';
 const READ_MODELS = [
   readModel(shipmentsModel, ShipmentQueries),
   readModel(milestonesModel, MilestoneQueries),
+  readModel(exceptionsModel, ExceptionQueries),
   readModel(publishedEventsModel, EventQueries),
   readModel(deadlinesModel, DeadlineQueries),
 ] as const;

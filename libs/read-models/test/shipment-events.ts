@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EMPTY_SHIPMENT_FIELDS } from '@tracking/contracts';
-import type { JsonObject, Milestone, Scope, ShipmentRecord, Timestamp } from '@tracking/contracts';
+import type { JsonObject, Milestone, Scope, ShipmentException, ShipmentRecord, Timestamp } from '@tracking/contracts';
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import type { Changes, ShipmentEventBody } from '@tracking/shipments-domain';
 
@@ -83,6 +83,30 @@ export function milestone(n: number, id: string, fields: Partial<Milestone> = {}
   };
 }
 
+export function exception(n: number, id: string, fields: Partial<ShipmentException> = {}): ShipmentException {
+  return {
+    id: `exc_${token(n)}${id}`,
+    shipment_id: `shp_${token(n)}`,
+    container_number: null,
+    type: 'customs_hold',
+    severity: 'high',
+    status: 'open',
+    title: 'Held by customs',
+    detail: null,
+    detected_by: 'system',
+    rule: 'customs_hold',
+    milestone_id: null,
+    reason_code: null,
+    assignee: null,
+    metrics: {},
+    resolution: null,
+    opened_at: '2026-03-02T09:00:00.000Z',
+    acknowledged_at: null,
+    resolved_at: null,
+    ...fields,
+  };
+}
+
 type Body = ShipmentEventBody | { readonly type: string; readonly data: object };
 
 export function newEvent(body: Body, next_check_at: Timestamp | null = null): NewEvent {
@@ -133,6 +157,20 @@ export class Writer {
   ): Promise<Position> {
     const data = { milestone: milestone(n, id, fields), supersedes, last: { containers: [] } };
     return this.append(n, { type: 'milestone.recorded.v1', data });
+  }
+
+  open(n: number, opened: ShipmentException): Promise<Position> {
+    return this.append(n, { type: 'exception.opened.v1', data: { exception: opened, open_exceptions_count: 1 } });
+  }
+
+  /** As it is now; resolved where its status says so. */
+  changeException(n: number, changed: ShipmentException): Promise<Position> {
+    if (changed.status === 'resolved') {
+      return this.append(n, { type: 'exception.resolved.v1', data: { exception: changed, open_exceptions_count: 0 } });
+    }
+    // What it was before, nobody who folds it looks at.
+    const data = { exception: changed, previous: changed, note: null };
+    return this.append(n, { type: 'exception.updated.v1', data });
   }
 
   /** Its rules were checked: the next time is to be then. */

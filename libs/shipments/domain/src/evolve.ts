@@ -1,3 +1,4 @@
+import type { ShipmentException } from '@tracking/contracts';
 import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
 import { beginsNoShipment, recordAfter } from './evolve-record.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
@@ -46,4 +47,9 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
 export function milestoneChanges({ type, data, metadata }: ShipmentEvent): MilestoneChanges | undefined {
   const changes = descriptorOf(type).milestoneChanges?.(data);
   return changes && { ...changes, at: metadata.recorded_at };
+}
+
+/** The exception that an event opens or changes, as it is then; undefined for one that touches none. */
+export function exceptionOf({ type, data }: ShipmentEvent): ShipmentException | undefined {
+  return descriptorOf(type).exception?.(data);
 }

@@ -39,7 +39,7 @@ export type { Announcement } from './events/descriptor.ts';
 export type * from './events/event-data.ts';
 export type { ShipmentEvent, ShipmentEventBody, ShipmentEventType } from './events/stored-events.ts';
 export type { GivenOfContainer, TakenOff } from './given-of-container.ts';
-export { evolve, fold, milestoneChanges } from './evolve.ts';
+export { evolve, exceptionOf, fold, milestoneChanges } from './evolve.ts';
 export { explain } from './explanation/explain.ts';
 export { evolveRecord, weightOfRecord } from './evolve-record.ts';
 export { type KnownMode, normaliseCode } from './references.ts';

@@ -1,4 +1,12 @@
-import type { EventType, HistoryChanges, HistoryType, JsonObject, Shipment, ShipmentRecord } from '@tracking/contracts';
+import type {
+  EventType,
+  HistoryChanges,
+  HistoryType,
+  JsonObject,
+  Shipment,
+  ShipmentException,
+  ShipmentRecord,
+} from '@tracking/contracts';
 import type { ShipmentDraft } from '../state.ts';
 import type { MilestoneChanges } from '../timeline.ts';
 
@@ -46,6 +54,8 @@ export interface StoredEventDescriptor<Event extends EventBody> {
   applyToState?(draft: ShipmentDraft, data: Event['data'], revision: number): void;
   /** What it changes on the timeline. */
   milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
+  /** The exception that it opens or changes, as it is then. */
+  exception?(data: Event['data']): ShipmentException;
   /** Whether something was heard of the shipment: a milestone, or an estimated arrival. */
   isNews?(data: Event['data']): boolean;
   /** The one public event that it becomes; undefined for one that announces nothing: docs/reference/events.md#types. */

@@ -9,6 +9,7 @@ export interface ExceptionOpened {
 export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
   type: 'exception.opened.v1',
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
+  exception: ({ exception }) => exception,
   applyToState(draft, { exception }) {
     draft.exceptions.push(exception);
   },

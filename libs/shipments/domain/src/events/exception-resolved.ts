@@ -9,6 +9,7 @@ export interface ExceptionResolved {
 export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
   type: 'exception.resolved.v1',
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
+  exception: ({ exception }) => exception,
   applyToState(draft, { exception }) {
     const place = draft.exceptions.findIndex(({ id }) => id === exception.id);
     draft.exceptions[place] = exception;

@@ -14,6 +14,7 @@ export interface ExceptionUpdated {
 
 export const exceptionUpdated: StoredEventDescriptor<ExceptionUpdated> = {
   type: 'exception.updated.v1',
+  exception: ({ exception }) => exception,
   applyToState(draft, { exception }) {
     const place = draft.exceptions.findIndex(({ id }) => id === exception.id);
     draft.exceptions[place] = exception;

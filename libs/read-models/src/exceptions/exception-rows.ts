@@ -1,0 +1,67 @@
+import type {
+  ExceptionStatus,
+  ExceptionType,
+  Scope,
+  Severity,
+  ShipmentException,
+  Timestamp,
+} from '@tracking/contracts';
+import { exceptionOf } from '@tracking/shipments-domain';
+import type { ReadModel, ReadModelRow } from '../read-model.ts';
+import { SCOPE_FIELDS, scopeOf } from '../scope.ts';
+
+/** One exception; what lists filter and sort by stands beside it. */
+export interface ExceptionRow extends ReadModelRow, Scope {
+  readonly exception: ShipmentException;
+  readonly shipment_id: string;
+  readonly status: ExceptionStatus;
+  readonly type: ExceptionType;
+  readonly severity: Severity;
+  readonly assignee: string | null;
+  readonly opened_at: Timestamp;
+}
+
+const OPENED = ['opened_at', 'id'];
+
+/**
+ * Exceptions as they are answered, one row each. Every index but the last has the status before the time: those that wait
+ * for somebody lie together, however many are resolved.
+ */
+export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
+  name: 'exceptions',
+  version: 1,
+  // Behind the id: what else may be asked for while such an index is walked, so that rows that are left out are not looked at.
+  indexes: [
+    { name: 'by_status', fields: [...SCOPE_FIELDS, 'status', ...OPENED] },
+    { name: 'by_status_severity', fields: [...SCOPE_FIELDS, 'status', 'severity', ...OPENED] },
+    { name: 'by_type', fields: [...SCOPE_FIELDS, 'type', 'status', ...OPENED, 'assignee'] },
+    { name: 'by_type_severity', fields: [...SCOPE_FIELDS, 'type', 'status', 'severity', ...OPENED, 'assignee'] },
+    { name: 'by_assignee', fields: [...SCOPE_FIELDS, 'assignee', 'status', ...OPENED, 'type'] },
+    { name: 'by_assignee_severity', fields: [...SCOPE_FIELDS, 'assignee', 'status', 'severity', ...OPENED, 'type'] },
+    { name: 'by_shipment', fields: ['shipment_id', ...OPENED] },
+  ],
+  scoped: true,
+
+  reads: () => [],
+
+  apply({ event, scope }) {
+    const exception = exceptionOf(event);
+    if (exception === undefined) return [];
+    if (!scope) throw new Error('a stream that does not begin with a shipment');
+    const { id, shipment_id, status, type, severity, assignee, opened_at } = exception;
+    return [
+      {
+        id,
+        ...scopeOf(scope),
+        exception,
+        revision: event.revision,
+        shipment_id,
+        status,
+        type,
+        severity,
+        assignee,
+        opened_at,
+      },
+    ];
+  },
+};

@@ -1,0 +1,117 @@
+import { EXCEPTION_STATUSES, EXCEPTION_TYPES, SEVERITIES } from '@tracking/contracts';
+import type { Scope, ShipmentException } from '@tracking/contracts';
+import type { Collection } from '@tracking/ports';
+import { ExceptionQueries } from '../src/exceptions/exception-queries.ts';
+import type { ExceptionListFilter, ExceptionSort } from '../src/exceptions/exception-ranges.ts';
+import type { ExceptionRow } from '../src/exceptions/exception-rows.ts';
+import type { SortValues } from '../src/read-model.ts';
+import type { WalkBounds } from '../src/walked-ranges.ts';
+import { day, numbersFrom } from './listed-shipments.ts';
+import { ACME, ACME_TEST, OTHER, exception, token } from './shipment-events.ts';
+
+const ASSIGNEES = [null, null, 'ann@example.com', 'team customs'];
+const TYPES = EXCEPTION_TYPES.slice(0, 5);
+
+/** Exceptions of which every two filters have some in common; several opened at the same time. */
+export function listedException(n: number, random: () => number): ShipmentException {
+  const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+  return exception(Math.floor(n / 4), `-${n % 4}`, {
+    status: one(EXCEPTION_STATUSES),
+    type: one(TYPES),
+    severity: one(SEVERITIES),
+    assignee: one(ASSIGNEES),
+    opened_at: day(Math.floor(random() * 30)),
+  });
+}
+
+export function exceptionRow(of: ShipmentException, scope: Scope = ACME): ExceptionRow {
+  const { id, shipment_id, status, type, severity, assignee, opened_at } = of;
+  return { ...scope, id, exception: of, revision: 1, shipment_id, status, type, severity, assignee, opened_at };
+}
+
+/** Those of one scope, and others that are in none of its lists. A shipment is of one scope. */
+export function exceptionRows(count: number, seed = 1): readonly ExceptionRow[] {
+  const random = numbersFrom(seed);
+  return Array.from({ length: count }, (_, n) => {
+    const shipment = Math.floor(n / 4);
+    const scope = shipment % 10 === 0 ? ACME_TEST : shipment % 10 === 1 ? OTHER : ACME;
+    return exceptionRow(listedException(n, random), scope);
+  });
+}
+
+/** Each filter, with values that some have, and some that none has. */
+export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
+  { status: ['open'] },
+  { status: ['open', 'acknowledged'] },
+  { status: EXCEPTION_STATUSES },
+  { type: ['eta_slip'] },
+  { type: ['lost'] },
+  { type: TYPES.slice(1, 4) },
+  // More than are read side by side.
+  { type: EXCEPTION_TYPES },
+  { severity: ['critical'] },
+  { severity: ['low', 'high'] },
+  { shipment_id: `shp_${token(7)}` },
+  // Of another scope.
+  { shipment_id: `shp_${token(10)}` },
+  { assignee: 'ann@example.com' },
+  { assignee: 'Ann@example.com' },
+  { unassigned: true },
+  { unassigned: false },
+  { opened_from: day(10) },
+  { opened_to: day(20) },
+];
+
+const SAYS: {
+  readonly [Name in keyof ExceptionListFilter]-?: (of: ShipmentException, value: never) => boolean;
+} = {
+  status: ({ status }, those: readonly string[]) => those.includes(status),
+  type: ({ type }, those: readonly string[]) => those.includes(type),
+  severity: ({ severity }, those: readonly string[]) => those.includes(severity),
+  shipment_id: ({ shipment_id }, value: string) => shipment_id === value,
+  assignee: ({ assignee }, value: string) => assignee === value,
+  unassigned: ({ assignee }, nobody: boolean) => (assignee === null) === nobody,
+  opened_from: ({ opened_at }, value: string) => opened_at >= value,
+  opened_to: ({ opened_at }, value: string) => opened_at <= value,
+};
+
+/** What the reference says of each filter and sort, as plainly as it can be written. */
+export function askedFor(
+  all: readonly ShipmentException[],
+  filter: ExceptionListFilter,
+  sort: ExceptionSort,
+): readonly ShipmentException[] {
+  const key = ({ severity, opened_at, id }: ShipmentException) =>
+    `${sort === '-severity' ? 9 - SEVERITIES.indexOf(severity) : ''}${opened_at}${id}`;
+  const asked = all.filter((each) =>
+    Object.entries(filter).every(([name, value]) => SAYS[name as keyof ExceptionListFilter](each, value as never)),
+  );
+  const sorted = [...asked].sort((one, other) => (key(one) < key(other) ? -1 : 1));
+  return sort === '-opened_at' ? sorted.reverse() : sorted;
+}
+
+export interface WholeList {
+  readonly filter: ExceptionListFilter;
+  readonly sort: ExceptionSort;
+  readonly limit: number;
+}
+
+/** A list read to its end, page by page: the ids. */
+export async function readExceptions(
+  rows: Pick<Collection<ExceptionRow>, 'scan'>,
+  query: WholeList,
+  bounds?: WalkBounds,
+  onPage: () => void = () => undefined,
+): Promise<string[]> {
+  const queries = new ExceptionQueries({ rows: () => Promise.resolve(rows as never) }, bounds);
+  const ids: string[] = [];
+  for (let after: SortValues | undefined; ;) {
+    const { items, next } = await queries.list(ACME, { ...query, after });
+    expect(items.length).toBeLessThanOrEqual(query.limit);
+    ids.push(...items.map(({ id }) => id));
+    onPage();
+    if (next === undefined) return ids;
+    // As an edge hands it on.
+    after = JSON.parse(JSON.stringify(next)) as SortValues;
+  }
+}
