@@ -1,74 +1,34 @@
-import { readdir, mkdtemp, rm, stat } from 'node:fs/promises';
-import { Agent, request as httpRequest } from 'node:http';
+import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
+import { startEngines } from '@tracking/system';
 import { shipment } from './api.ts';
 import { drive, row, type LoadRequest } from './load.ts';
-import { cpuSeconds, residentMiB } from './machine.ts';
-import { cli, startStandalone, type Server } from './server.ts';
-import { buildStore, workspaceOf } from './shipment-store.ts';
+import { AT_ONCE, QUERIES, deepPages, get, measured, told } from './list-queries.ts';
+import { residentMiB } from './machine.ts';
+import { cli, startLists, startStandalone, type Server } from './server.ts';
+import { buildStore, workspaceOf, workspacesBeside } from './shipment-store.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const WORKSPACES = 20;
-const REQUESTS = 200;
-const AT_ONCE = 2;
-const DEEP = 1_000;
-
-/** What is asked of the largest workspace; `deep`: also page 1,000. */
-const QUERIES: readonly { readonly name: string; readonly query: string; readonly deep?: true }[] = [
-  { name: 'all', query: '', deep: true },
-  { name: 'all, oldest first', query: 'sort=created_at', deep: true },
-  { name: 'all, by updated_at', query: 'sort=-updated_at', deep: true },
-  { name: 'all, by eta', query: 'sort=eta', deep: true },
-  { name: 'all, by eta, latest first', query: 'sort=-eta', deep: true },
-  { name: 'status, common', query: 'status=in_transit', deep: true },
-  { name: 'status, rare', query: 'status=completed' },
-  { name: 'status, three', query: 'status=booked,at_origin,arrived', deep: true },
-  { name: 'status, common, by eta', query: 'status=in_transit&sort=eta', deep: true },
-  { name: 'active', query: 'active=true', deep: true },
-  { name: 'mode, rare', query: 'mode=rail' },
-  { name: 'external_id', query: 'external_id=TMS-2026-0000001' },
-  { name: 'house_bill, of none', query: 'house_bill=NOBODY' },
-  { name: 'reference', query: 'reference=4500000010' },
-  { name: 'container_number', query: 'container_number=MSKU0000059' },
-  { name: 'shipper, of many', query: 'shipper=C-3' },
-  { name: 'carrier', query: 'carrier_scac=MAEU', deep: true },
-  { name: 'origin and destination', query: 'origin_port=CNSHA&destination_port=NLRTM' },
-  { name: 'two common ones, by eta', query: 'carrier_scac=MAEU&mode=ocean&sort=eta' },
-  { name: 'two that never meet', query: 'mode=air&carrier_scac=MAEU' },
-  { name: 'two that never meet, by eta', query: 'mode=air&carrier_scac=MAEU&sort=eta' },
-  { name: 'open exceptions', query: 'has_open_exceptions=true' },
-  { name: 'created in a week', query: `created_from=${daysAgo(60)}&created_to=${daysAgo(53)}` },
-  { name: 'eta in a week', query: `eta_from=${daysAgo(60)}&eta_to=${daysAgo(53)}` },
-  { name: 'eta in a week, newest first', query: `eta_from=${daysAgo(60)}&eta_to=${daysAgo(53)}&status=in_transit` },
-  { name: 'updated since yesterday', query: `updated_since=${daysAgo(2)}&sort=updated_at` },
-  { name: 'q, a common word', query: 'q=acme', deep: true },
-  { name: 'q, a common word, by eta', query: 'q=acme&sort=-eta' },
-  { name: 'q, one letter', query: 'q=m' },
-  { name: 'q, a rare word', query: 'q=hbl7919' },
-  { name: 'q, of none', query: 'q=nobodyhasthis' },
-  { name: 'q, two common words', query: 'q=acme+trading' },
-  { name: 'q, a common and a rare word', query: 'q=acme+tms+0000001' },
-];
 
 /**
  * Lists over very many shipments of 20 workspaces, beside writes to such a store and to an empty one; what it takes to
- * build, start and rebuild it.
+ * build, start and rebuild it. A store in the folder `BENCH_DATA_DIR` is built once, and kept: building a million takes long.
  * @param count shipments
  */
 export async function benchLists(count: number): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'bench-lists-'));
+  const { BENCH_DATA_DIR: kept } = process.env;
+  const dataDir = kept ?? (await mkdtemp(join(tmpdir(), 'bench-lists-')));
   const emptyDir = await mkdtemp(join(tmpdir(), 'bench-lists-empty-'));
   try {
     const own = await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
-    const workspaces = [
-      await onlyWorkspace(dataDir),
-      ...Array.from({ length: WORKSPACES - 1 }, (_, k) => `wsp_bench${k}`),
-    ];
+    const workspaces = workspacesBeside(await onlyWorkspace(dataDir));
     const built = await buildStore(dataDir, count, workspaces);
-    const events = `${built.shipments} shipments, ${built.milestones} milestones`;
-    say(`built by commands alone: ${events} in ${built.seconds.toFixed(0)} s, ${await mebibytes(dataDir)} MiB`);
+    say(
+      built === undefined
+        ? `built before, ${await mebibytes(dataDir)} MiB`
+        : `built by commands alone: ${built.shipments} shipments, ${built.milestones} milestones in ${built.seconds.toFixed(0)} s, ${await mebibytes(dataDir)} MiB`,
+    );
 
     let server = await startStandalone(dataDir);
     say(
@@ -83,7 +43,7 @@ export async function benchLists(count: number): Promise<void> {
     say(`lists of the workspace with ${largest.length} of them, 50 a page, ${AT_ONCE} at once:`);
     for (const { name, query, deep } of QUERIES) {
       say(
-        `  ${name.padEnd(32)} ${await measured(server, own, query)}${deep ? await deepPages(server, own, query) : ''}`,
+        `  ${name.padEnd(32)} ${told(await measured(server, own, query))}${deep ? await deepPages(server, own, query) : ''}`,
       );
     }
     say(`after the lists: ${facts(server)}`);
@@ -94,7 +54,7 @@ export async function benchLists(count: number): Promise<void> {
     say(`read model "shipments" rebuilt in ${seconds.toFixed(0)} s, ${facts(server)}, ${await mebibytes(dataDir)} MiB`);
     await server.stop();
   } finally {
-    await rm(dataDir, { recursive: true, force: true });
+    if (kept === undefined) await rm(dataDir, { recursive: true, force: true });
     await rm(emptyDir, { recursive: true, force: true });
   }
 }
@@ -132,63 +92,6 @@ async function writes(large: Server, key: string, dataDir: string, emptyDir: str
   await empty.stop();
 }
 
-interface Page {
-  readonly data: readonly { readonly id: string }[];
-  readonly next_cursor: string | null;
-}
-
-const agent = new Agent({ keepAlive: true });
-async function get(server: Server, key: string, path: string): Promise<Page> {
-  const outgoing = httpRequest(server.url + path, { headers: { authorization: `Bearer ${key}` }, agent }).end();
-  const { promise, resolve, reject } = Promise.withResolvers<Page>();
-  outgoing.once('error', reject);
-  outgoing.once('response', (response) => {
-    json(response).then((body) => {
-      if (response.statusCode === 200) resolve(body as Page);
-      else reject(new Error(`${path}: ${response.statusCode} ${JSON.stringify(body)}`));
-    }, reject);
-  });
-  return promise;
-}
-
-/** The first page, many times. */
-async function measured(server: Server, key: string, query: string): Promise<string> {
-  const path = `/v1/shipments?limit=50&${query}`;
-  const first = await get(server, key, path);
-  const times: number[] = [];
-  const before = cpuSeconds(server.pid);
-  const ask = async () => {
-    while (times.length < REQUESTS) {
-      const began = performance.now();
-      await get(server, key, path);
-      times.push(performance.now() - began);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, ask));
-  const cpu = ((cpuSeconds(server.pid) - before) * 1_000) / times.length;
-  const more = first.next_cursor === null ? '' : '+';
-  return `${quantiles(times)}  ${cpu.toFixed(1).padStart(5)} ms CPU  ${`${first.data.length}${more}`.padStart(3)} found`;
-}
-
-/** Pages 901 to 1,000. */
-async function deepPages(server: Server, key: string, query: string): Promise<string> {
-  const times: number[] = [];
-  let cursor: string | null = '';
-  for (let page = 1; page <= DEEP && cursor !== null; page += 1) {
-    const began = performance.now();
-    const path: string = `/v1/shipments?limit=50&${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
-    cursor = (await get(server, key, path)).next_cursor;
-    times.push(performance.now() - began);
-  }
-  return `  page ${times.length}: ${quantiles(times.slice(-100))}`;
-}
-
-function quantiles(times: number[]): string {
-  times.sort((a, b) => a - b);
-  const at = (share: number) => (times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? NaN).toFixed(1);
-  return `p50 ${at(0.5).padStart(5)}  p99 ${at(0.99).padStart(5)} ms`;
-}
-
 function facts(server: Server): string {
   return `${residentMiB(server.pid).toFixed(0)} MiB in memory`;
 }
@@ -213,6 +116,35 @@ async function mebibytes(folder: string): Promise<string> {
   return (sizes.reduce((sum, size) => sum + size, 0) / 2 ** 20).toFixed(0);
 }
 
-function daysAgo(days: number): string {
-  return new Date(Date.now() - days * 86_400_000).toISOString();
+/**
+ * The same lists over as many shipments whose read models lie in the embedded document store, and in the one that is reached
+ * as MongoDB: `MONGODB_URL`, or the engine that `ENGINES_DIR` starts.
+ * @param count shipments
+ */
+export async function benchListEngines(count: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-list-engines-'));
+  const { MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
+  const elsewhere = { eventStoreDbUrl: 'none', kafkaBrokers: 'none' };
+  const engines = await startEngines({ folder, enginesDir: ENGINES_DIR, ...elsewhere, mongoUrl: MONGODB_URL });
+  const start = async (name: string, env: Record<string, string>) => {
+    const dataDir = join(folder, `${name}-rows`);
+    const server = await startLists(dataDir, { COUNT: String(count), ...env });
+    const seconds = await readFile(join(dataDir, 'rows-seconds'), 'utf8');
+    say(`${name}: read models of ${count} shipments made in ${seconds} s`);
+    return { server, key: await readFile(join(dataDir, 'key'), 'utf8') };
+  };
+  try {
+    const embedded = await start('embedded', {});
+    const mongo = await start('mongodb', { MONGODB_URL: engines.mongoUrl });
+    say(`${''.padEnd(32)} ${'embedded'.padEnd(48)} mongodb`);
+    for (const { name, query } of QUERIES) {
+      const near = await measured(embedded.server, embedded.key, query);
+      const far = await measured(mongo.server, mongo.key, query);
+      say(`${name.padEnd(32)} ${told(near).padEnd(48)} ${told(far)}`);
+    }
+    await Promise.all([embedded.server.stop(), mongo.server.stop()]);
+  } finally {
+    await engines.mongo?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
 }

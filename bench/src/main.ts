@@ -3,7 +3,7 @@ import { benchAdapters } from './adapters.ts';
 import { benchApi } from './api.ts';
 import { benchDistributed } from './distributed.ts';
 import { benchEdge, benchIdempotency } from './edge.ts';
-import { benchLists } from './lists.ts';
+import { benchListEngines, benchLists } from './lists.ts';
 import { machine } from './machine.ts';
 import { benchSharing } from './sharing.ts';
 import { benchSignIn } from './sign-in.ts';
@@ -29,7 +29,11 @@ const suites: Readonly<Record<string, Suite>> = {
   adapters: { parts: [], run: (seconds = 5) => benchAdapters(seconds) },
   distributed: { parts: [], run: (seconds = 20) => benchDistributed(seconds) },
   /** Its number is that of shipments. */
-  lists: { parts: [], run: (shipments = 1_000_000) => benchLists(shipments) },
+  lists: {
+    parts: ['engines'],
+    run: (shipments, part) =>
+      part === undefined ? benchLists(shipments ?? 1_000_000) : benchListEngines(shipments ?? 20_000),
+  },
   streams: { parts: [], run: (seconds = 20) => benchStreams(seconds) },
   webhooks: { parts: WEBHOOK_PARTS, run: benchWebhooks },
 };

@@ -87,6 +87,10 @@ export const startBaseline = (): Promise<Server> => start('bench/dist/baseline-s
 export const startEdge = (dataDir: string, without: string): Promise<Server> =>
   start('bench/dist/edge-server.js', '/health/ready', { DATA_DIR: dataDir, WITHOUT: without });
 
+/** Lists alone, see `lists-server.ts`. */
+export const startLists = (dataDir: string, env: Record<string, string>): Promise<Server> =>
+  start('bench/dist/lists-server.js', '/health/ready', { DATA_DIR: dataDir, ...env });
+
 /** Runs the command line against a data folder; answers what it printed. */
 export async function cli(dataDir: string, ...args: string[]): Promise<string> {
   const run = promisify(execFile);

@@ -17,6 +17,11 @@ export interface BuiltStore {
   readonly seconds: number;
 }
 
+/** Twenty, of which the first is this one. */
+export function workspacesBeside(own: string): readonly string[] {
+  return [own, ...Array.from({ length: 19 }, (_, k) => `wsp_bench${k}`)];
+}
+
 /** Workspaces by size: the k-th has a share of 1/k, so that the largest of twenty has 28 of a hundred. */
 export function workspaceOf(n: number, workspaces: readonly string[]): string {
   const shares = workspaces.map((_, k) => 1 / (k + 1));
@@ -26,10 +31,15 @@ export function workspaceOf(n: number, workspaces: readonly string[]): string {
   return workspaces[shares.findIndex((share) => (place -= share) < 0)] ?? (workspaces[0] as string);
 }
 
-/** Fills the event store of a data folder through the commands themselves, without HTTP. */
-export async function buildStore(dataDir: string, total: number, workspaces: readonly string[]): Promise<BuiltStore> {
+/** Fills the event store of a data folder through the commands themselves, without HTTP; undefined where it is filled. */
+export async function buildStore(
+  dataDir: string,
+  total: number,
+  workspaces: readonly string[],
+): Promise<BuiltStore | undefined> {
   const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
   try {
+    if ((await engine.eventStore.head()) !== undefined) return undefined;
     return await fill(engine.eventStore, total, workspaces);
   } finally {
     await engine.close();

@@ -1,0 +1,68 @@
+import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MongoConnection, MongoDocumentStore } from '@tracking/distributed';
+import { EmbeddedEngine } from '@tracking/embedded';
+import { createHttpApi, IdempotencyClaims, type HttpApiDependencies } from '@tracking/http-api';
+import { EVERY_KEY, Identity } from '@tracking/identity';
+import { loadPlaces } from '@tracking/places';
+import { ReadModels } from '@tracking/read-models';
+import { noMetrics, silentLogger } from '@tracking/testing';
+import { fill, workspacesBeside } from './shipment-store.ts';
+
+/**
+ * Lists of shipments whose read models lie in the embedded document store or, where `MONGODB_URL` says so, in that one;
+ * everything else is embedded. Fills its event store with `COUNT` shipments first. The file `key` in the data folder tells
+ * the key to ask with, `rows-seconds` how long the read models took.
+ */
+const { DATA_DIR = '', PORT, COUNT, MONGODB_URL } = process.env;
+const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
+const engine = await EmbeddedEngine.open({ dataDir: DATA_DIR, logger, metrics });
+const { eventStore, documentStore, leases, quota } = engine;
+const secret = randomBytes(32);
+const identity = await Identity.open({ documentStore, clock, logger, secret });
+const workspace = await identity.workspaces.find('default');
+const actor = { type: 'system', id: 'bench' } as const;
+const command = { id: 'bench', at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
+const account = await identity.serviceAccounts.create(command, { name: 'bench', role: 'operator' });
+const owner = { type: 'service_account', id: account.after.id } as const;
+const created = await identity.keys.create(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
+await writeFile(join(DATA_DIR, 'key'), created.after.key);
+
+await fill(eventStore, Number(COUNT), workspacesBeside(String(workspace?.id)));
+const rowStore = MONGODB_URL === undefined ? documentStore : mongo(MONGODB_URL);
+const began = performance.now();
+const readModels = await ReadModels.start({ eventStore, documentStore: rowStore, leases, clock, logger, metrics });
+await readModels.ready;
+const head = await eventStore.head();
+if (head !== undefined) await readModels.allReached(head, 3_600_000);
+await writeFile(join(DATA_DIR, 'rows-seconds'), ((performance.now() - began) / 1_000).toFixed(1));
+
+const settings = {
+  ...{ appUrl: 'http://127.0.0.1', baseUrl: 'http://127.0.0.1', trustedProxies: [], cursorSecret: secret },
+  rateLimitPerMinute: 1_000_000_000,
+};
+const idempotency = await IdempotencyClaims.open({
+  ...{ documentStore, leases, clock, logger, metrics, secret, takeOverAfterMs: 0 },
+});
+const asked = {
+  ...{ identity, idempotency, quota, readModels, clock, logger, metrics, settings },
+  authenticateKey: (key: string) => identity.authenticateKey(key),
+  head: () => eventStore.head(),
+  places: await loadPlaces({}),
+  health: () => ({ status: 'ready', engines: {}, httpStatus: 200 }),
+};
+/** What lists do not ask for: any call of any part of it answers the same. */
+const nothing: object = new Proxy(() => nothing, {
+  get: (_, name) => (name === 'then' ? undefined : nothing),
+  apply: () => nothing,
+});
+const dependencies = new Proxy(asked, { get: (of, name) => (Reflect.get(of, name) as unknown) ?? nothing });
+const app = await createHttpApi(dependencies as unknown as HttpApiDependencies);
+process.once('SIGTERM', () => process.exit(0));
+await app.listen(Number(PORT), '127.0.0.1');
+
+function mongo(url: string): MongoDocumentStore {
+  return new MongoDocumentStore(new MongoConnection({ url, metrics }));
+}
