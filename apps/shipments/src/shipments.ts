@@ -2,7 +2,14 @@ import { GrpcServiceServer, SHIPMENTS } from '@tracking/distributed';
 import { loadPlaces } from '@tracking/places';
 import type { Position } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
-import { Publisher, RuleClock, shipmentsService, eventOperations, type ShipmentOperations } from '@tracking/shipments';
+import {
+  Publisher,
+  RecheckJob,
+  RuleClock,
+  shipmentsService,
+  eventOperations,
+  type ShipmentOperations,
+} from '@tracking/shipments';
 import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/service';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
@@ -32,12 +39,22 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   shutdown.add('read models', () => readModels.stop());
   const shipments = shipmentsService({ eventStore, places, settings, logger, metrics });
   const { deadlines: workList } = readModels.queries;
-  const ruleClock = new RuleClock({ shipments, workList, leases, clock, logger, metrics });
+  const following = { eventStore, leases, clock, logger, metrics };
+  const ruleClock = new RuleClock({ ...following, shipments, workList });
   void readModels.ready.then(() => ruleClock.job.start());
   shutdown.add('clock', () => ruleClock.job.stop());
+  const recheck = new RecheckJob({
+    ...following,
+    shipments,
+    settings,
+    rechecks: settings.rechecks,
+    openShipments: workList,
+    readModelsReached: (position, timeoutMs) => readModels.progress.reached('deadlines', position, timeoutMs),
+  });
+  void readModels.ready.then(() => recheck.job.start());
+  shutdown.add('re-checks', () => recheck.job.stop());
   const readModelsReached = (position: Position, timeoutMs: number) => readModels.allReached(position, timeoutMs);
-  const engines = { eventStore, documentStore, broker, leases };
-  const publisher = Publisher.start({ ...engines, clock, logger, metrics, readModelsReached, appUrl: config.appUrl });
+  const publisher = Publisher.start({ ...following, documentStore, broker, readModelsReached, appUrl: config.appUrl });
   shutdown.add('publisher', () => publisher.stop());
 
   // Edge

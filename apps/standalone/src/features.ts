@@ -3,7 +3,7 @@ import { Identity, identitySweeper } from '@tracking/identity';
 import type { Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { derivedKey, type Shutdown } from '@tracking/runtime';
-import { Publisher, RuleClock, eventOperations, shipmentsService } from '@tracking/shipments';
+import { Publisher, RecheckJob, RuleClock, eventOperations, shipmentsService } from '@tracking/shipments';
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
@@ -41,6 +41,16 @@ export async function startFeatures(
   const ruleClock = new RuleClock({ shipments, workList, leases, clock, logger, metrics });
   if (!isPassive) void readModels.ready.then(() => ruleClock.job.start());
   shutdown.add('clock', () => ruleClock.job.stop());
+  const recheck = new RecheckJob({
+    ...following,
+    shipments,
+    settings: workspaceSettings,
+    rechecks: workspaceSettings.rechecks,
+    openShipments: workList,
+    readModelsReached: (position, waitMs) => readModels.progress.reached('deadlines', position, waitMs),
+  });
+  if (!isPassive) void readModels.ready.then(() => recheck.job.start());
+  shutdown.add('re-checks', () => recheck.job.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const webhooks = await Webhooks.start({
     ...storage,

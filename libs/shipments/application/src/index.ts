@@ -8,6 +8,8 @@ export { commandIdOfItem } from './ids.ts';
 export { type EventMakerOptions, eventMaker } from './publisher/event-maker.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsReached } from './publisher/read-models-first.ts';
+export { RecheckJob, type RecheckJobParts } from './clock/recheck-job.ts';
+export type { OpenShipments, Recheck, Rechecks } from './clock/rechecks.ts';
 export type { CacheLimits } from './shipment-cache.ts';
 export { shipmentsService, type ShipmentsLimits, type ShipmentsOptions } from './shipments.ts';
 export type {

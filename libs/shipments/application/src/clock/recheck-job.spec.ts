@@ -1,0 +1,287 @@
+import { DomainError } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import { shipmentOf } from '../../test/clock-stage.ts';
+import { RecheckStage } from '../../test/recheck-stage.ts';
+
+const away = new Unavailable('event store', 'away');
+const shipments = (count: number, from = 0) => Array.from({ length: count }, (_, n) => shipmentOf(from + n));
+
+describe('when a re-check begins', () => {
+  let stage: RecheckStage;
+  beforeEach(() => {
+    stage = new RecheckStage();
+    stage.has('wsp_1', 2);
+    stage.rechecks.change('wsp_1');
+  });
+  const isPending = () => {
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isRunning: false, step: 0 });
+    expect(stage.checked()).toEqual([]);
+  };
+  const isDone = () => {
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 2 });
+    expect(stage.checked()).toEqual(shipments(2));
+  };
+
+  it('is six seconds after the change was noticed', async () => {
+    await stage.round();
+    stage.elapsed = 5_999;
+    await stage.round();
+    isPending();
+    stage.elapsed = 6_000;
+    await stage.round();
+    isDone();
+  });
+
+  it('is six seconds after the last of several changes', async () => {
+    await stage.round();
+    stage.elapsed = 5_000;
+    stage.rechecks.change('wsp_1');
+    await stage.round();
+    stage.elapsed = 10_999;
+    await stage.round();
+    isPending();
+    stage.elapsed = 11_000;
+    await stage.round();
+    isDone();
+  });
+
+  it('is six seconds after another process noticed it that takes over', async () => {
+    await stage.round();
+    const other = new RecheckStage(undefined, {}, stage.rechecks);
+    other.has('wsp_1', 2);
+    other.elapsed = 100_000;
+    await other.round();
+    isPending();
+    other.elapsed = 106_000;
+    await other.round();
+    expect(other.checked()).toEqual(shipments(2));
+  });
+
+  it('is when the read models show all that was stored until every replica knew the settings', async () => {
+    await stage.round();
+    stage.head = '7';
+    stage.elapsed = 6_000;
+    await stage.round();
+    stage.head = '9';
+    stage.shown = '6';
+    await stage.round();
+    isPending();
+    stage.shown = '7';
+    await stage.round();
+    isDone();
+  });
+
+  it('is at once where nothing was ever stored', async () => {
+    stage.head = undefined;
+    await stage.begun();
+    isDone();
+  });
+
+  it('is not before this process goes by the settings itself', async () => {
+    stage.knows = 1;
+    await stage.begun();
+    isPending();
+    stage.knows = 2;
+    await stage.begun();
+    isDone();
+  });
+});
+
+describe('a re-check', () => {
+  it('checks each open shipment once, in the order of their ids, a few at once', async () => {
+    const stage = new RecheckStage(undefined, { page: 20 });
+    stage.has('wsp_1', 50);
+    stage.rechecks.change('wsp_1');
+    await stage.begun();
+    expect(stage.commands[0]).toMatchObject({
+      type: 'CheckRules',
+      at: '2026-03-02T00:00:00.000Z',
+      workspace_id: 'wsp_1',
+      environment: 'live',
+      actor: { type: 'system', id: 'settings' },
+    });
+    expect(new Set(stage.commands.map(({ id }) => id)).size).toBe(50);
+    expect(stage.checked()).toEqual(shipments(50));
+    expect(stage.most).toBe(8);
+    expect(stage.metrics.value('settings_checks_total{outcome="checked"}')).toBe(50);
+    await stage.begun();
+    expect(stage.checked()).toEqual([]);
+  });
+
+  it('asks for no shipment twice, and stores its place after each page', async () => {
+    const stage = new RecheckStage();
+    stage.has('wsp_1', 10);
+    stage.rechecks.change('wsp_1');
+    await stage.begun();
+    expect(stage.looks).toEqual([
+      [4, 4],
+      [4, 4],
+      [4, 2],
+    ]);
+    const place = (n: number) => shipmentOf(n).slice(-4);
+    expect(stage.rechecks.stored).toEqual([
+      'wsp_1 - 0',
+      `wsp_1 ${place(3)} 4`,
+      `wsp_1 ${place(7)} 8`,
+      `wsp_1 ${place(9)} 10 done`,
+    ]);
+  });
+
+  it('is done at once where no shipment is open', async () => {
+    const stage = new RecheckStage();
+    stage.rechecks.change('wsp_1');
+    await stage.begun();
+    expect(stage.rechecks.stored).toEqual(['wsp_1 - 0', 'wsp_1 - 0 done']);
+  });
+
+  it('goes on from its place in another process, without waiting', async () => {
+    const first = new RecheckStage(({ shipment_id }) => (shipment_id >= shipmentOf(6) ? away : undefined));
+    first.has('wsp_1', 10);
+    first.rechecks.change('wsp_1');
+    await expect(first.begun()).rejects.toBe(away);
+    const next = new RecheckStage(undefined, {}, first.rechecks);
+    next.has('wsp_1', 10);
+    await next.round();
+    expect(next.checked()).toEqual(shipments(6, 4));
+    expect(next.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
+  });
+
+  it('rests three times as long as it works', async () => {
+    const stage = new RecheckStage(undefined, { page: 20 });
+    stage.takes = 10;
+    stage.has('wsp_1', 19);
+    stage.rechecks.change('wsp_1');
+    await stage.begun();
+    expect(stage.rests).toEqual([0, 30, 30, 30]);
+  });
+
+  it('of many workspaces takes turns: a large one holds none up', async () => {
+    const stage = new RecheckStage();
+    const sizes = { wsp_1: 40, wsp_2: 3, wsp_3: 5 };
+    for (const [id, size] of Object.entries(sizes)) {
+      stage.has(id, size);
+      stage.rechecks.change(id);
+    }
+    await stage.begun();
+    const ends = stage.rechecks.stored.filter((line) => line.endsWith('done')).map((line) => line.slice(0, 5));
+    expect(ends).toEqual(['wsp_2', 'wsp_3', 'wsp_1']);
+    const before = stage.rechecks.stored.slice(
+      0,
+      stage.rechecks.stored.findIndex((line) => line.startsWith('wsp_3') && line.endsWith('done')),
+    );
+    expect(before.filter((line) => line.startsWith('wsp_1')).length).toBe(3);
+  });
+
+  it('is of more workspaces than are read at once', async () => {
+    const stage = new RecheckStage();
+    const ids = Array.from({ length: 250 }, (_, n) => `wsp_${n}`);
+    for (const id of ids) stage.rechecks.change(id);
+    await stage.begun();
+    expect(ids.filter((id) => stage.rechecks.of(id)?.isDone !== true)).toEqual([]);
+  });
+
+  it('begins anew when the settings change amid a page, and stores nothing of before', async () => {
+    let isFirst = true;
+    const stage: RecheckStage = new RecheckStage(({ shipment_id }) => {
+      if (isFirst && shipment_id === shipmentOf(5)) {
+        isFirst = false;
+        stage.rechecks.change('wsp_1');
+      }
+      return undefined;
+    });
+    stage.has('wsp_1', 10);
+    stage.rechecks.change('wsp_1');
+    await stage.begun();
+    expect(stage.checked()).toEqual(shipments(8));
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ version: 3, isRunning: false, checked: 0 });
+    await stage.begun();
+    expect(stage.checked()).toEqual(shipments(10));
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ version: 3, isDone: true, checked: 10 });
+  });
+
+  it('by two jobs at once is counted once', async () => {
+    const stage = new RecheckStage();
+    const other = new RecheckStage(undefined, {}, stage.rechecks);
+    for (const each of [stage, other]) each.has('wsp_1', 30);
+    stage.rechecks.change('wsp_1');
+    await Promise.all([stage.begun(), other.begun()]);
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 30 });
+    expect(new Set([...stage.checked(), ...other.checked()])).toEqual(new Set(shipments(30)));
+  });
+
+  it('ends with the process, and goes on from its place', async () => {
+    const ending = new AbortController();
+    const stage = new RecheckStage(({ shipment_id }) => {
+      if (shipment_id === shipmentOf(5)) ending.abort();
+      return undefined;
+    });
+    stage.has('wsp_1', 30);
+    stage.rechecks.change('wsp_1');
+    await stage.round(ending.signal);
+    stage.elapsed += 6_000;
+    await stage.round(ending.signal);
+    expect(stage.checked()).toEqual(shipments(8));
+    await stage.round();
+    expect(stage.checked()).toEqual(shipments(22, 8));
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 30 });
+  });
+});
+
+describe('a shipment that cannot be checked', () => {
+  it.each([
+    ['that is refused', new DomainError('limit_exceeded', 'too many exceptions')],
+    ['at which code of ours fails', new TypeError('no such thing')],
+  ])('%s is counted, told and passed over', async (_, error) => {
+    const stage = new RecheckStage(({ shipment_id }) => (shipment_id === shipmentOf(5) ? error : undefined));
+    stage.has('wsp_1', 10);
+    stage.rechecks.change('wsp_1');
+    await stage.begun();
+    expect(stage.checked()).toEqual(shipments(10));
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 9 });
+    expect(stage.metrics.value('settings_checks_total{outcome="failed"}')).toBe(1);
+    const told = stage.lines.filter(({ level }) => level === 'error');
+    expect(told).toMatchObject([{ fields: { shipment_id: shipmentOf(5), error: String(error) } }]);
+  });
+
+  it('since its engine is busy is tried again at once, as the same command', async () => {
+    let refusals = 3;
+    const isBusy = ({ shipment_id }: { shipment_id: string }) =>
+      shipment_id === shipmentOf(5) && (refusals -= 1) >= 0 ? away : undefined;
+    const stage = new RecheckStage(isBusy, { patienceMs: 60_000 });
+    stage.has('wsp_1', 10);
+    stage.rechecks.change('wsp_1');
+    await stage.begun();
+    const tries = stage.commands.filter(({ shipment_id }) => shipment_id === shipmentOf(5));
+    expect(tries).toHaveLength(4);
+    expect(new Set(tries.map(({ id }) => id)).size).toBe(1);
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
+  });
+
+  it('since its engine is away keeps its page waiting, and no other workspace', async () => {
+    let isAway = true;
+    const stage = new RecheckStage(({ shipment_id }) => (isAway && shipment_id === shipmentOf(5) ? away : undefined));
+    stage.has('wsp_1', 10);
+    stage.has('wsp_2', 3, 100);
+    for (const id of ['wsp_1', 'wsp_2']) stage.rechecks.change(id);
+    await expect(stage.begun()).rejects.toBe(away);
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: false, after: shipmentOf(3), checked: 4 });
+    expect(stage.rechecks.of('wsp_2')).toMatchObject({ isDone: true, checked: 3 });
+    isAway = false;
+    stage.checked();
+    await stage.round();
+    expect(stage.checked()).toEqual(shipments(6, 4));
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
+  });
+});
+
+describe('the job', () => {
+  it('looks for changes by itself, and ends when told', async () => {
+    const stage = new RecheckStage(undefined, { everyMs: 1, beginsAfterMs: 0 });
+    stage.has('wsp_1', 10);
+    stage.job.job.start();
+    stage.rechecks.change('wsp_1');
+    await eventually(() => expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 }));
+    await stage.job.job.stop();
+  });
+});

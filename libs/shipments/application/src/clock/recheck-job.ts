@@ -1,0 +1,178 @@
+import type { Actor, Scope } from '@tracking/contracts';
+import { Unavailable, originFields, retryCounter } from '@tracking/ports';
+import type { Clock, Counter, Leases, Logger, Metrics } from '@tracking/ports';
+import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs, retry } from '@tracking/resilience';
+import type { ShipmentsService } from '../shipments-service.ts';
+import { checkOf } from './check-command.ts';
+import { RecheckStart, type RecheckStartParts } from './recheck-start.ts';
+import type { OpenShipments, Recheck, RecheckProgress, Rechecks } from './rechecks.ts';
+
+/** From one look for changes to the next. */
+const EVERY_MS = 1_000;
+/** Every replica goes by a change of settings within five seconds. */
+const BEGINS_AFTER_MS = 6_000;
+/** So many shipments are checked again where a process dies. */
+const PAGE = 100;
+/** Checked side by side: what they append goes into one commit or two. */
+const AT_ONCE = 8;
+/** Of the time: the rest is for requests, and for what follows from what was opened. */
+const SHARE = 0.25;
+/** How long one shipment is tried while its engine does not answer, before the job pauses. */
+const PATIENCE_MS = 10_000;
+const WORKSPACES = 100;
+const ACTOR: Actor = { type: 'system', id: 'settings' };
+
+type OpenShipment = Scope & { readonly id: string };
+
+export interface RecheckJobParts extends Pick<RecheckStartParts, 'eventStore' | 'readModelsReached'> {
+  readonly shipments: Pick<ShipmentsService, 'checkRules'>;
+  readonly rechecks: Rechecks;
+  readonly openShipments: OpenShipments;
+  /** By which `shipments` decide here. */
+  readonly settings: { of(workspaceId: string): Promise<{ readonly version: number }> };
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly everyMs?: number;
+  /** From when a change is noticed until its re-check begins, in milliseconds; 6,000 by default. */
+  readonly beginsAfterMs?: number;
+  readonly page?: number;
+  readonly patienceMs?: number;
+  /** Monotonic milliseconds, and how to let them pass between stretches of work. */
+  readonly elapsed?: () => number;
+  readonly rest?: NonNullable<DutyCycleOptions['rest']>;
+}
+
+/**
+ * Has the open shipments of workspaces whose settings changed checked by the new ones: a page of each workspace in turn, its
+ * place stored after each. A check changes only what is to be changed, so that repeating one is harmless: after a crash, or
+ * where two processes do it. docs/adr/0034-recheck-after-a-change-of-settings.md.
+ */
+export class RecheckJob {
+  readonly job: LeaderElectedJob;
+  private readonly pace: DutyCycle;
+  private readonly start: RecheckStart;
+  private readonly checks: Counter;
+
+  constructor(private readonly parts: RecheckJobParts) {
+    const { leases, logger, metrics, everyMs = EVERY_MS, beginsAfterMs = BEGINS_AFTER_MS } = parts;
+    const { elapsed = monotonicMs, rest } = parts;
+    this.pace = new DutyCycle({ share: SHARE, elapsed, ...(rest && { rest }) });
+    this.start = new RecheckStart({ ...parts, beginsAfterMs, elapsed });
+    this.checks = metrics.counter(
+      'settings_checks_total',
+      'Shipments checked since settings changed, by what came of it.',
+      ['outcome'],
+    );
+    this.job = new LeaderElectedJob({
+      leases,
+      lease: 'settings-recheck',
+      logger,
+      countRetry: retryCounter(metrics),
+      what: 'checking shipments by changed settings',
+      everyMs,
+      round: (ending) => this.round(ending),
+    });
+  }
+
+  /** Turns, as long as there is any shipment to check. */
+  async round(ending: AbortSignal): Promise<void> {
+    while (!ending.aborted && (await this.turn(ending)));
+  }
+
+  /**
+   * A page of each workspace, so that a large one holds no other up, nor one that fails. Answers whether any was gone on with.
+   * @throws the first failure when all had their turn: their places are stored
+   */
+  private async turn(ending: AbortSignal): Promise<boolean> {
+    const waiting = new Set<string>();
+    const failures: unknown[] = [];
+    let hasWorked = false;
+    for await (const recheck of this.unfinished()) {
+      if (ending.aborted) return false;
+      if (!recheck.isRunning) waiting.add(recheck.workspace_id);
+      try {
+        if (await this.goOn(recheck, ending)) hasWorked = true;
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    this.start.keepOnly(waiting);
+    if (failures.length > 0) throw failures[0];
+    return hasWorked;
+  }
+
+  private async *unfinished(): AsyncGenerator<Recheck> {
+    for (let last: string | undefined; ;) {
+      const found = await this.parts.rechecks.unfinished(last, WORKSPACES);
+      yield* found;
+      if (found.length < WORKSPACES) return;
+      last = found.at(-1)?.workspace_id;
+    }
+  }
+
+  /** Answers whether it was a page further. */
+  private async goOn(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
+    const { version } = await this.parts.settings.of(recheck.workspace_id);
+    // Decided here by other settings, a check would be in vain.
+    if (version !== recheck.version) return false;
+    if (recheck.isRunning) return this.checkPage(recheck, ending);
+    if (!(await this.start.isDue(recheck))) return false;
+    const begun = await this.advance(recheck, { after: null, checked: 0, isDone: false });
+    return begun !== undefined && (await this.checkPage(begun, ending));
+  }
+
+  private async checkPage(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
+    const { openShipments, page: size = PAGE } = this.parts;
+    const { workspace_id, after } = recheck;
+    const find = () => openShipments.ofWorkspace(workspace_id, after ?? undefined, size);
+    const page = await this.pace.work(find, ending);
+    let { checked } = recheck;
+    for (let from = 0; from < page.length; from += AT_ONCE) {
+      if (ending.aborted) return false;
+      checked += await this.pace.work(() => this.checkAll(page.slice(from, from + AT_ONCE), ending), ending);
+    }
+    const isDone = page.length < size;
+    const advanced = await this.advance(recheck, { after: page.at(-1)?.id ?? after, checked, isDone });
+    if (isDone && advanced)
+      this.parts.logger.info({ workspace_id, checked }, 'shipments are checked by changed settings');
+    return advanced !== undefined;
+  }
+
+  private advance(recheck: Recheck, progress: Omit<RecheckProgress, 'at'>): Promise<Recheck | undefined> {
+    return this.parts.rechecks.advance(recheck, { ...progress, at: this.parts.clock().toISOString() });
+  }
+
+  /** Answers how many were checked. @throws Unavailable when all have ended */
+  private async checkAll(shipments: readonly OpenShipment[], ending: AbortSignal): Promise<number> {
+    const settled = await Promise.allSettled(shipments.map((shipment) => this.check(shipment, ending)));
+    let checked = 0;
+    for (const one of settled) {
+      if (one.status === 'rejected') throw one.reason;
+      if (one.value) checked += 1;
+    }
+    return checked;
+  }
+
+  /** @throws Unavailable: what else fails is the shipment's, and keeps no other waiting */
+  private async check(shipment: OpenShipment, signal: AbortSignal): Promise<boolean> {
+    const { shipments, clock, logger, patienceMs = PATIENCE_MS } = this.parts;
+    const command = checkOf(shipment, clock().toISOString(), ACTOR);
+    try {
+      const { answer } = await retry(() => shipments.checkRules(command), {
+        signal,
+        deadline: monotonicMs() + patienceMs,
+        isTransient: (error) => error instanceof Unavailable,
+      });
+      this.checks.add(1, { outcome: answer.outcome });
+      return true;
+    } catch (error) {
+      this.checks.add(1, { outcome: error instanceof Unavailable ? 'unavailable' : 'failed' });
+      if (error instanceof Unavailable) throw error;
+      const fields = { ...originFields(command), shipment_id: shipment.id, error: String(error) };
+      logger.error(fields, 'a shipment could not be checked by changed settings; it is passed over');
+      return false;
+    }
+  }
+}

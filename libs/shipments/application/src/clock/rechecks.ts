@@ -1,0 +1,50 @@
+import type { Scope, Timestamp } from '@tracking/contracts';
+
+/** The settings of a workspace changed: its open shipments are to be checked by the new ones. */
+export interface Recheck {
+  readonly workspace_id: string;
+  /** Of the settings by which they are checked. */
+  readonly version: number;
+  /** Grows with each {@link Rechecks.advance}. */
+  readonly step: number;
+  /** False as long as it waits for every replica to go by the settings. */
+  readonly isRunning: boolean;
+  /** Id of the last shipment that was checked; null before the first. */
+  readonly after: string | null;
+  /** How many were. */
+  readonly checked: number;
+}
+
+export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
+  readonly isDone: boolean;
+  readonly at: Timestamp;
+}
+
+/** Changes of settings that open shipments are not checked by yet, and how far that is: durable. */
+export interface Rechecks {
+  /**
+   * By workspace.
+   * @param after the workspace of the last of the page before
+   * @throws Unavailable
+   */
+  unfinished(after: string | undefined, limit: number): Promise<readonly Recheck[]>;
+  /**
+   * Stores how far it is, unless somebody else advanced it or the settings changed again: undefined then.
+   * @throws Unavailable
+   */
+  advance(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined>;
+}
+
+/** Shipments that are not over. */
+export interface OpenShipments {
+  /**
+   * Those of the workspace, live and test ones, in the order of their ids.
+   * @param after the id of the last of the page before
+   * @throws Unavailable
+   */
+  ofWorkspace(
+    workspaceId: string,
+    after: string | undefined,
+    limit: number,
+  ): Promise<readonly (Scope & { readonly id: string })[]>;
+}

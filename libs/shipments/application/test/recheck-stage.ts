@@ -1,0 +1,143 @@
+import { InProcessLeases } from '@tracking/embedded';
+import type { CheckRules } from '@tracking/shipments-domain';
+import { type LogLine, RecordedMetrics, recordingLogger } from '@tracking/testing';
+import { RecheckJob, type RecheckJobParts } from '../src/clock/recheck-job.ts';
+import type { OpenShipments, Recheck, RecheckProgress, Rechecks } from '../src/clock/rechecks.ts';
+import { MIDNIGHT, shipmentOf } from './clock-stage.ts';
+
+interface Change {
+  readonly recheck: Recheck;
+  readonly isDone: boolean;
+}
+
+/** Changes of settings, and how far shipments are checked by them. */
+export class RechecksInMemory implements Rechecks {
+  private readonly changes = new Map<string, Change>();
+  /** What was stored, in order: `wsp_1 shp_… 3`. */
+  readonly stored: string[] = [];
+
+  /** The workspace's settings change: version 2 with the first. */
+  change(workspace_id: string): void {
+    const version = (this.changes.get(workspace_id)?.recheck.version ?? 1) + 1;
+    const recheck = { workspace_id, version, step: 0, isRunning: false, after: null, checked: 0 };
+    this.changes.set(workspace_id, { recheck, isDone: false });
+  }
+
+  of(workspaceId: string): (Recheck & { readonly isDone: boolean }) | undefined {
+    const change = this.changes.get(workspaceId);
+    return change && { ...change.recheck, isDone: change.isDone };
+  }
+
+  async unfinished(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
+    const all = [...this.changes.values()].flatMap(({ recheck, isDone }) => (isDone ? [] : [recheck]));
+    const sorted = all.sort((one, other) => (one.workspace_id < other.workspace_id ? -1 : 1));
+    return sorted.filter(({ workspace_id }) => after === undefined || workspace_id > after).slice(0, limit);
+  }
+
+  async advance(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined> {
+    const { workspace_id } = recheck;
+    const { after, checked, isDone } = progress;
+    const present = this.changes.get(workspace_id)?.recheck;
+    if (present?.version !== recheck.version || present.step !== recheck.step) return undefined;
+    const advanced = { ...present, step: present.step + 1, isRunning: true, after, checked };
+    this.changes.set(workspace_id, { recheck: advanced, isDone });
+    this.stored.push(`${workspace_id} ${after === null ? '-' : after.slice(-4)} ${checked}${isDone ? ' done' : ''}`);
+    return advanced;
+  }
+}
+
+/** The job, what it goes by, and time, all by hand. */
+export class RecheckStage {
+  /** Monotonic milliseconds. */
+  elapsed = 0;
+  /** How long a check takes, in milliseconds. */
+  takes = 0;
+  /** Most checks at a time so far. */
+  most = 0;
+  /** The end of the log, and how far the read model is. */
+  head: string | undefined = '5';
+  shown = '5';
+  /** The version of the settings by which shipments are checked here; the newest where nothing is said. */
+  knows: number | undefined;
+  readonly commands: CheckRules[] = [];
+  readonly rests: number[] = [];
+  /** How many shipments were asked for, and how many were given. */
+  readonly looks: [asked: number, given: number][] = [];
+  readonly lines: LogLine[] = [];
+  readonly metrics = new RecordedMetrics();
+  readonly job: RecheckJob;
+  private readonly open = new Map<string, string[]>();
+  private underWay = 0;
+
+  /** @param otherwise what is thrown for a command instead of carrying it out */
+  constructor(
+    private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
+    parts: Partial<RecheckJobParts> = {},
+    readonly rechecks = new RechecksInMemory(),
+  ) {
+    const openShipments: OpenShipments = { ofWorkspace: (...asked) => this.ofWorkspace(...asked) };
+    this.job = new RecheckJob({
+      shipments: { checkRules: (command) => this.check(command as CheckRules) },
+      rechecks,
+      openShipments,
+      settings: { of: async (id) => ({ version: this.knows ?? this.rechecks.of(id)?.version ?? 1 }) },
+      eventStore: { head: async () => this.head },
+      readModelsReached: async (position) => this.shown >= position,
+      leases: new InProcessLeases(1),
+      clock: () => new Date(MIDNIGHT),
+      logger: recordingLogger(this.lines),
+      metrics: this.metrics,
+      page: 4,
+      patienceMs: 0,
+      elapsed: () => this.elapsed,
+      rest: async (ms) => void this.rests.push(ms),
+      ...parts,
+    });
+  }
+
+  /** The workspace has shipments from the n-th on. */
+  has(workspaceId: string, count: number, from = 0): void {
+    this.open.set(
+      workspaceId,
+      Array.from({ length: count }, (_, n) => shipmentOf(from + n)),
+    );
+  }
+
+  round(ending = new AbortController().signal): Promise<void> {
+    return this.job.round(ending);
+  }
+
+  /** A look, and another when every replica goes by what the first one noticed. */
+  async begun(): Promise<void> {
+    await this.round();
+    this.elapsed += 6_000;
+    await this.round();
+  }
+
+  /** Shipments that were checked, in the order in which that began; forgotten then. */
+  checked(): readonly string[] {
+    return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
+  }
+
+  private async ofWorkspace(workspaceId: string, after: string | undefined, limit: number) {
+    const ids = (this.open.get(workspaceId) ?? []).filter((id) => after === undefined || id > after).slice(0, limit);
+    this.looks.push([limit, ids.length]);
+    return ids.map((id) => ({ id, workspace_id: workspaceId, environment: 'live' as const }));
+  }
+
+  private async check(command: CheckRules) {
+    this.commands.push(command);
+    this.underWay += 1;
+    this.most = Math.max(this.most, this.underWay);
+    await new Promise(setImmediate);
+    this.underWay -= 1;
+    if (this.underWay === 0) this.elapsed += this.takes;
+    const error = this.otherwise(command);
+    if (error !== undefined) throw error;
+    const { shipment_id } = command;
+    return {
+      answer: { outcome: 'checked' as const, shipment_id, version: 2, next_check_at: null, warnings: [] },
+      position: '1',
+    };
+  }
+}
