@@ -18,6 +18,7 @@ import { EventsController } from './events/events.controller.ts';
 import { EventStreams } from './events/stream/event-streams.ts';
 import { Following } from './events/stream/following.ts';
 import { EventsStreamController } from './events/stream/events-stream.controller.ts';
+import { ExceptionListsController } from './exceptions/exception-lists.controller.ts';
 import { HealthController } from './health/health.controller.ts';
 import { ApiKeysController } from './identity/api-keys.controller.ts';
 import { IdentityWrites } from './identity/identity-writes.ts';
@@ -77,6 +78,7 @@ export class HttpApiModule {
         MilestonesController,
         MilestoneController,
         MilestoneCodesController,
+        ExceptionListsController,
         EventsStreamController,
         EventsController,
         WebhookEndpointsController,

@@ -88,6 +88,8 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   correctMilestone: { access: 'milestones:write', of: 'shipment', json: {} },
   retractMilestone: { access: 'milestones:write', of: 'shipment' },
   listMilestoneCodes: { access: 'shipments:read' },
+  listExceptions: { access: 'shipments:read' },
+  listShipmentExceptions: { access: 'shipments:read', of: 'shipment' },
   listEvents: { access: 'shipments:read' },
   getEvent: { access: 'shipments:read', of: 'event' },
   streamEvents: { access: 'shipments:read', endless: true },

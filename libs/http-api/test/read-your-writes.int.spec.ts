@@ -38,7 +38,7 @@ describe('with projections that are down', () => {
     }
   });
 
-  it.each(['/v1/shipments', '/v1/shipments/ID/milestones'])(
+  it.each(['/v1/shipments', '/v1/shipments/ID/milestones', '/v1/exceptions', '/v1/shipments/ID/exceptions'])(
     'answers 503 to %s for whom it would lack a write, and for no other',
     async (path) => {
       const list = (key: string, headers = {}) => api.call('GET', path.replace('ID', id), { key, headers });

@@ -69,3 +69,13 @@ export class ExceptionWrittenResource extends ExceptionResource {
   @ShownWarnings()
   readonly warnings!: wire.Warning[];
 }
+
+@ApiSchema({ name: 'ExceptionPage' })
+export class ExceptionPageResource implements wire.Page<wire.ShipmentException> {
+  @Shown([ExceptionResource], 'The exceptions of this page.')
+  readonly data!: ExceptionResource[];
+  @Shown(String, 'Send it as `cursor` for the next page, with the same filters and sort.', { nullable: true })
+  readonly next_cursor!: string | null;
+  @Shown(Boolean, 'Whether there is a next page.')
+  readonly has_more!: boolean;
+}

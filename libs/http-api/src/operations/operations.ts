@@ -25,6 +25,8 @@ export const OPERATIONS = {
   retractMilestone: 'milestones:write',
   recordMilestones: 'milestones:write',
   listMilestoneCodes: 'shipments:read',
+  listExceptions: 'shipments:read',
+  listShipmentExceptions: 'shipments:read',
   listEvents: 'shipments:read',
   getEvent: 'shipments:read',
   streamEvents: 'shipments:read',
