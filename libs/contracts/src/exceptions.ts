@@ -26,7 +26,7 @@ export const DEFAULT_EXCEPTION_SETTINGS = {
   eta_slip: rule('medium', { after_hours: 24, by_mode: { air: 4, road: 4 } }),
   departure_overdue: rule('medium', { after_hours: 12 }),
   arrival_overdue: rule('medium', { after_hours: 12 }),
-  no_update: rule('medium', {
+  no_update: rule('low', {
     after_hours: 7 * DAY,
     by_mode: { air: 2 * DAY, road: 2 * DAY, rail: 3 * DAY, courier: 2 * DAY },
   }),

@@ -94,9 +94,16 @@ export interface ExplainedTime {
 }
 
 /** By what an exception resolves by itself; each alone is enough. */
-export const RESOLVED_BY = ['milestone', 'correction', 'cancellation_taken_back', 'container_taken_off'] as const;
+export const RESOLVED_BY = [
+  'milestone',
+  'correction',
+  'field_changed',
+  'news',
+  'cancellation_taken_back',
+  'container_taken_off',
+] as const;
 export interface ResolvedBy {
-  /** A milestone of one of the codes, the correction or retraction of one that is there, … */
+  /** A milestone of one of the codes, the correction or retraction of one that is there, another value of a field, … */
   readonly by: (typeof RESOLVED_BY)[number];
   /** Of `milestone`: for the container of the exception, or for none. */
   readonly codes: readonly string[];
@@ -104,15 +111,20 @@ export interface ResolvedBy {
   readonly occurred_from: Timestamp | null;
   /** Of `correction`. */
   readonly milestone_ids: readonly string[];
+  /** Of `field_changed`: of the shipment, or of the container of the exception. */
+  readonly fields: readonly string[];
 }
 
-/** An exception that is not resolved, or one that will open. */
+/** `expected`: time will open it; `suppressed`: a person resolved it, and what was wrong has not ended since. */
+export const EXPLAINED_EXCEPTION_STATUSES = ['open', 'acknowledged', 'expected', 'suppressed'] as const;
+
+/** An exception that is not resolved, one that will open, or one that would if no person had resolved it. */
 export interface ExplainedException {
   /** Null until it opens. */
   readonly exception_id: string | null;
   readonly type: string;
   readonly container_number: string | null;
-  readonly status: 'open' | 'acknowledged' | 'expected';
+  readonly status: (typeof EXPLAINED_EXCEPTION_STATUSES)[number];
   /** The rule that opened it, or will; null where a person did. */
   readonly rule: string | null;
   /** Why, for people. */
@@ -121,7 +133,7 @@ export interface ExplainedException {
   readonly milestone_id: string | null;
   /** When it will open; null for one that has, and for one that opens with the next write. */
   readonly opens_at: Timestamp | null;
-  /** Empty where only a person resolves it. */
+  /** What resolves it, or keeps it from opening. Empty where only a person does. */
   readonly resolved_by: readonly ResolvedBy[];
 }
 

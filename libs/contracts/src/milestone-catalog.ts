@@ -31,6 +31,8 @@ export interface MilestoneRules extends Pick<MilestoneCode, 'status' | 'opens_ex
   readonly status_lcl: ShipmentStatus | null | undefined;
   /** The goods leave by it; a pick-up is a departure by road and courier only. */
   readonly departure: 'vessel' | 'flight' | 'rail' | 'transshipment' | 'pick_up' | undefined;
+  /** Arrived or unloaded where the goods change vessels. */
+  readonly transshipment_stop: true | undefined;
   /** An arrival that is never the shipment's, but may be a leg's. */
   readonly leg_arrival: true | undefined;
   /** An estimate of it is one of the arrival: of shipments of any mode, or of a leg or shipment of these. */
@@ -95,8 +97,8 @@ const ROWS: readonly Row[] = [
   [60, 'flight_departed', 'A', 'in_transit', '', '', 'P1', '24', 'Flight departed', 'The flight left the airport.', { movement: 'journey', departure: 'flight' }],
   [65, 'rail_loaded', 'R O', null, 'LOAD rail', 'AL', '', '70', 'Loaded on rail', 'The container was loaded on a rail car.', { movement: 'journey' }],
   [66, 'rail_departed', 'R O', 'in_transit', 'DEPA rail', 'RL', 'RL', '24', 'Train departed', 'The train left the station or ramp.', { movement: 'journey', departure: 'rail' }],
-  [70, 'transshipment_arrived', 'O', 'in_transit', 'ARRI TSP', 'VA', '', '1', 'Arrived at transshipment port', 'The vessel arrived at a port where the container changes vessels.', { movement: 'journey', leg_arrival: true }],
-  [71, 'transshipment_discharged', 'O', 'in_transit', 'DISC TSP', 'UV', '', '29', 'Discharged at transshipment port', 'The container was unloaded at a transshipment port.', { movement: 'journey' }],
+  [70, 'transshipment_arrived', 'O', 'in_transit', 'ARRI TSP', 'VA', '', '1', 'Arrived at transshipment port', 'The vessel arrived at a port where the container changes vessels.', { movement: 'journey', transshipment_stop: true, leg_arrival: true }],
+  [71, 'transshipment_discharged', 'O', 'in_transit', 'DISC TSP', 'UV', '', '29', 'Discharged at transshipment port', 'The container was unloaded at a transshipment port.', { movement: 'journey', transshipment_stop: true }],
   [72, 'transshipment_loaded', 'O', 'in_transit', 'LOAD TSP', 'AE', '', '79', 'Loaded at transshipment port', 'The container was loaded on the next vessel.', { movement: 'journey' }],
   [73, 'transshipment_departed', 'O', 'in_transit', 'DEPA TSP', 'VD', '', '24', 'Departed transshipment port', 'The next vessel left the transshipment port.', { movement: 'journey', departure: 'transshipment' }],
   [80, 'border_crossed', 'T R', 'in_transit', 'CROS', '', '', '16', 'Border crossed', 'The goods crossed a border.', { movement: 'journey' }],
@@ -153,6 +155,7 @@ const NO_RULES: MilestoneRules = {
   status_by_mode: undefined,
   status_lcl: undefined,
   departure: undefined,
+  transshipment_stop: undefined,
   leg_arrival: undefined,
   estimates_arrival: undefined,
   at_destination: undefined,

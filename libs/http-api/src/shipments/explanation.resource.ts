@@ -1,6 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
 import {
   CLASSIFIERS,
+  EXPLAINED_EXCEPTION_STATUSES,
   MILESTONE_RESULTS,
   MILESTONE_RULES,
   RESOLVED_BY,
@@ -79,9 +80,13 @@ class ExplainedContainerResource {
 
 @ApiSchema({ name: 'ResolvedBy' })
 class ResolvedByResource implements wire.ResolvedBy {
-  @Shown(String, 'A milestone of one of `codes`, the correction or retraction of one of `milestone_ids`, …', {
-    enum: [...RESOLVED_BY],
-  })
+  @Shown(
+    String,
+    'A milestone of one of `codes`, the correction or retraction of one of `milestone_ids`, another value of one of `fields`, …',
+    {
+      enum: [...RESOLVED_BY],
+    },
+  )
   readonly by!: wire.ResolvedBy['by'];
   @Shown([String], 'Codes, each of which is enough, for the container of the exception.')
   readonly codes!: string[];
@@ -89,6 +94,11 @@ class ResolvedByResource implements wire.ResolvedBy {
   readonly occurred_from!: string | null;
   @Shown([String], 'Milestones to correct.')
   readonly milestone_ids!: string[];
+  @Shown(
+    [String],
+    'Fields of the shipment, or of the container of the exception, as `eta`, `legs[1].etd`, `last_free_day`.',
+  )
+  readonly fields!: string[];
 }
 
 @ApiSchema({ name: 'ExplainedException' })
@@ -99,7 +109,13 @@ class ExplainedExceptionResource implements wire.ExplainedException {
   readonly type!: string;
   @Shown(String, 'The container that it is about; null for the shipment.', { nullable: true })
   readonly container_number!: string | null;
-  @Shown(String, '`expected`: it will open.', { enum: ['open', 'acknowledged', 'expected'] })
+  @Shown(
+    String,
+    '`expected`: it will open; `suppressed`: a person resolved it, and what was wrong has not ended since.',
+    {
+      enum: [...EXPLAINED_EXCEPTION_STATUSES],
+    },
+  )
   readonly status!: wire.ExplainedException['status'];
   @Shown(String, 'The rule that opened it, or will; null where a person did.', { nullable: true })
   readonly rule!: string | null;
@@ -107,9 +123,14 @@ class ExplainedExceptionResource implements wire.ExplainedException {
   readonly because!: string | null;
   @Shown(String, 'The milestone that showed it.', { nullable: true })
   readonly milestone_id!: string | null;
-  @ShownTime('When it will open; null for one that has.', { nullable: true })
+  @ShownTime('When it will open; null for one that has, and for one that opens with the next write.', {
+    nullable: true,
+  })
   readonly opens_at!: string | null;
-  @Shown([ResolvedByResource], 'What resolves it, each alone; so does the cancellation of the shipment.')
+  @Shown(
+    [ResolvedByResource],
+    'What resolves it, or keeps it from opening, each alone; so does the cancellation of the shipment.',
+  )
   readonly resolved_by!: ResolvedByResource[];
 }
 
@@ -133,6 +154,9 @@ export class ShipmentExplanationResource implements wire.ShipmentExplanation {
   readonly containers!: ExplainedContainerResource[];
   @Shown([ExplainedMilestoneResource], 'All its milestones, in the order of their list.')
   readonly milestones!: ExplainedMilestoneResource[];
-  @Shown([ExplainedExceptionResource], 'Its exceptions that are not resolved, and those that will open.')
+  @Shown(
+    [ExplainedExceptionResource],
+    'Its exceptions that are not resolved, those that will open, and those that a person keeps resolved.',
+  )
   readonly exceptions!: ExplainedExceptionResource[];
 }

@@ -24,6 +24,9 @@ export interface ContainerProgress extends DecidedStatus {
   /** By rank: the earliest milestone that counts as this status. */
   readonly reached: readonly (TimelineEntry | undefined)[];
   readonly times: ContainerTimes;
+  /** By which it left the vessel, and the terminal. */
+  readonly discharge: TimelineEntry | undefined;
+  readonly gateOut: TimelineEntry | undefined;
 }
 
 /** What a container answers of its own course; each the earliest that counts. */
@@ -63,6 +66,8 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
     milestone: reached[rank] ?? null,
     rule: rank > 0 ? 'highest_rank' : 'no_milestone',
     reached,
+    discharge,
+    gateOut,
     times: {
       discharged_at: timeOf(discharge),
       available_at: timeOf(reached[RANK.available_for_pickup]),
@@ -146,7 +151,7 @@ function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
 /** The latest time of a kind; before all others if there is none. */
 export function latest(
   summaries: readonly MilestoneSummary[],
-  kind: 'departed' | 'railDeparted' | 'unavailable' | 'exportCleared' | 'importCleared',
+  kind: 'departed' | 'railDeparted' | 'unavailable' | 'onward' | 'exportCleared' | 'importCleared',
 ): Timestamp {
   let time = NEVER;
   for (const summary of summaries) if (summary[kind] > time) time = summary[kind];

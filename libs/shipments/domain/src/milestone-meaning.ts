@@ -88,6 +88,12 @@ export function isSailingOn({ milestone: { code, location } }: TimelineEntry, ro
   return milestoneRules(code).departure === 'vessel';
 }
 
+/** Whether they arrived, or were unloaded, where they go on from. */
+export function isStop({ location }: Milestone, rules: MilestoneRules, { rule }: Meaning, route: Route): boolean {
+  if (rules.transshipment_stop) return location === null || !route.ends.has(location);
+  return rule === 'arrival_on_the_way' || (rules.leg_arrival === true && isOnTheWay(route, location));
+}
+
 /** Whether goods that go by the mode leave by it. */
 export function isDeparture({ departure }: MilestoneRules, mode: Route['mode']): boolean {
   if (departure === 'pick_up') return mode === 'road' || mode === 'courier';

@@ -1,5 +1,11 @@
-import { type MilestoneRules, SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp } from '@tracking/contracts';
-import { type LosableStatus, type Meaning, isDeparture } from './milestone-meaning.ts';
+import {
+  type MilestoneRules,
+  SHIPMENT_STATUSES,
+  type ShipmentStatus,
+  type Timestamp,
+  findMilestoneCode,
+} from '@tracking/contracts';
+import { type LosableStatus, type Meaning, isDeparture, isStop } from './milestone-meaning.ts';
 import type { Route } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { firstPlace } from './timeline.ts';
@@ -10,6 +16,14 @@ export const NEVER: Timestamp = '';
 export const RANK = Object.fromEntries(SHIPMENT_STATUSES.map((status, rank) => [status, rank])) as Readonly<
   Record<ShipmentStatus, number>
 >;
+
+/** Of the catalog: from there on what moves is on its way. */
+const LOADED = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
+
+/** Whether what moved by a milestone of the code no longer is where it had arrived on the way. */
+export function goesOn(sequence: number, rules: MilestoneRules, mode: Route['mode']): boolean {
+  return rules.movement !== undefined && (sequence >= LOADED || isDeparture(rules, mode));
+}
 
 /**
  * What one container's milestones say, or those that name none; filled in the order of the timeline. Two of them together
@@ -27,10 +41,14 @@ export class MilestoneSummary {
   };
   readonly discharged: TimelineEntry[] = [];
   readonly gatedOut: TimelineEntry[] = [];
+  /** Arrivals where the goods go on from. */
+  readonly stops: TimelineEntry[] = [];
   /** The latest of their kind. */
   departed = NEVER;
   railDeparted = NEVER;
   unavailable = NEVER;
+  /** Loaded, departed or further on. */
+  onward = NEVER;
   exportCleared = NEVER;
   /** By import customs, or what cannot happen without them. */
   importCleared = NEVER;
@@ -51,15 +69,17 @@ export class MilestoneSummary {
    * @param rules of its code
    * @param meaning its own
    */
-  add(entry: TimelineEntry, rules: MilestoneRules, meaning: Meaning, mode: Route['mode']): void {
+  add(entry: TimelineEntry, rules: MilestoneRules, meaning: Meaning, route: Route): void {
     this.last = entry;
     if (meaning.rule === 'sailing_on') return;
     const { occurred_at } = entry.milestone;
     // An arrival before a departure was none of the shipment's; a pick-up says nothing of that.
     if (rules.departure !== undefined && rules.departure !== 'pick_up') this.departed = occurred_at;
     if (rules.departure === 'rail') this.railDeparted = occurred_at;
-    if (isDeparture(rules, mode)) this.firstDeparted ??= entry;
+    if (isDeparture(rules, route.mode)) this.firstDeparted ??= entry;
     if (rules.movement === 'journey') this.movement = entry;
+    if (isStop(entry.milestone, rules, meaning, route)) this.stops.push(entry);
+    else if (goesOn(entry.milestone.sequence, rules, route.mode)) this.onward = occurred_at;
     this.addStep(entry, rules, meaning);
     this.addStatus(entry, meaning.status);
   }

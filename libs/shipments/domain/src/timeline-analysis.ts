@@ -65,7 +65,7 @@ class AnalysisInProgress implements TimelineAnalysis {
     const rules = milestoneRules(code);
     const meaning = meaningOf(entry, rules, this.route);
     this.last = entry;
-    this.summaryOf(container_number).add(entry, rules, meaning, this.route.mode);
+    this.summaryOf(container_number).add(entry, rules, meaning, this.route);
     if (meaning.status === 'cancelled') this.cancelled.push(entry);
     if (rules.takes_back === 'cancellation') this.confirmed = occurred_at;
     if (rules.departure !== undefined && meaning.rule !== 'sailing_on') this.addDeparture(entry, rules);

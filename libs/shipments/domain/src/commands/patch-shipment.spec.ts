@@ -170,14 +170,14 @@ describe('times in a patch', () => {
 
   it('may set original_eta, which null makes the present one', () => {
     const scenario = voyage({ eta: day(20) });
-    scenario.patch({ eta: day(25) });
-    const decision = scenario.patch({ original_eta: day(18) });
+    scenario.patch({ eta: day(20, 18) });
+    const decision = scenario.patch({ original_eta: day(20, 6) });
     expect(types(decision)).toEqual(['shipment.changed.v1']);
     expect(dataOf(decision, 'shipment.changed.v1')?.changes).toEqual({
-      original_eta: { from: day(20), to: day(18) },
+      original_eta: { from: day(20), to: day(20, 6) },
     });
     scenario.upsert({ eta: day(26) });
-    expect(scenario.record.original_eta).toBe(day(18));
+    expect(scenario.record.original_eta).toBe(day(20, 6));
     scenario.patch({ original_eta: null });
     expect(scenario.record.original_eta).toBe(day(26));
     scenario.patch({ eta: null, original_eta: null });

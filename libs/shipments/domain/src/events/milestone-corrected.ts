@@ -33,7 +33,8 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
     restored: restores,
     ...(overridden !== undefined && { overridden }),
   }),
-  isNews: () => true,
+  // What came again as it was is none.
+  isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,
   tell: ({ milestone, previous }) =>
     same(milestone, previous)
       ? undefined

@@ -13,7 +13,12 @@ import type { DecideContext, Decision } from '../commands/command.ts';
 import type { Derived } from '../derive.ts';
 import { type ShipmentEventBody, descriptorOf } from '../events/stored-events.ts';
 import type { ShipmentState, TimelineEntry } from '../state.ts';
-import { type Finding, RULES, type Rule, type RuleFacts } from './rules.ts';
+import { hoursAfter } from './moments.ts';
+import type { Finding, Rule, RuleFacts } from './rule.ts';
+import { RULES } from './rules.ts';
+
+/** What was due so long before the shipment was created is left alone: importing old shipments raises no storm. */
+const IMPORTED_HOURS = 30 * 24;
 
 /** Who opens and resolves by rule. */
 const SYSTEM: Actor = { type: 'system', id: 'system' };
@@ -48,17 +53,16 @@ export function reconcile(before: ShipmentState | undefined, outcome: Outcome, o
 }
 
 /** What is wrong, and what time will make wrong, by exception type and container. */
-export function findingsOf(
-  facts: RuleFacts,
-  { exceptions }: RuleSettings,
-  rules: readonly Rule[] = RULES,
-): Map<string, Found> {
-  const isCancelled = facts.derived.record.status === 'cancelled';
+export function findingsOf(facts: RuleFacts, { exceptions }: RuleSettings): Map<string, Found> {
+  const { status, created_at } = facts.derived.record;
+  const isCancelled = status === 'cancelled';
+  const longAgo = hoursAfter(created_at, -IMPORTED_HOURS);
   const findings = new Map<string, Found>();
-  for (const rule of rules) {
+  for (const rule of RULES) {
     const settings = exceptions[rule.type];
     if (!settings.enabled || isCancelled !== (rule.afterCancel ?? false)) continue;
     for (const finding of rule.find(facts, settings)) {
+      if (finding.opens_at !== undefined && finding.opens_at < longAgo) continue;
       findings.set(keyOf(rule.type, finding.container_number), { rule, finding, severity: settings.severity });
     }
   }
@@ -74,6 +78,17 @@ export interface Found {
 
 export function keyOf(type: string, container: string | null): string {
   return `${type} ${container ?? ''}`;
+}
+
+/** Whether it is so at a time. */
+function holds({ opens_at }: Finding, now: Timestamp): boolean {
+  return opens_at === undefined || opens_at <= now;
+}
+
+/** Whether a person resolved what a rule finds to be so still, and no graver: their word stands. */
+export function isSuppressed(exception: ShipmentException, { finding }: Found, now: Timestamp): boolean {
+  const { resolution, metrics } = exception;
+  return isByPerson(resolution) && holds(finding, now) && finding.isGraverThan?.(metrics) !== true;
 }
 
 /** Exceptions of one shipment while they are brought in line with what is found. */
@@ -121,29 +136,20 @@ class Reconciliation {
 
   /** What a person resolved stays so until its condition has ended once. */
   private keepResolved(exception: ShipmentException): void {
-    if (!isResolvedByPerson(exception) || this.before?.endedConditions.has(exception.id) === true) return;
+    const rule = RULES.find(({ type }) => type === exception.type);
+    const { id, resolution } = exception;
+    if (rule === undefined || !isByPerson(resolution) || this.before?.endedConditions.has(id) === true) return;
     const key = keyOf(exception.type, exception.container_number);
     // One that was resolved before it keeps what was found away from both.
     if (this.kept.has(key)) return;
     const found = this.findings.get(key);
-    if (found !== undefined && this.hasEnded(found, exception)) this.ended.push(exception.id);
-    else if (found !== undefined) this.keepAway(key);
-    else if (!this.isAtRest(exception)) this.ended.push(exception.id);
-  }
-
-  private keepAway(key: string): void {
-    this.kept.add(key);
-    this.findings.delete(key);
-  }
-
-  /** Whether no rule looks for it: there is none, or it rests as long as the shipment is cancelled, or is not. */
-  private isAtRest({ type }: ShipmentException): boolean {
-    const rule = RULES.find((each) => each.type === type);
-    return rule === undefined || this.isCancelled !== (rule.afterCancel ?? false);
-  }
-
-  private hasEnded({ finding }: Found, exception: ShipmentException): boolean {
-    return !this.holds(finding) || finding.isGraverThan?.(exception.metrics) === true;
+    if (found !== undefined && isSuppressed(exception, found, this.now)) {
+      this.kept.add(key);
+      this.findings.delete(key);
+    } else if (found !== undefined || this.isCancelled === (rule.afterCancel ?? false)) {
+      // Otherwise its rule rests as long as the shipment is cancelled, or is not: it says nothing.
+      this.ended.push(id);
+    }
   }
 
   private goOn(exception: ShipmentException): void {
@@ -153,7 +159,11 @@ class Reconciliation {
     const code = this.whyResolved(exception, found);
     if (code !== undefined) return this.resolve(exception, code);
     if (found === undefined || exception.rule === null) return;
-    const current = { ...exception, ...this.told(found) };
+    const told = this.told(found);
+    const { detail, milestone_id, reason_code } = exception;
+    // What a milestone showed it showed, also when the client says the same since.
+    const showed = told.milestone_id === null && told.detail === detail && { milestone_id, reason_code };
+    const current = { ...exception, ...told, ...showed };
     if (same(current, exception)) return;
     this.events.push({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
   }
@@ -162,7 +172,7 @@ class Reconciliation {
     const { container_numbers } = this.outcome.derived.record;
     if (this.isCancelled && this.before?.record.status !== 'cancelled') return 'shipment_cancelled';
     const isOnShipment = container_number === null || container_numbers.includes(container_number);
-    const isWrong = rule === null || (found !== undefined && this.holds(found.finding));
+    const isWrong = rule === null || (found !== undefined && holds(found.finding, this.now));
     return isOnShipment && isWrong ? undefined : 'auto_cleared';
   }
 
@@ -176,13 +186,9 @@ class Reconciliation {
   }
 
   private isDue({ finding }: Found): boolean {
-    if (this.holds(finding)) return true;
+    if (holds(finding, this.now)) return true;
     this.checkAgainAt(finding.opens_at);
     return false;
-  }
-
-  private holds({ opens_at }: Finding): boolean {
-    return opens_at === undefined || opens_at <= this.now;
   }
 
   private openAnother(found: Found, index: number): void {
@@ -226,7 +232,7 @@ class Reconciliation {
   }
 }
 
-function isResolvedByPerson({ resolution }: ShipmentException): boolean {
+function isByPerson(resolution: ShipmentException['resolution']): boolean {
   return resolution !== null && resolution.code !== 'auto_cleared' && resolution.code !== 'shipment_cancelled';
 }
 

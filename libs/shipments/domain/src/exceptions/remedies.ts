@@ -2,6 +2,7 @@ import {
   MILESTONE_CATALOG,
   type MilestoneRules,
   type ResolvedBy,
+  type ShipmentStatus,
   type Timestamp,
   milestoneRules,
 } from '@tracking/contracts';
@@ -10,17 +11,16 @@ import { RANK } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 
-/** What is wrong with a container, and which milestones for it would set it right. */
+/** Which milestones for a container would set right what is wrong with it. */
 export interface Remedy {
-  /** For people. */
-  readonly detail: string;
   /** They may not be dated before it; null where that does not matter. */
   readonly from: Timestamp | null;
   readonly isMilestone: (code: CodeOnRoute) => boolean;
 }
 
 /** A code of the catalog, as it counts for a shipment. */
-interface CodeOnRoute {
+export interface CodeOnRoute {
+  readonly sequence: number;
   readonly rules: MilestoneRules;
   /** Of the status that it counts as; -1 where it leaves the status alone. */
   readonly rank: number;
@@ -31,14 +31,22 @@ type Milestones = Pick<ResolvedBy, 'codes' | 'occurred_from'>;
 
 /** The milestones that set right whatever is wrong with several containers at once. */
 export function milestonesFor(remedies: readonly Remedy[], route: Route): Milestones {
-  const codes = MILESTONE_CATALOG.map(({ code }) => code).filter((code) => {
+  const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
     const rules = milestoneRules(code);
     const { status } = byItself(rules, route);
     if (status === 'cancelled') return false;
-    const onRoute = { rules, rank: status === null ? -1 : RANK[status], isDeparture: isDeparture(rules, route.mode) };
+    const rank = status === null ? -1 : RANK[status];
+    const onRoute = { sequence, rules, rank, isDeparture: isDeparture(rules, route.mode) };
     return remedies.every(({ isMilestone }) => isMilestone(onRoute));
   });
-  return { codes, occurred_from: remedies[0]?.from ?? null };
+  return { codes: codes.map(({ code }) => code), occurred_from: remedies[0]?.from ?? null };
+}
+
+/** The milestones by which a step is done: those that count as its status or beyond, and an attempted delivery. */
+export function stepDone(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
+  const isMilestone = ({ rank, rules }: CodeOnRoute) =>
+    rank >= RANK[status] || rules.opens_exception === 'delivery_failed';
+  return byMilestone(milestonesFor([{ from, isMilestone }], route));
 }
 
 /** The milestones that take cancellations back: those dated after the last of them. */
@@ -59,6 +67,13 @@ export function byCorrectionOf(...entries: readonly TimelineEntry[]): ResolvedBy
   return { ...NOTHING_SAID, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
 }
 
-const NOTHING_SAID = { codes: [], occurred_from: null, milestone_ids: [] };
+/** By another value of one of the shipment's fields, or the container's. */
+export function byChangeOf(...fields: readonly string[]): ResolvedBy {
+  return { ...NOTHING_SAID, by: 'field_changed', fields };
+}
+
+const NOTHING_SAID = { codes: [], occurred_from: null, milestone_ids: [], fields: [] };
+/** By a milestone of any classifier, or another ETA. */
+export const BY_NEWS: ResolvedBy = { ...NOTHING_SAID, by: 'news' };
 export const CANCELLATION_TAKEN_BACK: ResolvedBy = { ...NOTHING_SAID, by: 'cancellation_taken_back' };
 export const CONTAINER_TAKEN_OFF: ResolvedBy = { ...NOTHING_SAID, by: 'container_taken_off' };

@@ -1,38 +1,47 @@
-import type { ShipmentException, ExplainedException } from '@tracking/contracts';
+import type { ExplainedException } from '@tracking/contracts';
 import { CONTAINER_TAKEN_OFF } from '../exceptions/remedies.ts';
-import { type Found, keyOf } from '../exceptions/reconcile.ts';
+import { type Found, isSuppressed, keyOf } from '../exceptions/reconcile.ts';
+import type { ShipmentState } from '../state.ts';
 
-/** Those that are open, and those that will be. */
+/** Those that are open, those that a person's word keeps from opening again, and those that will open. */
 export function explainExceptions(
-  exceptions: readonly ShipmentException[],
+  { exceptions, endedConditions, record }: ShipmentState,
   findings: Map<string, Found>,
 ): readonly ExplainedException[] {
-  const open = exceptions.flatMap((exception): ExplainedException[] => {
+  const present = exceptions.flatMap((exception): ExplainedException[] => {
     const { id, type, container_number, status, rule, detail, milestone_id } = exception;
-    if (status === 'resolved') return [];
     const key = keyOf(type, container_number);
-    // What a person opened only a person resolves.
-    const resolved_by = resolvedBy(container_number, rule === null ? undefined : findings.get(key));
+    const found = findings.get(key);
+    if (status === 'resolved') {
+      if (found === undefined || endedConditions.has(id) || !isSuppressed(exception, found, record.updated_at))
+        return [];
+      findings.delete(key);
+      return [{ ...foundOut(found), exception_id: id, status: 'suppressed', opens_at: null }];
+    }
     findings.delete(key);
     const told = { type, container_number, status, rule, because: detail, milestone_id };
+    // What a person opened only a person resolves.
+    const resolved_by = resolvedBy(container_number, rule === null ? undefined : found);
     return [{ exception_id: id, ...told, opens_at: null, resolved_by }];
   });
-  const expected = [...findings.values()].map((found): ExplainedException => {
-    const { type } = found.rule;
-    const { container_number, detail, milestone, opens_at = null } = found.finding;
-    return {
-      exception_id: null,
-      type,
-      container_number,
-      status: 'expected',
-      rule: type,
-      because: detail,
-      milestone_id: milestone?.milestone.id ?? null,
-      opens_at,
-      resolved_by: resolvedBy(container_number, found),
-    };
-  });
-  return [...open, ...expected];
+  return [...present, ...[...findings.values()].map(foundOut)];
+}
+
+/** What a rule found, as it will open. */
+function foundOut(found: Found): ExplainedException {
+  const { type } = found.rule;
+  const { container_number, detail, milestone, opens_at = null } = found.finding;
+  return {
+    exception_id: null,
+    type,
+    container_number,
+    status: 'expected',
+    rule: type,
+    because: detail,
+    milestone_id: milestone?.milestone.id ?? null,
+    opens_at,
+    resolved_by: resolvedBy(container_number, found),
+  };
 }
 
 function resolvedBy(container_number: string | null, found: Found | undefined): ExplainedException['resolved_by'] {

@@ -11,14 +11,13 @@ import {
 } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { A, B, C, type Scenario, WRONG_DIGIT, day, known, shipment, voyage } from '../../test/scenario.ts';
-import type { Rule } from '../exceptions/rules.ts';
 import { explain } from './explain.ts';
 
 const RANK = (status: ShipmentStatus) => SHIPMENT_STATUSES.indexOf(status);
 
-function explained(scenario: Scenario, rules?: readonly Rule[]): ShipmentExplanation {
+function explained(scenario: Scenario): ShipmentExplanation {
   if (scenario.state === undefined) throw new Error('there is no shipment');
-  return explain(scenario.state, known, rules);
+  return explain(scenario.state, known);
 }
 
 const ruleOf = (scenario: Scenario, { id }: { readonly id: string }) =>
@@ -265,11 +264,13 @@ describe('of the shipment it is told what set', () => {
   });
 });
 
+const openIn = (scenario: Scenario) => explained(scenario).exceptions.filter(({ status }) => status === 'open');
+
 describe('of each open exception it is told', () => {
   it('why it is open and what resolves it', () => {
     const scenario = voyage({ container_numbers: [A, WRONG_DIGIT] });
     const hold = scenario.post('customs_hold', day(3), { container_number: A }).milestone;
-    const { exceptions } = explained(scenario);
+    const exceptions = openIn(scenario);
     expect(exceptions).toHaveLength(2);
     expect(exceptions).toContainEqual({
       exception_id: scenario.state?.exceptions.find(({ type }) => type === 'customs_hold')?.id,
@@ -286,9 +287,10 @@ describe('of each open exception it is told', () => {
           codes: expect.arrayContaining(['export_customs_cleared', 'vessel_departed', 'available_for_pickup']),
           occurred_from: day(3),
           milestone_ids: [],
+          fields: [],
         },
-        { by: 'correction', codes: [], occurred_from: null, milestone_ids: [hold.id] },
-        { by: 'container_taken_off', codes: [], occurred_from: null, milestone_ids: [] },
+        { by: 'correction', codes: [], occurred_from: null, milestone_ids: [hold.id], fields: [] },
+        { by: 'container_taken_off', codes: [], occurred_from: null, milestone_ids: [], fields: [] },
       ],
     });
     expect(exceptions).toContainEqual(
@@ -299,29 +301,62 @@ describe('of each open exception it is told', () => {
       }),
     );
     scenario.post('import_customs_cleared', day(4));
-    expect(explained(scenario).exceptions.map(({ type }) => type)).toEqual(['invalid_container_number']);
+    expect(openIn(scenario).map(({ type }) => type)).toEqual(['invalid_container_number']);
   });
 
-  it('and of those that time will open, when', () => {
-    const overdue: Rule = {
-      type: 'arrival_overdue',
-      find: () => [
-        { container_number: null, milestone: null, detail: 'Late.', opens_at: day(30), resolvedBy: () => [] },
-      ],
-    };
-    expect(explained(voyage(), [overdue]).exceptions).toEqual([
+  it('and of those that time will open, when, and what prevents it', () => {
+    const scenario = voyage({ etd: '2026-06-04T00:00:00.000Z' });
+    expect(explained(scenario).exceptions).toEqual([
       {
         exception_id: null,
-        type: 'arrival_overdue',
+        type: 'departure_overdue',
         container_number: null,
         status: 'expected',
-        rule: 'arrival_overdue',
-        because: 'Late.',
+        rule: 'departure_overdue',
+        because: 'Expected to depart at 2026-06-04T00:00:00.000Z, and no departure is known.',
         milestone_id: null,
-        opens_at: day(30),
-        resolved_by: [],
+        opens_at: '2026-06-04T12:00:00.000Z',
+        resolved_by: [
+          {
+            by: 'milestone',
+            codes: expect.arrayContaining(['vessel_departed', 'vessel_arrived', 'delivery_attempted', 'delivered']),
+            occurred_from: null,
+            milestone_ids: [],
+            fields: [],
+          },
+          { by: 'field_changed', codes: [], occurred_from: null, milestone_ids: [], fields: ['etd'] },
+        ],
       },
+      expect.objectContaining({
+        type: 'no_update',
+        status: 'expected',
+        opens_at: '2026-06-11T00:00:00.000Z',
+        resolved_by: [expect.objectContaining({ by: 'news' }), expect.objectContaining({ by: 'field_changed' })],
+      }),
     ]);
+  });
+
+  it('and of one that a person resolved, that it is so still, until it has ended once', () => {
+    const scenario = voyage();
+    const hold = scenario.post('customs_hold', day(3)).milestone;
+    const [exception] = scenario.state?.exceptions ?? [];
+    if (exception === undefined) throw new Error('nothing opened');
+    scenario.resolve(exception, { code: 'waived' });
+    const toldOfHold = () => explained(scenario).exceptions.filter(({ type }) => type === 'customs_hold');
+    expect(toldOfHold()).toEqual([
+      expect.objectContaining({
+        exception_id: exception.id,
+        status: 'suppressed',
+        because: `Customs hold since ${day(3)}.`,
+        milestone_id: hold.id,
+        opens_at: null,
+      }),
+    ]);
+    expect(toldOfHold()[0]?.resolved_by.map(({ by }) => by)).toEqual(['milestone', 'correction']);
+    scenario.post('import_customs_cleared', day(4));
+    expect(toldOfHold()).toEqual([]);
+    scenario.post('customs_hold', day(5));
+    expect(toldOfHold()).toEqual([expect.objectContaining({ status: 'open' })]);
   });
 });
 
@@ -490,7 +525,7 @@ describe('what it names is what the shipment is', () => {
       fc.property(journeys, (steps) => {
         const before = took(steps);
         const open = before.state?.exceptions.filter(({ status }) => status !== 'resolved') ?? [];
-        const { exceptions } = explained(before);
+        const exceptions = openIn(before);
         expect(exceptions.map(({ exception_id }) => exception_id)).toEqual(open.map(({ id }) => id));
         for (const { exception_id, container_number, resolved_by } of exceptions) {
           expect(resolved_by).not.toEqual([]);

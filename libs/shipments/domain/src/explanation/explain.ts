@@ -9,7 +9,6 @@ import type { DecideContext } from '../commands/command.ts';
 import type { DecidedStatus } from '../container-progress.ts';
 import { derive } from '../derive.ts';
 import { findingsOf } from '../exceptions/reconcile.ts';
-import { type Rule, RULES } from '../exceptions/rules.ts';
 import type { DecidedTime } from '../schedule.ts';
 import type { ShipmentState } from '../state.ts';
 import { explainExceptions } from './explain-exceptions.ts';
@@ -22,7 +21,6 @@ import { EstimatesTold, MilestoneExplainer } from './explain-milestones.ts';
 export function explain(
   state: ShipmentState,
   { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
-  rules: readonly Rule[] = RULES,
 ): ShipmentExplanation {
   const { record, timeline, heardAt } = state;
   const estimates = new EstimatesTold();
@@ -43,10 +41,7 @@ export function explain(
       return container === undefined ? [] : [{ number: container.number, status: explainStatus(container, progress) }];
     }),
     milestones: new MilestoneExplainer(derived, estimates).explain(timeline),
-    exceptions: explainExceptions(
-      state.exceptions,
-      findingsOf({ derived, timeline, heardAt, places }, settings, rules),
-    ),
+    exceptions: explainExceptions(state, findingsOf({ derived, timeline, heardAt, places }, settings)),
   };
 }
 

@@ -1,0 +1,157 @@
+import { type ExceptionSettings, type Leg, type Places, type Timestamp, findMilestoneCode } from '@tracking/contracts';
+import { latest } from '../container-progress.ts';
+import type { StatusSubject } from '../derive.ts';
+import { NEVER, RANK, earlier, goesOn, later } from '../milestone-summary.ts';
+import type { Route } from '../route.ts';
+import type { TimelineEntry } from '../state.ts';
+import { firstPlace } from '../timeline.ts';
+import { hoursAfter, localDay } from './moments.ts';
+import { byChangeOf, byCorrectionOf, byMilestone, milestonesFor, stepDone } from './remedies.ts';
+import { type Finding, type RuleFacts, forEachSubject, hoursOf } from './rule.ts';
+import { hasLeftTerminal, isDelivered, isReturned } from './steps.ts';
+
+/** How long goods may stay on the way where nobody says when they are to go on. */
+const STOP_HOURS = 10 * 24;
+
+/** Where it stopped last it was not loaded again: neither that nor anything further along is dated at or after it. */
+export const missedConnection = forEachSubject(({ summaries, progress }, { derived }, settings) => {
+  const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(later, undefined);
+  const onward = latest(summaries, 'onward');
+  if (stop === undefined || stop.milestone.occurred_at <= onward || isDelivered(progress)) return undefined;
+  const { record, analysis } = derived;
+  const { location } = stop.milestone;
+  const arrived_at = arrivalAt(stop, summaries, onward);
+  const next = nextLeg(record.legs, location);
+  const next_etd = next?.leg.etd ?? null;
+  const since = `At ${location ?? 'a port on the way'} since ${arrived_at}, and not loaded`;
+  return {
+    milestone: stop,
+    detail: next_etd === null ? `${since} again.` : `${since} for the next leg, whose ETD is ${next_etd}.`,
+    opens_at: next_etd === null ? hoursAfter(arrived_at, STOP_HOURS) : hoursAfter(next_etd, hoursOf(settings, record)),
+    metrics: { location, arrived_at, next_etd },
+    resolvedBy: () => [
+      loadedAgain(stop, analysis.route),
+      ...(next === undefined ? [] : [byChangeOf(`legs[${next.index}].etd`)]),
+      byCorrectionOf(stop),
+    ],
+  };
+});
+
+/** When it came to where it stopped last. */
+function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
+  const { location } = stop.milestone;
+  const arrivals = summaries.map(({ stops }) =>
+    stops
+      .slice(firstPlace(stops, ({ occurred_at }) => occurred_at > onward))
+      .find(({ milestone }) => milestone.location === location),
+  );
+  return (arrivals.reduce(earlier, undefined) ?? stop).milestone.occurred_at;
+}
+
+/** The one that leaves from there. Where no leg ends there: the first, after the journey's first, that has not left. */
+function nextLeg(legs: readonly Leg[], location: string | null) {
+  const ended = location === null ? -1 : legs.findLastIndex(({ destination_port }) => destination_port === location);
+  const index = ended >= 0 ? ended + 1 : legs.findIndex(({ atd }, place) => place > 0 && atd === null);
+  const leg = legs[index];
+  return leg && { leg, index };
+}
+
+function loadedAgain(stop: TimelineEntry, route: Route) {
+  const isMilestone = ({
+    sequence,
+    rules,
+  }: {
+    readonly sequence: number;
+    readonly rules: Parameters<typeof goesOn>[1];
+  }) => rules.transshipment_stop !== true && goesOn(sequence, rules, route.mode);
+  return byMilestone(milestonesFor([{ from: stop.milestone.occurred_at, isMilestone }], route));
+}
+
+/** The container stays at the terminal, which charges for it after the last free day. */
+export const demurrageRisk = forEachSubject((subject, facts, settings) => {
+  const { record, analysis } = facts.derived;
+  if (analysis.route.lcl || hasLeftTerminal(subject)) return undefined;
+  const { container, progress, summaries } = subject;
+  const discharged =
+    progress.discharge ?? (isHandedOut(subject, record.mode) ? progress.reached[RANK.available_for_pickup] : undefined);
+  const last_free_day = container?.last_free_day ?? null;
+  const when = atRisk(last_free_day, discharged, facts, settings);
+  if (when === undefined) return undefined;
+  const left = latest(summaries, 'railDeparted');
+  return {
+    ...when,
+    detail:
+      last_free_day === null
+        ? `At the terminal since ${discharged?.milestone.occurred_at}, and no last free day is known.`
+        : `The last free day is ${last_free_day}, and no gate-out is known.`,
+    metrics: { last_free_day, discharged_at: timeOf(discharged) },
+    resolvedBy: () => [
+      stepDone('out_for_delivery', left === NEVER ? null : left, analysis.route),
+      byChangeOf('last_free_day'),
+      ...correctionOf(when.milestone),
+    ],
+  };
+});
+
+/** The carrier waits for its container, and charges for it after the day by which it is due. */
+export const detentionRisk = forEachSubject((subject, facts, settings) => {
+  const { record, analysis } = facts.derived;
+  const { container, progress } = subject;
+  if (analysis.route.lcl || isReturned(progress)) return undefined;
+  const left =
+    progress.gateOut ??
+    (isHandedOut(subject, record.mode)
+      ? progress.reached.slice(RANK.out_for_delivery).reduce<TimelineEntry | undefined>(earlier, undefined)
+      : undefined);
+  const empty_return_by = container?.empty_return_by ?? null;
+  const when = atRisk(empty_return_by, left, facts, settings);
+  if (when === undefined) return undefined;
+  return {
+    ...when,
+    detail:
+      empty_return_by === null
+        ? `Out since ${left?.milestone.occurred_at}, and no return of the empty container is known.`
+        : `To be returned empty by ${empty_return_by}, and no return is known.`,
+    metrics: { empty_return_by, gated_out_at: timeOf(left) },
+    resolvedBy: () => [
+      stepDone('completed', null, analysis.route),
+      byChangeOf('empty_return_by'),
+      ...correctionOf(when.milestone),
+    ],
+  };
+});
+
+/** From some hours before a day, critical from its end; where no day is known from some hours after a milestone. */
+function atRisk(
+  day: string | null,
+  since: TimelineEntry | undefined,
+  { derived, places }: RuleFacts,
+  settings: ExceptionSettings,
+): (Pick<Finding, 'milestone' | 'opens_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
+  const { record } = derived;
+  if (day !== null) {
+    const { from, until } = localDay(day, zoneOf(record.destination_port, places));
+    const opens_at = hoursAfter(from, -(settings.before_hours ?? 0));
+    return { milestone: null, opens_at, worsens: { at: until, severity: 'critical' } };
+  }
+  if (since === undefined) return undefined;
+  return { milestone: since, opens_at: hoursAfter(since.milestone.occurred_at, hoursOf(settings, record)) };
+}
+
+function zoneOf(port: string | null, places: Places): string {
+  return (port === null ? undefined : places.find(port)?.timezone) ?? 'UTC';
+}
+
+/** Whether terminals hand it out, so that what happens after that tells of it. */
+function isHandedOut({ container_number }: StatusSubject, mode: Route['mode']): boolean {
+  return container_number !== null && (mode === null || HANDED_OUT.includes(mode));
+}
+const HANDED_OUT = findMilestoneCode('gated_out')?.modes ?? [];
+
+function correctionOf(entry: TimelineEntry | null) {
+  return entry === null ? [] : [byCorrectionOf(entry)];
+}
+
+function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
+  return entry?.milestone.occurred_at ?? null;
+}

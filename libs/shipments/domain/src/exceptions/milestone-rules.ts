@@ -1,0 +1,134 @@
+import { milestoneRules } from '@tracking/contracts';
+import { latest } from '../container-progress.ts';
+import type { StatusSubject } from '../derive.ts';
+import { isSailingOn } from '../milestone-meaning.ts';
+import { RANK, earlier, later } from '../milestone-summary.ts';
+import type { TimelineEntry } from '../state.ts';
+import {
+  CANCELLATION_TAKEN_BACK,
+  type Remedy,
+  byCorrectionOf,
+  byMilestone,
+  milestonesFor,
+  takingBack,
+} from './remedies.ts';
+import { type Find, type Finding, forEachSubject } from './rule.ts';
+import { isDelivered } from './steps.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * For each container that milestones which open exceptions of the type name; those that name none are the shipment's, and count as long as they do
+ * for any container.
+ */
+function forEachNamed(type: string, rule: NamedRule): Find {
+  return ({ derived: { subjects, analysis } }) => {
+    const find = (milestone: TimelineEntry | undefined, among: readonly StatusSubject[]): readonly Finding[] => {
+      if (milestone === undefined) return [];
+      const wrongs = among.flatMap((subject) => rule(milestone, subject) ?? []);
+      const [wrong] = wrongs;
+      if (wrong === undefined) return [];
+      const { container_number } = milestone.milestone;
+      const resolvedBy = () => [byMilestone(milestonesFor(wrongs, analysis.route)), byCorrectionOf(milestone)];
+      return [{ container_number, milestone, detail: wrong.detail, resolvedBy }];
+    };
+    const named = subjects.flatMap((subject) =>
+      find(analysis.named.get(subject.container_number ?? '')?.opening[type], [subject]),
+    );
+    return [...find(analysis.unnamed.opening[type], subjects), ...named];
+  };
+}
+
+/** What is wrong, for people, and which milestones would set it right; undefined when nothing is. */
+type NamedRule = (entry: TimelineEntry, subject: StatusSubject) => Wrong | undefined;
+interface Wrong extends Remedy {
+  readonly detail: string;
+}
+
+export const customsHold = forEachNamed('customs_hold', held);
+export const deliveryFailed = forEachNamed('delivery_failed', attempted);
+
+/**
+ * A hold or inspection without the clearance of its kind dated at or after it: before the first departure that of export,
+ * which a departure shows too, after it that of import. Feeds skip steps: without a departure whatever happened after it
+ * tells of one, the clearance of import too.
+ */
+function held({ milestone }: TimelineEntry, { summaries, progress }: StatusSubject): Wrong | undefined {
+  const since = milestone.occurred_at;
+  const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(earlier, undefined);
+  const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(earlier, undefined);
+  const cleared = latest(summaries, 'importCleared') >= since;
+  const hasLeft =
+    departed === undefined ? latest(summaries, 'exportCleared') >= since : since <= departed.milestone.occurred_at;
+  if (cleared || hasLeft || isDelivered(progress)) return undefined;
+  return {
+    detail: `${milestone.label} since ${since}.`,
+    from: since,
+    isMilestone: ({ rules, rank, isDeparture }) =>
+      rules.clears === 'import' ||
+      rank >= RANK.available_for_pickup ||
+      (left === undefined && isDeparture) ||
+      (departed === undefined && (rules.clears === 'export' || rank >= RANK.in_transit)),
+  };
+}
+
+function attempted({ milestone }: TimelineEntry, { progress }: StatusSubject): Wrong | undefined {
+  if (isDelivered(progress)) return undefined;
+  const detail = `Delivery attempted at ${milestone.occurred_at}.`;
+  return { detail, from: null, isMilestone: ({ rank }) => rank >= RANK.delivered };
+}
+
+/** The end dated more than a day before a movement; and a cancellation that came after delivery. */
+export const milestoneConflict: Find = (facts, settings) => {
+  const findings = endBeforeMovement(facts, settings);
+  const { cancellations } = facts.derived.analysis;
+  const cancellation = cancellations[0];
+  if (cancellation === undefined || findings.some(({ container_number }) => container_number === null)) return findings;
+  const detail = `Cancelled at ${cancellation.milestone.occurred_at}, but the shipment was delivered before.`;
+  const resolvedBy = () => [byMilestone(takingBack(cancellations)), byCorrectionOf(...cancellations)];
+  return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
+};
+
+const endBeforeMovement = forEachSubject(({ summaries }) => {
+  const ended = summaries.map((summary) => summary.ended).reduce(earlier, undefined);
+  const moved = summaries.map((summary) => summary.movement).reduce(later, undefined);
+  if (ended === undefined || moved === undefined) return undefined;
+  const { milestone: end } = ended;
+  const { milestone: movement } = moved;
+  if (Date.parse(movement.occurred_at) - Date.parse(end.occurred_at) <= DAY_MS) return undefined;
+  const detail = `${end.label} at ${end.occurred_at}, but ${movement.label} at ${movement.occurred_at}.`;
+  return { milestone: ended, detail, resolvedBy: () => [byCorrectionOf(ended, moved)] };
+});
+
+/** For the container that the movement names, or for the shipment. Goes by when milestones came, not by their dates. */
+export const movementAfterCancel: Find = ({ derived, timeline }) => {
+  const { analysis, record, cancellation } = derived;
+  if (cancellation === undefined) return [];
+  const found = new Map<string | null, TimelineEntry>();
+  const present = new Set<string | null>([null, ...record.container_numbers]);
+  for (const entry of timeline) {
+    const { classifier, code, container_number, retracted_at } = entry.milestone;
+    if (entry.recorded < cancellation.since || classifier !== 'actual' || retracted_at !== null) continue;
+    if (
+      milestoneRules(code).movement === undefined ||
+      isSailingOn(entry, analysis.route) ||
+      !present.has(container_number)
+    )
+      continue;
+    const other = found.get(container_number);
+    if (other === undefined || entry.recorded < other.recorded) found.set(container_number, entry);
+  }
+  return [...found].map(([container_number, milestone]) => ({
+    container_number,
+    milestone,
+    detail: `${milestone.milestone.label} at ${milestone.milestone.occurred_at}, although the shipment is cancelled.`,
+    resolvedBy: () => [CANCELLATION_TAKEN_BACK, byCorrectionOf(milestone)],
+  }));
+};
+
+export const invalidContainerNumber: Find = ({ derived }) =>
+  derived.record.containers.flatMap((container) => {
+    if (container.valid_check_digit !== false) return [];
+    const detail = `${container.number} has a wrong check digit.`;
+    return [{ container_number: container.number, milestone: null, detail, resolvedBy: () => [] }];
+  });

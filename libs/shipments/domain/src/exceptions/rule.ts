@@ -1,0 +1,75 @@
+import type {
+  AutomaticExceptionType,
+  Container,
+  ExceptionSettings,
+  Places,
+  ResolvedBy,
+  Severity,
+  ShipmentException,
+  ShipmentRecord,
+  Timestamp,
+} from '@tracking/contracts';
+import type { Derived, StatusSubject } from '../derive.ts';
+import type { TimelineEntry } from '../state.ts';
+
+/** What rules go by. */
+export interface RuleFacts {
+  readonly derived: Derived;
+  readonly timeline: readonly TimelineEntry[];
+  /** When a milestone or an estimated arrival was last heard of; null if never. */
+  readonly heardAt: Timestamp | null;
+  readonly places: Places;
+}
+
+/** Something that is wrong now, or will be. */
+export interface Finding {
+  readonly container_number: string | null;
+  /** What showed it. */
+  readonly milestone: TimelineEntry | null;
+  readonly detail: string;
+  /** From when on; absent where it is so already. */
+  readonly opens_at?: Timestamp;
+  /** At least so grave, whatever the workspace set. */
+  readonly severity?: Severity;
+  /** From when on at least so grave. */
+  readonly worsens?: { readonly at: Timestamp; readonly severity: Severity };
+  /** What was measured. */
+  readonly metrics?: ShipmentException['metrics'];
+  /** Whether it is another thing than what was measured when a person resolved it, although it never ended. */
+  readonly isGraverThan?: (resolved: ShipmentException['metrics']) => boolean;
+  /** What would resolve it, beside what resolves any. Asked only by who explains. */
+  readonly resolvedBy: () => readonly ResolvedBy[];
+}
+
+/** An exception that opens while its condition holds and resolves when it no longer does. */
+export interface Rule {
+  readonly type: AutomaticExceptionType;
+  /** Whether it is about what happens to a cancelled shipment; all others rest then. */
+  readonly afterCancel?: true;
+  /** At most one per container (or for the shipment). */
+  readonly find: (facts: RuleFacts, settings: ExceptionSettings) => readonly Finding[];
+}
+
+/** What a rule looks for. */
+export type Find = Rule['find'];
+
+/** A rule for containers runs for each; without any, once. */
+export type SubjectRule = (
+  subject: StatusSubject & { readonly container: Container | undefined },
+  facts: RuleFacts,
+  settings: ExceptionSettings,
+) => Omit<Finding, 'container_number'> | undefined;
+
+export function forEachSubject(rule: SubjectRule): Find {
+  return (facts, settings) =>
+    facts.derived.subjects.flatMap((subject, index) => {
+      const container = facts.derived.record.containers[index];
+      const finding = rule({ ...subject, container }, facts, settings);
+      return finding === undefined ? [] : [{ container_number: subject.container_number, ...finding }];
+    });
+}
+
+/** After so many hours a rule opens for shipments of a mode. */
+export function hoursOf({ by_mode, after_hours }: ExceptionSettings, { mode }: Pick<ShipmentRecord, 'mode'>): number {
+  return (mode === null ? undefined : by_mode[mode]) ?? after_hours ?? 0;
+}

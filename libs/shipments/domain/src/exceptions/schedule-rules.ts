@@ -1,0 +1,105 @@
+import type { ExceptionSettings, ResolvedBy, Timestamp } from '@tracking/contracts';
+import type { Derived } from '../derive.ts';
+import { HOUR_MS, hoursAfter, laterOf } from './moments.ts';
+import { BY_NEWS, byChangeOf, stepDone } from './remedies.ts';
+import { type Find, type Finding, hoursOf } from './rule.ts';
+import { hasArrived, hasDeparted, isDelivered } from './steps.ts';
+
+/** Lateness above which it is grave, whatever the workspace set. */
+const GRAVE_HOURS = 48;
+/** By so much a slip must grow before it opens again although a person resolved it. */
+const GROWN_HOURS = 24;
+
+/** The ETA, so many hours past the one that was known first. */
+export const etaSlip: Find = ({ derived }, settings) => {
+  const { eta, original_eta } = derived.record;
+  if (eta === null || original_eta === null || hasArrived(derived)) return [];
+  const slip = msBetween(original_eta, eta);
+  if (slip < hoursOf(settings, derived.record) * HOUR_MS) return [];
+  const slip_hours = Math.round((slip / HOUR_MS) * 100) / 100;
+  return [
+    {
+      container_number: null,
+      milestone: derived.times.eta.milestone,
+      detail: `The ETA ${eta} is ${slip_hours} hours past the original ${original_eta}.`,
+      ...(slip > GRAVE_HOURS * HOUR_MS && { severity: 'high' as const }),
+      metrics: { slip_hours, eta, original_eta },
+      isGraverThan: (resolved) => slip - slipOf(resolved) >= GROWN_HOURS * HOUR_MS,
+      resolvedBy: () => [byArrival(derived), byChangeOf('eta', 'original_eta')],
+    },
+  ];
+};
+
+/** Of the metrics of an exception; not a number where a person opened it, who measures nothing. */
+function slipOf({ eta, original_eta }: NonNullable<Finding['metrics']>): number {
+  return typeof eta === 'string' && typeof original_eta === 'string' ? msBetween(original_eta, eta) : Number.NaN;
+}
+
+export const departureOverdue: Find = ({ derived }, settings) => {
+  const { etd } = derived.record;
+  if (etd === null || hasDeparted(derived)) return [];
+  return [
+    {
+      ...overdue(etd, derived, settings),
+      detail: `Expected to depart at ${etd}, and no departure is known.`,
+      metrics: { etd },
+      resolvedBy: () => [stepDone('in_transit', null, derived.analysis.route), byChangeOf('etd')],
+    },
+  ];
+};
+
+export const arrivalOverdue: Find = ({ derived }, settings) => {
+  const { eta } = derived.record;
+  if (eta === null || hasArrived(derived)) return [];
+  return [
+    {
+      ...overdue(eta, derived, settings),
+      detail: `Expected to arrive at ${eta}, and no arrival is known.`,
+      metrics: { eta },
+      resolvedBy: () => [byArrival(derived), byChangeOf('eta')],
+    },
+  ];
+};
+
+function overdue(expected: Timestamp, { record }: Derived, settings: ExceptionSettings) {
+  return {
+    container_number: null,
+    milestone: null,
+    opens_at: hoursAfter(expected, hoursOf(settings, record)),
+    worsens: { at: hoursAfter(expected, GRAVE_HOURS), severity: 'high' as const },
+  };
+}
+
+/** Neither a milestone of any classifier nor another ETA. Between two ports nobody tells anything. */
+export const noUpdate: Find = ({ derived, heardAt }, settings) => {
+  const { record } = derived;
+  if (isDelivered(record)) return [];
+  const { etd, eta, created_at } = record;
+  const silent_since = laterOf(etd ?? created_at, heardAt ?? '');
+  const expected = hoursAfter(silent_since, hoursOf(settings, record));
+  return [
+    {
+      container_number: null,
+      milestone: null,
+      detail: `Neither a milestone nor another ETA since ${silent_since}.`,
+      opens_at: eta !== null && isAtSea(derived) ? laterOf(expected, eta) : expected,
+      metrics: { silent_since, heard_at: heardAt },
+      resolvedBy: () => [BY_NEWS, byChangeOf('etd')],
+    },
+  ];
+};
+
+function isAtSea(derived: Derived): boolean {
+  const { mode } = derived.record;
+  const isByWater = mode === null || mode === 'ocean' || mode === 'barge' || mode === 'multimodal';
+  return isByWater && hasDeparted(derived) && !hasArrived(derived);
+}
+
+/** Arrivals before the last departure were on the way. */
+function byArrival({ analysis }: Derived): ResolvedBy {
+  return stepDone('arrived', analysis.legDepartures.at(-1)?.milestone.occurred_at ?? null, analysis.route);
+}
+
+function msBetween(from: Timestamp, to: Timestamp): number {
+  return Date.parse(to) - Date.parse(from);
+}
