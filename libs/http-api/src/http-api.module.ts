@@ -19,6 +19,9 @@ import { EventStreams } from './events/stream/event-streams.ts';
 import { Following } from './events/stream/following.ts';
 import { EventsStreamController } from './events/stream/events-stream.controller.ts';
 import { ExceptionListsController } from './exceptions/exception-lists.controller.ts';
+import { ExceptionWrites } from './exceptions/exception-writes.ts';
+import { ExceptionController } from './exceptions/exception.controller.ts';
+import { OpenExceptionController } from './exceptions/open-exception.controller.ts';
 import { HealthController } from './health/health.controller.ts';
 import { ApiKeysController } from './identity/api-keys.controller.ts';
 import { IdentityWrites } from './identity/identity-writes.ts';
@@ -79,6 +82,8 @@ export class HttpApiModule {
         MilestoneController,
         MilestoneCodesController,
         ExceptionListsController,
+        OpenExceptionController,
+        ExceptionController,
         EventsStreamController,
         EventsController,
         WebhookEndpointsController,
@@ -123,6 +128,7 @@ export class HttpApiModule {
         BulkAnswers,
         ShipmentWrites,
         MilestoneWrites,
+        ExceptionWrites,
         PossibleDuplicates,
         WebhookWrites,
         IdentityWrites,

@@ -10,6 +10,9 @@ import type { Answer, Api, ApiCall } from './start-api.ts';
 let api: Api;
 let key: string;
 let milestones: string;
+let exceptions: string;
+/** One to acknowledge, and one to resolve. */
+let [taken, ended] = ['', ''];
 let receiver: ClientReceiver;
 let endpoint: string;
 let tested: string;
@@ -19,6 +22,12 @@ beforeAll(async () => {
   key = await api.key('admin');
   const { body } = await api.call('POST', '/v1/shipments', { key, json: { external_id: 'TARGET', mode: 'ocean' } });
   milestones = `/v1/shipments/${String(body['id'])}/milestones`;
+  exceptions = `/v1/shipments/${String(body['id'])}/exceptions`;
+  const opened = async (type: string) => (await api.call('POST', exceptions, { key, json: { type } })).body['id'];
+  [taken, ended] = [
+    `/v1/exceptions/${String(await opened('lost'))}`,
+    `/v1/exceptions/${String(await opened('other'))}`,
+  ];
   receiver = await startClientReceiver();
   endpoint = `/v1/webhook_endpoints/${String((await enabledEndpoint(api, key, receiver.url))['id'])}`;
   tested = `/v1/webhook_endpoints/${String((await enabledEndpoint(api, key, receiver.url))['id'])}`;
@@ -72,6 +81,15 @@ const MILESTONE = {
   note: 'A remark',
   timezone: 'Asia/Shanghai',
 };
+const EXCEPTION = {
+  type: 'container_damage',
+  severity: 'high',
+  title: 'Door bent',
+  detail: 'The left door does not close.',
+  container_number: 'CSQU3054383',
+  reason_code: 'equipment_shortage',
+  assignee: 'Kim',
+};
 
 const ENDPOINT = {
   url: 'https://tms.example.com/webhooks',
@@ -124,7 +142,7 @@ const NO_FORMAT: readonly (readonly [string, JsonValue])[] = [
   ['a name of JavaScript', '__proto__'],
 ];
 const FORMATTED =
-  /^(mode|load_type|carrier_scac|origin_port|destination_port|etd|eta|container_numbers\[0\]|legs\[0\]\.(mode|carrier_scac|origin_port|destination_port|etd|eta)|code|occurred_at|source|reason_code|classifier|container_number|timezone|url|event_types\[\d\]|api_version|type)$/;
+  /^(mode|load_type|carrier_scac|origin_port|destination_port|etd|eta|container_numbers\[0\]|legs\[0\]\.(mode|carrier_scac|origin_port|destination_port|etd|eta)|code|occurred_at|source|reason_code|classifier|container_number|timezone|url|event_types\[\d\]|api_version|type|severity)$/;
 /** Text that may be blank. */
 const FREE = /^(metadata\..*|description)$/;
 
@@ -204,12 +222,17 @@ describe('a valid request', () => {
     const json = { ...MILESTONE, container_number: null };
     const milestone = await api.call('POST', milestones, { key, json });
     expect(milestone.status).toBe(201);
+    const exception = await api.call('POST', exceptions, { key, json: { ...EXCEPTION, container_number: null } });
+    expect(exception.status).toBe(201);
   });
 });
 
 describe.each([
   ['POST', '/v1/shipments', () => '/v1/shipments', SHIPMENT],
   ['POST', '/v1/shipments/{id}/milestones', () => milestones, MILESTONE],
+  ['POST', '/v1/shipments/{id}/exceptions', () => exceptions, EXCEPTION],
+  ['POST', '/v1/exceptions/{id}/acknowledge', () => `${taken}/acknowledge`, { assignee: 'Kim', note: 'Seen.' }],
+  ['POST', '/v1/exceptions/{id}/resolve', () => `${ended}/resolve`, { code: 'waived', note: 'Seen.' }],
   ['POST', '/v1/webhook_endpoints', () => '/v1/webhook_endpoints', ENDPOINT],
   ['PATCH', '/v1/webhook_endpoints/{id}', () => endpoint, ENDPOINT],
   ['POST', '/v1/webhook_endpoints/{id}/test', () => `${tested}/test`, { type: 'milestone.recorded' }],
@@ -578,7 +601,11 @@ describe('ids', () => {
     for (const path of [`/v1/shipments/${id}`, `/v1/shipments/${id}/milestones`]) {
       expectError(await api.call('GET', path, { key }), [404]);
     }
-    for (const list of ['/v1/webhook_endpoints', '/v1/webhook_deliveries', '/v1/events']) {
+    expectError(await api.call('POST', `/v1/shipments/${id}/exceptions`, { key, json: { type: 'other' } }), [404]);
+    for (const action of ['acknowledge', 'resolve']) {
+      expectError(await api.call('POST', `/v1/exceptions/${id}/${action}`, { key, json: {} }), [404]);
+    }
+    for (const list of ['/v1/webhook_endpoints', '/v1/webhook_deliveries', '/v1/events', '/v1/exceptions']) {
       expectError(await api.call('GET', `${list}/${id}`, { key }), [404]);
     }
     for (const action of [

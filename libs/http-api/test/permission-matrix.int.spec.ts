@@ -44,6 +44,7 @@ interface Things {
   readonly shipment: string;
   /** Of the shipment. */
   readonly milestone: string;
+  readonly exception: string;
   readonly event: string;
   readonly endpoint: string;
   readonly delivery: string;
@@ -68,6 +69,7 @@ interface Sample {
 }
 
 const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
+const exception = { type: 'other' };
 /** docs/reference/identity.md#permissions, by operation. */
 const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   upsertShipment: { access: 'shipments:write' },
@@ -90,6 +92,10 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   listMilestoneCodes: { access: 'shipments:read' },
   listExceptions: { access: 'shipments:read' },
   listShipmentExceptions: { access: 'shipments:read', of: 'shipment' },
+  openException: { access: 'exceptions:write', of: 'shipment', json: exception },
+  getException: { access: 'shipments:read', of: 'exception' },
+  acknowledgeException: { access: 'exceptions:write', of: 'exception', json: {} },
+  resolveException: { access: 'exceptions:write', of: 'exception', json: {} },
   listEvents: { access: 'shipments:read' },
   getEvent: { access: 'shipments:read', of: 'event' },
   streamEvents: { access: 'shipments:read', endless: true },
@@ -243,6 +249,7 @@ async function thingsIn(environment: Environment): Promise<Things> {
     String((await api.call('POST', path, { key, json })).body['id']);
   const shipment = await make('/v1/shipments', { external_id: randomUUID() });
   const milestoneId = await make(`/v1/shipments/${shipment}/milestones`, milestone);
+  const exceptionId = await make(`/v1/shipments/${shipment}/exceptions`, exception);
   const made = () => make('/v1/webhook_endpoints', { url: receiver.url, event_types: ['*'] });
   const [endpoint, verified] = [await made(), await made()];
   await make(`/v1/webhook_endpoints/${verified}/verify`, {});
@@ -256,7 +263,8 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const link = String(invited['invitation_url']).replace(/^.*#/, '');
   const session = (await signIn({ role: 'viewer', environment, workspace: 'mine' })).session.id;
   const user = String(invited['id']);
-  return { shipment, milestone: milestoneId, event, endpoint, delivery, account, key: keyId, user, session, link };
+  const recorded = { shipment, milestone: milestoneId, exception: exceptionId, event };
+  return { ...recorded, endpoint, delivery, account, key: keyId, user, session, link };
 }
 
 /** Whose the thing is that is asked for. */

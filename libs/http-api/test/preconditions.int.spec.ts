@@ -48,6 +48,7 @@ const WRITES: readonly (readonly [
       call('PATCH', `${pathOf(shipment)}/containers/CSQU3054383`, headers, { seal_number: randomUUID() }),
   ],
   ['a milestone', (shipment, headers) => call('POST', `${pathOf(shipment)}/milestones`, headers, milestone())],
+  ['an exception', (shipment, headers) => call('POST', `${pathOf(shipment)}/exceptions`, headers, { type: 'other' })],
   ['a cancellation', (shipment, headers) => call('POST', `${pathOf(shipment)}/cancel`, headers)],
   ['a reopening', (shipment, headers) => call('POST', `${pathOf(shipment)}/reopen`, headers)],
 ];

@@ -57,7 +57,7 @@ const HEADERS = {
   'X-RateLimit-Reset': 'Epoch second when all are free again.',
   'Consistency-Token': 'The place of the write: sent with a read, nothing older is read.',
   Location: 'Where to get what was made.',
-  ETag: 'The version of the resource; of a milestone that was posted, that of its shipment.',
+  ETag: 'The version of the resource; of a milestone or an exception, that of its shipment.',
   'Idempotency-Replayed': '`true` where the request was answered before, under the same Idempotency-Key.',
   'Retry-After': 'Seconds.',
   'WWW-Authenticate': '`Bearer`.',
