@@ -1,0 +1,96 @@
+import type { MongoConnection } from '@tracking/distributed';
+
+type Database = Parameters<Parameters<MongoConnection['run']>[0]>[0];
+type Documents = ReturnType<Database['collection']>;
+type FindOptions = NonNullable<Parameters<Documents['find']>[1]>;
+
+interface Question {
+  readonly collection: string;
+  readonly filter: object;
+  readonly options: FindOptions;
+}
+
+interface PlanStage {
+  readonly stage: string;
+  readonly indexName?: string;
+  readonly inputStage?: PlanStage;
+  readonly inputStages?: readonly PlanStage[];
+}
+
+/** What is asked of MongoDB over a connection from now on, and how it goes about that. One question of each kind. */
+export class AskedOfMongo {
+  private readonly kinds = new Map<string, Question>();
+  private readonly run: MongoConnection['run'];
+
+  constructor(connection: MongoConnection) {
+    this.run = connection.run.bind(connection);
+    connection.run = (operation, deadlineMs) => this.run((database) => operation(this.noting(database)), deadlineMs);
+  }
+
+  get count(): number {
+    return this.kinds.size;
+  }
+
+  /** Questions that go by another way than the one index that each of them names. */
+  async astray(): Promise<readonly string[]> {
+    const astray: string[] = [];
+    for (const [kind, { collection, filter, options }] of this.kinds) {
+      const { queryPlanner } = (await this.run((database) =>
+        database.collection(collection).find(filter, options).explain(),
+      )) as { queryPlanner: { winningPlan: PlanStage } };
+      const stages = stagesOf(queryPlanner.winningPlan);
+      const indexes = new Set(stages.flatMap(({ indexName }) => indexName ?? []));
+      const isRight = indexes.size === 1 && indexes.has(String(options.hint));
+      if (!isRight || stages.some(({ stage }) => stage === 'COLLSCAN'))
+        astray.push(`${kind}: ${JSON.stringify(stages)}`);
+    }
+    return astray;
+  }
+
+  private noting(database: Database): Database {
+    return instead(database, {
+      collection: (name: string, options?: object) => {
+        const documents = database.collection(name, options);
+        const note = (filter: object, { hint, sort, skip, limit }: FindOptions) => {
+          const asked = { hint, sort, skip, limit };
+          const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+          const question = { collection: name, filter, options: Object.fromEntries(given) };
+          this.kinds.set(JSON.stringify([name, kindOf(filter), hint, sort]), question);
+        };
+        return instead(documents, {
+          find: (filter: object, finding: FindOptions) => {
+            note(filter, finding);
+            return documents.find(filter, finding);
+          },
+          countDocuments: (filter: object, counting: FindOptions) => {
+            note(filter, counting);
+            return documents.countDocuments(filter, counting);
+          },
+        });
+      },
+    });
+  }
+}
+
+/** The same, but for some of its methods. */
+function instead<T extends object>(of: T, methods: Readonly<Record<string, unknown>>): T {
+  return new Proxy(of, {
+    get: (target, name) => {
+      if (typeof name === 'string' && name in methods) return methods[name];
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
+}
+
+/** A filter without its values: of a list its first stands for all. */
+function kindOf(filter: unknown): unknown {
+  if (Array.isArray(filter)) return filter.slice(0, 1).map(kindOf);
+  if (filter === null || typeof filter !== 'object') return typeof filter;
+  return Object.fromEntries(Object.entries(filter).map(([name, condition]) => [name, kindOf(condition)]));
+}
+
+/** All stages of a plan. */
+function stagesOf(stage: PlanStage): readonly PlanStage[] {
+  return [stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(stagesOf)];
+}

@@ -1,0 +1,25 @@
+import { type MongoConnection, MongoDocumentStore } from '@tracking/distributed';
+import { connectionSubject, whereMongo } from '@tracking/distributed/testing';
+import { shipmentListsSuite } from '@tracking/read-models/testing';
+import { AskedOfMongo } from './asked-of-mongo.ts';
+
+whereMongo('lists of shipments in MongoDB', () => {
+  describe('lists of shipments in MongoDB', () => {
+    const subject = connectionSubject();
+    let connection: MongoConnection;
+    let asked: AskedOfMongo;
+    beforeAll(async () => {
+      connection = await subject.open();
+      asked = new AskedOfMongo(connection);
+    });
+    afterAll(() => subject.close());
+
+    shipmentListsSuite(() => new MongoDocumentStore(connection));
+
+    // After those above: what they asked.
+    it('go by the indexes that they name', async () => {
+      expect(asked.count).toBeGreaterThan(50);
+      expect(await asked.astray()).toEqual([]);
+    });
+  });
+});
