@@ -1,6 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
+import { rounds } from '@tracking/testing';
 import { startApi } from './start-api.ts';
 import type { Answer, Api } from './start-api.ts';
 
@@ -59,7 +60,7 @@ describe('POST /v1/shipments/bulk', () => {
         house_bill: `HB-${n}`,
         container_numbers: [A.replace('MSC', `M${letters(n)}`)],
       }),
-      (n) => ({ external_id: `PO-${n % 40}`, eta: '2026-12-19T18:00:00+08:00', legs: [{ origin_port: 'cn sha' }] }),
+      (n) => ({ external_id: `PO-${n % 9}`, eta: '2026-12-19T18:00:00+08:00', legs: [{ origin_port: 'cn sha' }] }),
       (n) => ({ house_bill: `OWN-${n}`, colour: 'red', status: 'delivered' }),
       () => ({ mode: 'ocean' }),
       () => ({ external_id: 7, carrier_scac: '?', legs: [{ etd: 'soon' }, 3], mode: 'teleport' }),
@@ -73,10 +74,10 @@ describe('POST /v1/shipments/bulk', () => {
       () => 'text',
       () => null,
       () => [],
-      (n) => ({ external_id: `PO-${n % 40}`, house_bill: null, container_numbers: [], metadata: large }),
+      (n) => ({ external_id: `PO-${n % 9}`, house_bill: null, container_numbers: [], metadata: large }),
       (n) => ({ external_id: `x`.repeat(1_001), house_bill: `HB-${n}` }),
     ];
-    const items = Array.from({ length: 500 }, (_, n) => kinds[n % kinds.length]?.(n));
+    const items = Array.from({ length: rounds(500) }, (_, n) => kinds[n % kinds.length]?.(n));
     const single: ItemAnswer[] = [];
     for (const json of items) {
       const raw = JSON.stringify(json);
@@ -215,7 +216,7 @@ describe('POST /v1/milestones/bulk', () => {
       () => ({ code: 'vessel_departed', occurred_at, source: 'carrier' }),
       () => ({}),
     ];
-    const items = Array.from({ length: 240 }, (_, n) => kinds[n % kinds.length]?.(n) ?? {});
+    const items = Array.from({ length: rounds(240) }, (_, n) => kinds[n % kinds.length]?.(n) ?? {});
     const single: ItemAnswer[] = [];
     for (const json of items) {
       single.push(await api.call('POST', `/v1/shipments/${id}/milestones`, { key: one, json }));
@@ -404,41 +405,6 @@ describe('under an Idempotency-Key', () => {
       json: { shipments: [{ external_id: 'A' }, { external_id: 'B' }] },
     });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-  });
-
-  it('carries the same commands out again where no engine could store the answer', async () => {
-    const [key] = await keys();
-    const text = () => randomBytes(750).toString('base64').slice(0, 1_000);
-    const many = <T>(one: () => T): T[] => Array.from({ length: 50 }, one);
-    const make = (external_id: string) => ({
-      external_id,
-      metadata: Object.fromEntries(many(text).map((each, n) => [`${n}`, each])),
-      references: many(() => ({ type: text(), value: text() })),
-      legs: many(() => ({ vessel: text(), voyage: text() })),
-    });
-    const shipments = Array.from({ length: 45 }, (_, n) => make(`LARGE-${n}`));
-    for (let n = 0; n < shipments.length; n += 30) await bulk(key, 'shipments', shipments.slice(n, n + 30));
-    // Each answers a shipment of 250 KB that nothing makes smaller.
-    const items = shipments.map(({ external_id }) => ({ external_id, house_bill: external_id }));
-    const headers = under();
-    const first = await bulk(key, 'shipments', items, headers);
-    const head = await api.head();
-    const again = await bulk(key, 'shipments', items, headers);
-    expect([again.text === first.text, again.headers.get('idempotency-replayed')]).toEqual([true, null]);
-    expect(await api.head()).toEqual(head);
-  });
-
-  it('keeps a large answer compressed', async () => {
-    const [key] = await keys();
-    const items = Array.from({ length: 155 }, (_, n) => ({
-      external_id: `MANY-${n}`,
-      container_numbers: Array.from({ length: 200 }, (_each, m) => `ABCU${1_000_000 + 200 * n + m}`),
-    }));
-    const headers = under();
-    const first = await bulk(key, 'shipments', items, headers);
-    expect(first.text.length).toBeGreaterThan(12 * 1024 * 1024);
-    const again = await bulk(key, 'shipments', items, headers);
-    expect([again.text === first.text, again.headers.get('idempotency-replayed')]).toEqual([true, 'true']);
   });
 });
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Socket } from 'node:net';
 import { EVERY_KEY } from '@tracking/identity';
-import { eventually, staysTrue } from '@tracking/testing';
+import { eventually } from '@tracking/testing';
 import { Unavailable } from '@tracking/ports';
 import type { EventStreamSettings } from '../src/events/stream/event-streams.ts';
 import { EventStreamReader, type StreamRequest } from './event-stream-reader.ts';
@@ -273,61 +272,5 @@ describe('GET /v1/events/stream', () => {
         expect.objectContaining({ fields: expect.objectContaining({ status: 200 }), message: 'request' }),
       ]),
     );
-  });
-});
-
-describe('a client that does not read', () => {
-  const NOTE = 'x'.repeat(900);
-  const FIELDS = { metadata: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`field_${n}`, NOTE])) };
-
-  /** Bytes that wait in this process for any of its connections. */
-  function waiting(sockets: ReadonlySet<Socket>): number {
-    return Math.max(0, ...[...sockets].map((socket) => socket.writableLength));
-  }
-
-  /** 250 of them, a few at once. */
-  async function createMany(created = (): unknown => undefined): Promise<void> {
-    for (let n = 0; n < 250; n += 5) {
-      const few = Array.from({ length: 5 }, (_, one) => create(`S-${n + one}`, key, FIELDS).then(created));
-      await Promise.all(few);
-    }
-  }
-
-  function connections(): ReadonlySet<Socket> {
-    const sockets = new Set<Socket>();
-    api.server.on('connection', (socket) => sockets.add(socket));
-    return sockets;
-  }
-
-  it('holds little of what waits for it, and nobody up; reads all of it later', async () => {
-    await start();
-    const sockets = connections();
-    const [slow, quick] = [await open(), await open()];
-    slow.pause();
-    let most = 0;
-    await createMany(() => (most = Math.max(most, waiting(sockets))));
-    const ids = await quick.told(250);
-    // What the operating system takes comes on top; it is about 4 MiB on a machine's own addresses.
-    expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThan(300_000);
-    slow.resume();
-    expect(await slow.told(250)).toEqual(ids);
-  });
-
-  it('is cut off after a while, and goes on after the last event that it read', async () => {
-    // Longer than a busy machine keeps whoever does read from it.
-    await start({ stalledMs: 1_000 });
-    const slow = await open();
-    const quick = await open();
-    slow.pause();
-    await createMany();
-    await eventually(() => expect(api.counts.get('event_streams_ended_total{reason="stalled"}')).toBe(1));
-    slow.resume();
-    await slow.untilEnded();
-    const again = await open({ lastEventId: slow.lastEventId });
-    const ids = await quick.told(250);
-    expect(slow.ids.length).toBeLessThan(250);
-    expect([...slow.ids, ...(await again.told(250 - slow.ids.length))]).toEqual(ids);
-    await staysTrue(() => expect(again.events).toHaveLength(250 - slow.ids.length));
   });
 });

@@ -12,6 +12,7 @@ import type {
   ShipmentState,
   UpsertShipment,
 } from '@tracking/shipments-domain';
+import { rounds } from '@tracking/testing';
 import { randomUUID } from 'node:crypto';
 import { ACME, token } from '../test/shipment-events.ts';
 import { randomFrom } from '../test/troubled-store.ts';
@@ -169,8 +170,8 @@ describe('rows of what clients did', () => {
   it('are the shipments and timelines that the domain folds', async () => {
     const models = await world.start();
     const handler = new Handler(world);
-    for (let minute = 0; minute < 800; minute += 1) {
-      const n = Math.floor(random() * 5);
+    for (let minute = 0; minute < rounds(1_500); minute += 1) {
+      const n = Math.floor(random() * rounds(10));
       const state = handler.states.get(n);
       const turn = random();
       if (state === undefined || turn < 0.15) await handler.handle(n, upsert(n, minute));
@@ -190,11 +191,11 @@ describe('rows of what clients did', () => {
     const superseded = [...handler.states.values()]
       .flatMap(({ timeline }) => timeline)
       .filter(({ milestone }) => milestone.superseded_at);
-    expect(superseded.length).toBeGreaterThan(10);
+    expect(superseded.length).toBeGreaterThan(rounds(10));
     const retracted = [...handler.states.values()]
       .flatMap(({ timeline }) => timeline)
       .filter(({ milestone }) => milestone.retracted_at);
-    expect(retracted.length).toBeGreaterThan(10);
+    expect(retracted.length).toBeGreaterThan(rounds(10));
     expect(await models.parked()).toEqual([]);
     await expectEqualToRebuild(models);
   });

@@ -55,7 +55,7 @@ const EXCEPTIONS: readonly Exception[] = [
 ];
 
 /** Of the page that is asked for; what it costs grows with it in proportion. */
-const PAGE = 20;
+const PAGE = 5;
 /** Rows looked at for each document or value of a list: its entry in one table, itself in another, and one to end with. */
 const FOR_EACH = 3;
 
@@ -144,7 +144,7 @@ function fault(watched: Watched): string | undefined {
     const excepted = EXCEPTIONS.filter(({ collection, beside }) => collection === spec.name && beside in filter);
     const fields = excepted.flatMap((one) => one.fields);
     const leaves = (field: string, which: number) => fields.includes(field) || isBeside(watched, field, which);
-    const count = 3 * few;
+    const count = 2 * few;
     visited.store(nearMisses(spec, query, count, leaves));
     if ('visit' in query) {
       const { rows } = visited.scan({ ...query, limit, visit: limit });

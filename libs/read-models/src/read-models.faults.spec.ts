@@ -1,0 +1,72 @@
+import { ACME, token } from '../test/shipment-events.ts';
+import { dyingAt, randomFrom, troubled } from '../test/troubled-store.ts';
+import { World, caughtUp, expectEqualToRebuild, until } from '../test/world.ts';
+
+describe('read models over the embedded engines', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await World.open();
+  });
+  afterEach(() => world.close());
+
+  async function write(from: number, to: number): Promise<void> {
+    for (let n = from; n < to; n += 1) {
+      await world.writer.create(n);
+      await world.writer.record(n, 'a', { classifier: 'estimated' });
+      await world.writer.record(n, 'b', { classifier: 'estimated' }, [`mst_${token(n)}a`]);
+      await world.writer.change(n, { status: 'in_transit' });
+    }
+  }
+
+  it('equal a rebuild after crashes at any write', async () => {
+    await write(0, 3);
+    for (let at = 1; at <= 30; at += 1) {
+      const dying = dyingAt(at);
+      const documentStore = troubled(world.engine.documentStore, dying.trouble);
+      const models = await world.start({ documentStore, leases: world.nextLeases(), graceMs: 20 });
+      // Every third process is also asked to rebuild, so that crashes fall into that too.
+      if (at % 3 === 0) await models.rebuild('shipments').catch(() => undefined);
+      for (let n = at * 10; !dying.isDead(); n += 1) await write(n, n + 1);
+      await models.stop();
+    }
+    const models = await world.start({ leases: world.nextLeases(), graceMs: 20 });
+    await models.ready;
+    await until(async () => (await models.list()).every((each) => each.caught_up && each.building === null));
+    expect(await models.parked()).toEqual([]);
+    await expectEqualToRebuild(models);
+  }, 60_000);
+
+  it('wait for the engine, park nothing and lose nothing', async () => {
+    const random = randomFrom(7);
+    let isTroubled = true;
+    const documentStore = troubled(world.engine.documentStore, () => {
+      if (!isTroubled || random() < 0.7) return 'works';
+      return random() < 0.5 ? 'fails' : 'works_and_fails';
+    });
+    const models = await world.start({ documentStore, leases: world.nextLeases() });
+    await write(0, 20);
+    isTroubled = false;
+    await models.ready;
+    await caughtUp(models);
+    expect(await models.parked()).toEqual([]);
+    const { items } = await models.queries.shipments.list(ACME, { filter: {}, limit: 1_000 });
+    expect(items).toHaveLength(20);
+    await expectEqualToRebuild(models);
+  }, 20_000);
+
+  it('come to the same rows when both believe to be alone', async () => {
+    // Leases that know nothing of each other: the older one's checkpoint is refused, its rows do no harm.
+    const older = await world.start({ leases: world.nextLeases() });
+    await older.ready;
+    const newer = await world.start({ leases: world.nextLeases() });
+    await newer.ready;
+    for (let n = 0; n < 40; n += 1) {
+      await world.writer.create(n);
+      await world.writer.record(n, 'a', { classifier: 'estimated' });
+      await world.writer.change(n, { status: 'in_transit' });
+    }
+    await caughtUp(newer);
+    await older.stop();
+    await expectEqualToRebuild(newer);
+  });
+});
