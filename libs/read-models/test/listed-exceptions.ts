@@ -3,7 +3,7 @@ import type { Scope, ShipmentException } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { ExceptionQueries } from '../src/exceptions/exception-queries.ts';
 import type { ExceptionListFilter, ExceptionSort } from '../src/exceptions/exception-ranges.ts';
-import type { ExceptionRow } from '../src/exceptions/exception-rows.ts';
+import { type ExceptionRow, NOBODY } from '../src/exceptions/exception-rows.ts';
 import type { SortValues } from '../src/read-model.ts';
 import type { WalkBounds } from '../src/walked-ranges.ts';
 import { day, numbersFrom } from './listed-shipments.ts';
@@ -25,7 +25,8 @@ export function listedException(n: number, random: () => number): ShipmentExcept
 }
 
 export function exceptionRow(of: ShipmentException, scope: Scope = ACME): ExceptionRow {
-  const { id, shipment_id, status, type, severity, assignee, opened_at } = of;
+  const { id, shipment_id, status, type, severity, opened_at } = of;
+  const assignee = of.assignee ?? NOBODY;
   return { ...scope, id, exception: of, revision: 1, shipment_id, status, type, severity, assignee, opened_at };
 }
 

@@ -4,6 +4,7 @@ import type { Filter, FilterCondition } from '@tracking/ports';
 import type { SortValues } from '../read-model.ts';
 import { inScope } from '../scope.ts';
 import type { ListPart } from '../walked-ranges.ts';
+import { NOBODY } from './exception-rows.ts';
 
 type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
@@ -112,5 +113,5 @@ function conditionsOf(filter: ExceptionListFilter): Filter {
 
 function assigneeOf({ assignee, unassigned }: ExceptionListFilter): FilterCondition | undefined {
   if (assignee !== undefined || unassigned === undefined) return assignee;
-  return unassigned ? null : { ne: null };
+  return unassigned ? NOBODY : { ne: NOBODY };
 }

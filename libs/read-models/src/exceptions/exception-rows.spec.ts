@@ -36,7 +36,7 @@ describe('rows of exceptions', () => {
         status: 'open',
         type: 'customs_hold',
         severity: 'high',
-        assignee: null,
+        assignee: '',
         opened_at: hold.opened_at,
       },
     ]);

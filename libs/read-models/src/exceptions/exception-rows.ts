@@ -17,9 +17,13 @@ export interface ExceptionRow extends ReadModelRow, Scope {
   readonly status: ExceptionStatus;
   readonly type: ExceptionType;
   readonly severity: Severity;
-  readonly assignee: string | null;
+  /** `NOBODY` where it has none: not every engine's indexes tell null from absent. */
+  readonly assignee: string;
   readonly opened_at: Timestamp;
 }
+
+/** No text that a client may give: that is never blank. */
+export const NOBODY = '';
 
 const OPENED = ['opened_at', 'id'];
 
@@ -59,7 +63,7 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
         status,
         type,
         severity,
-        assignee,
+        assignee: assignee ?? NOBODY,
         opened_at,
       },
     ];

@@ -53,6 +53,7 @@ const stretch = { sort: newest, limit: 20, visit: 50 };
 const SCANS: readonly [string, Scan][] = [
   ['an index', { ...stretch, index: 'by_time', filter: { owner: 'o', kind: 'k' } }],
   ['an index, going on', { ...stretch, index: 'by_time', filter: { owner: 'o' }, after: ['2026', 'x'] }],
+  ['a range of an index', { ...stretch, index: 'by_status', filter: { owner: 'o', status: 's', kind: 'k' } }],
   ['an element’s postings', { ...stretch, index: 'by_term', filter: { owner: 'o', terms: 'v' } }],
   [
     'an element’s postings, of those with others',
