@@ -42,10 +42,10 @@ export function milestonesFor(remedies: readonly Remedy[], route: Route): Milest
   return { codes: codes.map(({ code }) => code), occurred_from: remedies[0]?.from ?? null };
 }
 
-/** The milestones by which a step is done: those that count as its status or beyond, and an attempted delivery. */
+/** The milestones by which a step is done: those that count as its status or beyond; before delivery an attempt at it too. */
 export function stepDone(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
   const isMilestone = ({ rank, rules }: CodeOnRoute) =>
-    rank >= RANK[status] || rules.opens_exception === 'delivery_failed';
+    rank >= RANK[status] || (rules.opens_exception === 'delivery_failed' && RANK[status] < RANK.delivered);
   return byMilestone(milestonesFor([{ from, isMilestone }], route));
 }
 

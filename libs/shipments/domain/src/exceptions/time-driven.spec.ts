@@ -1,0 +1,406 @@
+import {
+  AUTOMATIC_EXCEPTION_TYPES,
+  type AutomaticExceptionType,
+  DEFAULT_RULE_SETTINGS,
+  type ExceptionSettings,
+  type LegFields,
+  type RuleSettings,
+  type Severity,
+  type ShipmentException,
+  type ShipmentFields,
+  type Timestamp,
+} from '@tracking/contracts';
+import { A, B, Scenario, known, types } from '../../test/scenario.ts';
+import { explain } from '../explanation/explain.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const CREATED = '2026-01-01T00:00:00.000Z';
+
+function after(time: Timestamp, ms: number): Timestamp {
+  return new Date(Date.parse(time) + ms).toISOString();
+}
+
+/** `jan(5)`: midnight UTC. */
+function jan(day: number, hour = 0): Timestamp {
+  return new Date(Date.UTC(2026, 0, day, hour)).toISOString();
+}
+
+function withSettings(type: AutomaticExceptionType, changes: Partial<ExceptionSettings>): RuleSettings {
+  const { exceptions } = DEFAULT_RULE_SETTINGS;
+  return { ...DEFAULT_RULE_SETTINGS, exceptions: { ...exceptions, [type]: { ...exceptions[type], ...changes } } };
+}
+
+/** No other type opens. */
+function only(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
+  const settings = withSettings(type, changes);
+  const exceptions = Object.fromEntries(
+    AUTOMATIC_EXCEPTION_TYPES.map((each) => [
+      each,
+      each === type ? settings.exceptions[each] : { ...settings.exceptions[each], enabled: false },
+    ]),
+  ) as unknown as RuleSettings['exceptions'];
+  return { ...settings, exceptions };
+}
+
+function begin(type: AutomaticExceptionType, fields: Partial<ShipmentFields>, at: Timestamp = CREATED): Scenario {
+  const scenario = new Scenario().at(at);
+  scenario.settings = only(type);
+  scenario.upsert({ external_id: 'PO-1', mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
+  return scenario;
+}
+
+function leg(origin_port: string, destination_port: string, etd: Timestamp | null = null): LegFields {
+  return { mode: null, carrier_scac: null, vessel: null, voyage: null, origin_port, destination_port, etd, eta: null };
+}
+const viaSingapore = (etd: Timestamp | null) => [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', etd)];
+
+type Act = (scenario: Scenario) => unknown;
+const posts = (...codes: string[]): Readonly<Record<string, Act>> =>
+  Object.fromEntries(codes.map((code) => [code, (scenario) => scenario.post(code)]));
+const retractAll: Act = (scenario) =>
+  scenario.state?.timeline.forEach(({ milestone }) => milestone.retracted_at ?? scenario.retract(milestone));
+
+interface Row {
+  readonly type: AutomaticExceptionType;
+  readonly name: string;
+  /** @param created everything is recorded then */
+  readonly given: (created: Timestamp) => Scenario;
+  readonly container?: string;
+  readonly opens: Timestamp;
+  readonly severity: Severity;
+  readonly worsens?: { readonly at: Timestamp; readonly severity: Severity };
+  readonly metrics: ShipmentException['metrics'];
+  /** Each way by which it resolves, or is prevented. */
+  readonly resolvedBy: Readonly<Record<string, Act>>;
+}
+
+const arrived = posts('vessel_arrived', 'discharged', 'available_for_pickup', 'gated_out', 'delivery_attempted');
+const box = { container_number: A };
+
+const ROWS: readonly Row[] = [
+  {
+    type: 'departure_overdue',
+    name: '12 h past the ETD',
+    given: (created) => begin('departure_overdue', { etd: jan(10) }, created),
+    opens: jan(10, 12),
+    severity: 'medium',
+    worsens: { at: jan(12), severity: 'high' },
+    metrics: { etd: jan(10) },
+    resolvedBy: {
+      ...posts('vessel_departed', 'rail_departed', 'in_transit_checkpoint', 'delivered', 'returned_to_shipper'),
+      ...arrived,
+      'another ETD': (scenario) => scenario.patch({ etd: jan(25) }),
+      'an estimated departure': (scenario) => scenario.estimate('vessel_departed', jan(25)),
+      'no ETD': (scenario) => scenario.patch({ etd: null }),
+    },
+  },
+  {
+    type: 'arrival_overdue',
+    name: '12 h past the ETA',
+    given: (created) => begin('arrival_overdue', { eta: jan(20) }, created),
+    opens: jan(20, 12),
+    severity: 'medium',
+    worsens: { at: jan(22), severity: 'high' },
+    metrics: { eta: jan(20) },
+    resolvedBy: {
+      ...posts('delivered', 'rail_unloaded', 'arrived_at_destination', 'empty_returned'),
+      ...arrived,
+      'another ETA': (scenario) => scenario.patch({ eta: jan(30) }),
+      'an estimated arrival': (scenario) => scenario.estimate('vessel_arrived', jan(30)),
+      'no ETA': (scenario) => scenario.patch({ eta: null }),
+    },
+  },
+  {
+    type: 'no_update',
+    name: '7 d past the ETD',
+    given: (created) => begin('no_update', { etd: jan(5) }, created),
+    opens: jan(12),
+    severity: 'low',
+    metrics: { silent_since: jan(5), heard_at: null },
+    resolvedBy: {
+      ...posts('gated_in', 'customs_hold', 'delivered'),
+      'a planned milestone': (scenario) => scenario.post('gated_in', jan(20), { classifier: 'planned' }),
+      'an estimate': (scenario) => scenario.estimate('gated_in', jan(20)),
+      'an ETA': (scenario) => scenario.patch({ eta: jan(30) }),
+      'another ETD': (scenario) => scenario.patch({ etd: jan(20) }),
+    },
+  },
+  {
+    type: 'missed_connection',
+    name: '12 h past the ETD of the next leg',
+    given: (created) => {
+      const scenario = begin('missed_connection', { container_numbers: [A], legs: viaSingapore(jan(9)) }, created);
+      scenario.at(laterOf(created, jan(6))).post('transshipment_discharged', jan(6), { location: 'SGSIN', ...box });
+      return scenario;
+    },
+    container: A,
+    opens: jan(9, 12),
+    severity: 'high',
+    metrics: { location: 'SGSIN', arrived_at: jan(6), next_etd: jan(9) },
+    resolvedBy: {
+      ...posts('transshipment_loaded', 'transshipment_departed', 'loaded_on_vessel', 'vessel_departed', 'rail_loaded'),
+      ...posts('in_transit_checkpoint', 'border_crossed', 'delivered'),
+      ...arrived,
+      'another ETD': (scenario) => scenario.patch({ legs: viaSingapore(jan(29)) }),
+      'an estimated departure': (scenario) =>
+        scenario.estimate('transshipment_departed', jan(29), { location: 'SGSIN' }),
+      retraction: retractAll,
+      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [B] }),
+    },
+  },
+  {
+    type: 'missed_connection',
+    name: '10 d after the arrival where the next leg has no ETD',
+    given: (created) => {
+      const scenario = begin('missed_connection', { container_numbers: [A], legs: viaSingapore(null) }, created);
+      scenario.at(laterOf(created, jan(6)));
+      scenario.post('vessel_arrived', jan(4), { location: 'SGSIN', ...box });
+      scenario.post('discharged', jan(6), { location: 'SGSIN', ...box });
+      return scenario;
+    },
+    container: A,
+    opens: jan(14),
+    severity: 'high',
+    metrics: { location: 'SGSIN', arrived_at: jan(4), next_etd: null },
+    resolvedBy: {
+      ...posts('transshipment_loaded', 'delivered'),
+      'a later ETD': (scenario) => scenario.patch({ legs: viaSingapore(jan(29)) }),
+      retraction: retractAll,
+    },
+  },
+  {
+    type: 'demurrage_risk',
+    name: '2 d before the last free day at the destination',
+    given: (created) => {
+      const scenario = begin('demurrage_risk', { container_numbers: [A] }, created);
+      scenario.patchContainer(A, { last_free_day: '2026-01-20' });
+      return scenario;
+    },
+    container: A,
+    // Los Angeles is 8 hours behind.
+    opens: jan(18, 8),
+    severity: 'high',
+    worsens: { at: jan(21, 8), severity: 'critical' },
+    metrics: { last_free_day: '2026-01-20', discharged_at: null },
+    resolvedBy: {
+      ...posts('gated_out', 'out_for_delivery', 'delivery_attempted', 'delivered', 'empty_returned'),
+      'another day': (scenario) => scenario.patchContainer(A, { last_free_day: '2026-01-29' }),
+      'no day': (scenario) => scenario.patchContainer(A, { last_free_day: null }),
+      'a part load': (scenario) => scenario.patch({ load_type: 'lcl' }),
+      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [B] }),
+    },
+  },
+  {
+    type: 'demurrage_risk',
+    name: '4 d after the discharge where no day is known',
+    given: (created) => {
+      const scenario = begin('demurrage_risk', { container_numbers: [A] }, created);
+      scenario.at(laterOf(created, jan(6))).post('discharged', jan(6), box);
+      return scenario;
+    },
+    container: A,
+    opens: jan(10),
+    severity: 'high',
+    metrics: { last_free_day: null, discharged_at: jan(6) },
+    resolvedBy: {
+      ...posts('gated_out', 'delivered', 'rail_departed'),
+      'a later day': (scenario) => scenario.patchContainer(A, { last_free_day: '2026-01-29' }),
+      retraction: retractAll,
+      'a part load': (scenario) => scenario.patch({ load_type: 'lcl' }),
+    },
+  },
+  {
+    type: 'detention_risk',
+    name: '2 d before the empty is due',
+    given: (created) => {
+      const scenario = begin('detention_risk', { container_numbers: [A] }, created);
+      scenario.patchContainer(A, { empty_return_by: '2026-01-20' });
+      return scenario;
+    },
+    container: A,
+    opens: jan(18, 8),
+    severity: 'medium',
+    worsens: { at: jan(21, 8), severity: 'critical' },
+    metrics: { empty_return_by: '2026-01-20', gated_out_at: null },
+    resolvedBy: {
+      ...posts('empty_returned', 'returned_to_shipper'),
+      'another day': (scenario) => scenario.patchContainer(A, { empty_return_by: '2026-01-29' }),
+      'no day': (scenario) => scenario.patchContainer(A, { empty_return_by: null }),
+      'a part load': (scenario) => scenario.patch({ load_type: 'lcl' }),
+      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [B] }),
+    },
+  },
+  {
+    type: 'detention_risk',
+    name: '10 d after the gate-out where no day is known',
+    given: (created) => {
+      const scenario = begin('detention_risk', { container_numbers: [A] }, created);
+      scenario.at(laterOf(created, jan(6))).post('gated_out', jan(6), box);
+      return scenario;
+    },
+    container: A,
+    opens: jan(16),
+    severity: 'medium',
+    metrics: { empty_return_by: null, gated_out_at: jan(6) },
+    resolvedBy: {
+      ...posts('empty_returned', 'returned_to_shipper'),
+      'a later day': (scenario) => scenario.patchContainer(A, { empty_return_by: '2026-01-29' }),
+      retraction: retractAll,
+    },
+  },
+];
+
+function laterOf(a: Timestamp, b: Timestamp): Timestamp {
+  return a > b ? a : b;
+}
+
+describe.each(ROWS)('$type $name', (row) => {
+  const { type, given, opens, severity, worsens, container = null } = row;
+  const told = [type, container, 'open'].filter(Boolean).join(' ');
+  const opened = () => {
+    const scenario = given(CREATED).at(opens);
+    scenario.check();
+    expect(scenario.exceptions).toEqual([told]);
+    return scenario;
+  };
+  const last = (scenario: Scenario) => scenario.state?.exceptions.at(-1);
+
+  it('opens at its moment and not a millisecond before, once', () => {
+    const scenario = given(CREATED);
+    expect(scenario.state?.nextCheckAt).toBe(opens);
+    expect(types(scenario.at(after(opens, -1)).check())).toEqual([]);
+    expect(scenario.exceptions).toEqual([]);
+    const decision = scenario.at(opens).check();
+    expect(types(decision)).toEqual(['exception.opened.v1']);
+    expect(last(scenario)).toMatchObject({
+      ...{ type, severity, container_number: container, status: 'open', rule: type, detected_by: 'system' },
+      ...{ opened_at: opens, metrics: row.metrics },
+    });
+    expect(last(scenario)?.detail).toMatch(/^[A-Z].*\.$/);
+    expect(scenario.state?.nextCheckAt).toBe(worsens?.at ?? null);
+    expect(types(scenario.check())).toEqual([]);
+    expect(types(scenario.at(after(opens, 1)).check())).toEqual([]);
+  });
+
+  it('opens with any write then', () => {
+    const scenario = given(CREATED);
+    expect(types(scenario.at(opens).upsert({ house_bill: 'HB-1' }))).toContain('exception.opened.v1');
+  });
+
+  if (worsens !== undefined) {
+    it('worsens at its moment and not a millisecond before', () => {
+      const scenario = opened();
+      expect(types(scenario.at(after(worsens.at, -1)).check())).toEqual([]);
+      expect(types(scenario.at(worsens.at).check())).toEqual(['exception.updated.v1']);
+      expect(last(scenario)).toMatchObject({ severity: worsens.severity, opened_at: opens });
+      expect(scenario.state?.nextCheckAt).toBeNull();
+      expect(types(scenario.check())).toEqual([]);
+    });
+  }
+
+  it('after months without a check it opens once, as grave as it is', () => {
+    const scenario = given(CREATED).at(after(opens, 90 * DAY));
+    expect(types(scenario.check())).toEqual(['exception.opened.v1']);
+    expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
+    expect(types(scenario.check())).toEqual([]);
+  });
+
+  it.each(Object.entries(row.resolvedBy))('resolves by %s', (_, act) => {
+    const scenario = opened().at(after(opens, HOUR));
+    act(scenario);
+    expect(scenario.exceptions).toEqual([told.replace('open', 'resolved auto_cleared')]);
+  });
+
+  it.each(Object.entries(row.resolvedBy))('%s prevents it', (_, act) => {
+    const scenario = given(CREATED).at(after(opens, -HOUR));
+    act(scenario);
+    scenario.at(after(opens, 2 * HOUR)).check();
+    expect(scenario.open).toEqual([]);
+  });
+
+  it('resolves when it is no longer enabled or its hours are more, and opens again when they are as before', () => {
+    for (const settings of [only(type, { enabled: false }), only(type, { after_hours: 8_760, before_hours: 1 })]) {
+      const scenario = opened();
+      scenario.settings = settings;
+      const isByStop = type === 'missed_connection' && row.metrics['next_etd'] === null;
+      scenario.check();
+      // The 10 days are no setting.
+      if (isByStop && settings.exceptions[type].enabled) continue;
+      expect(scenario.open).toEqual([]);
+      scenario.settings = only(type);
+      scenario.check();
+      expect(scenario.open).toEqual([type]);
+    }
+  });
+
+  it('opens with the severity that is set', () => {
+    for (const set of ['low', 'critical'] as const) {
+      const scenario = given(CREATED).at(opens);
+      scenario.settings = only(type, { severity: set });
+      scenario.check();
+      expect(last(scenario)?.severity).toBe(set);
+    }
+  });
+
+  it('stays resolved when a person did it, however often it is looked at, until its condition has ended once', () => {
+    const scenario = opened();
+    scenario.resolve(last(scenario)!);
+    const resolved = told.replace('open', 'resolved fixed');
+    expect(scenario.exceptions).toEqual([resolved]);
+    expect(scenario.state?.nextCheckAt).toBeNull();
+    scenario.at(after(opens, 60 * DAY)).check();
+    scenario.upsert({ house_bill: 'HB-1' });
+    expect(scenario.exceptions).toEqual([resolved]);
+    expect(explainedOf(scenario, type)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
+    scenario.settings = only(type, { enabled: false });
+    expect(types(scenario.check())).toEqual(['exception.conditions_ended.v1']);
+    expect(types(scenario.check())).toEqual([]);
+    scenario.settings = only(type);
+    scenario.check();
+    expect(scenario.exceptions).toEqual([resolved, told]);
+  });
+
+  it('cancelling resolves it, nothing opens then, and reopening opens another', () => {
+    const scenario = opened();
+    scenario.cancel();
+    expect(scenario.exceptions).toEqual([told.replace('open', 'resolved shipment_cancelled')]);
+    expect(scenario.state?.nextCheckAt).toBeNull();
+    expect(types(scenario.at(after(opens, 60 * DAY)).check())).toEqual([]);
+    scenario.reopen();
+    expect(scenario.open).toEqual([type]);
+  });
+
+  it('does not open where it was due more than 30 days before the shipment was created', () => {
+    const imported = given(after(opens, 30 * DAY + 1));
+    imported.check();
+    expect(imported.exceptions).toEqual([]);
+    expect(imported.state?.nextCheckAt).toBeNull();
+    const recent = given(after(opens, 30 * DAY));
+    recent.check();
+    expect(recent.open).toEqual([type]);
+  });
+
+  it('is explained: when it will open, and each code that prevents or resolves it does', () => {
+    const scenario = given(CREATED).at(after(opens, -HOUR));
+    const [expected] = explainedOf(scenario, type);
+    expect(expected).toMatchObject({ status: 'expected', exception_id: null, opens_at: opens, rule: type });
+    const open = opened();
+    const [explained] = explainedOf(open, type);
+    expect(explained).toMatchObject({ status: 'open', exception_id: last(open)?.id, opens_at: null });
+    expect(explained?.resolved_by).toEqual(expected?.resolved_by);
+    const codes = explained?.resolved_by.find(({ by }) => by === 'milestone')?.codes ?? [];
+    expect(codes.length > 0).toBe(type !== 'no_update');
+    for (const code of codes) {
+      const tried = opened();
+      tried.post(code, undefined, { container_number: container });
+      expect([code, tried.open]).toEqual([code, []]);
+    }
+  });
+});
+
+function explainedOf(scenario: Scenario, type: AutomaticExceptionType) {
+  if (scenario.state === undefined) throw new Error('there is no shipment');
+  const { exceptions } = explain(scenario.state, { ...known, settings: scenario.settings });
+  return exceptions.filter((exception) => exception.type === type);
+}
