@@ -32,7 +32,11 @@ class Handler {
     const before = this.states.get(n);
     let ids = 0;
     const newId = (kind: 'mst' | 'exc') => `${kind}_${token(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
-    const { events } = decide(command, before, { places: anywhere, settings: DEFAULT_RULE_SETTINGS, newId });
+    const { events, nextCheckAt } = decide(command, before, {
+      places: anywhere,
+      settings: DEFAULT_RULE_SETTINGS,
+      newId,
+    });
     if (events.length === 0) return;
     const metadata = {
       command_id: command.id,
@@ -40,7 +44,7 @@ class Handler {
       actor: command.actor,
       request_id: command.request_id,
       traceparent: null,
-      next_check_at: null,
+      next_check_at: nextCheckAt,
     };
     const first = before?.record.version ?? 0;
     const stored = events.map((event, index) => ({

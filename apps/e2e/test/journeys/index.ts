@@ -1,6 +1,7 @@
 import { patient } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
 import { bulkJourneys } from './bulk.ts';
+import { clockJourney } from './clock.ts';
 import { demoJourney } from './demo.ts';
 import { eventStreamJourney } from './event-stream.ts';
 import { identityJourneys } from './identity.ts';
@@ -47,6 +48,7 @@ export function journeys(start: () => Promise<Subject>): void {
   userJourneys(subject);
   sessionJourneys(subject);
   webhookJourneys(subject);
+  clockJourney(subject);
   eventStreamJourney(subject);
   operationJourneys(subject);
   transferJourney(subject);

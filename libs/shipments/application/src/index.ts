@@ -1,5 +1,6 @@
 export type { Written } from './answers.ts';
-export { checkOf } from './clock/check-command.ts';
+export { RecheckJob, type RecheckJobParts } from './clock/recheck-job.ts';
+export type { OpenShipments, Recheck, Rechecks } from './clock/rechecks.ts';
 export { RuleClock, type RuleClockParts } from './clock/rule-clock.ts';
 export type { DueShipment, WorkList } from './clock/work-list.ts';
 export { type EventTransfer, eventTransfer } from './event-transfer.ts';
@@ -8,8 +9,6 @@ export { commandIdOfItem } from './ids.ts';
 export { type EventMakerOptions, eventMaker } from './publisher/event-maker.ts';
 export { Publisher, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsReached } from './publisher/read-models-first.ts';
-export { RecheckJob, type RecheckJobParts } from './clock/recheck-job.ts';
-export type { OpenShipments, Recheck, Rechecks } from './clock/rechecks.ts';
 export type { CacheLimits } from './shipment-cache.ts';
 export { shipmentsService, type ShipmentsLimits, type ShipmentsOptions } from './shipments.ts';
 export type {

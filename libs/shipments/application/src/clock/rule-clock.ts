@@ -66,6 +66,7 @@ export class RuleClock {
     do {
       const look = () => workList.due(clock().toISOString(), PAGE, last);
       const page = await this.pace.work(look, ending);
+      this.told.looked();
       const due = page.filter((shipment) => !this.recent.isHeld(shipment));
       while (due.length > 0 && !isEnding()) {
         this.told.waiting(due);

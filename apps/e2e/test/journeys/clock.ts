@@ -1,0 +1,62 @@
+import type { EventEnvelope, Shipment, ShipmentException } from '@tracking/contracts';
+import { eventually, patient } from '@tracking/testing';
+import { HookServer } from '../receiver.ts';
+import type { Subject } from '../subject.ts';
+import { newTenant } from '../tenant.ts';
+
+const HOUR_MS = 3_600_000;
+/** Long enough for the shipment to be stored before. */
+const SOON_MS = 1_500;
+const PATIENT = { deadlineMs: 30_000 };
+
+export function clockJourney(subject: () => Subject): void {
+  test(
+    'what is overdue opens an exception with nobody asking, once, and a departure resolves it: both are delivered',
+    async () => {
+      const { api } = await newTenant(subject());
+      const receiver = await HookServer.start();
+      try {
+        const hook = await receiver.enabled(api, '/exceptions', {
+          event_types: ['exception.opened', 'exception.resolved'],
+        });
+        const told = () => [...hook.came.keys()].map((id) => receiver.event(id));
+        const exceptionOf = ({ data }: EventEnvelope) => data['exception'] as unknown as ShipmentException;
+        const due = Date.now() + SOON_MS;
+        const etd = new Date(due - 12 * HOUR_MS).toISOString();
+        const made = await api.post<Shipment>('/v1/shipments', { house_bill: 'HB-1', mode: 'ocean', etd });
+        expect([made.status, made.data.open_exceptions_count]).toEqual([201, 0]);
+        const path = `/v1/shipments/${made.data.id}`;
+
+        await eventually(() => expect(told()).toHaveLength(1), PATIENT);
+        const [opened] = told() as [EventEnvelope];
+        expect(opened.type).toBe('exception.opened');
+        expect(exceptionOf(opened)).toMatchObject({
+          shipment_id: made.data.id,
+          type: 'departure_overdue',
+          status: 'open',
+          detected_by: 'system',
+        });
+        expect(Date.parse(opened.created_at)).toBeGreaterThanOrEqual(due);
+        // Whoever is told can read it.
+        expect((await api.get<Shipment>(path)).data.open_exceptions_count).toBe(1);
+
+        const departed = await api.post(`${path}/milestones`, {
+          code: 'vessel_departed',
+          occurred_at: new Date().toISOString(),
+        });
+        expect(departed.status).toBe(201);
+        await eventually(() => expect(told()).toHaveLength(2), PATIENT);
+        const resolved = told().find(({ type }) => type === 'exception.resolved')!;
+        expect(exceptionOf(resolved)).toMatchObject({
+          id: exceptionOf(opened).id,
+          resolution: { code: 'auto_cleared' },
+        });
+        expect((await api.get<Shipment>(path)).data.open_exceptions_count).toBe(0);
+        expect([...hook.came.values()]).toEqual([1, 1]);
+      } finally {
+        await receiver.close();
+      }
+    },
+    patient(90_000),
+  );
+}

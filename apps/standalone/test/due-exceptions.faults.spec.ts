@@ -1,0 +1,69 @@
+import { jest } from '@jest/globals';
+import type { EventEnvelope, Shipment, ShipmentException } from '@tracking/contracts';
+import { eventually } from '@tracking/testing';
+import { all, client, newKey, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
+
+jest.setTimeout(180_000);
+
+const SHIPMENTS = 1_200;
+const HOUR_MS = 3_600_000;
+const PATIENT = { deadlineMs: 60_000 };
+/** Two hours later, as after a downtime. */
+const LATER = {
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  NODE_OPTIONS: `--import ${new URL(`stepping-clock.mjs?ahead=${2 * HOUR_MS}`, import.meta.url).href}`,
+};
+
+/** Shipments that a process has checked since time passed. */
+async function checked({ managementUrl }: StandaloneProcess): Promise<number> {
+  const { data } = await client(managementUrl, 'none').get<string>('/metrics');
+  return Number(/^clock_checks_total\{outcome="checked"\} (\d+)$/m.exec(data)?.[1] ?? 0);
+}
+
+/** Departures that were to be half a day ago, but for up to an hour. */
+async function create(folder: string, key: string): Promise<void> {
+  const server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });
+  const api = client(server.url, key);
+  for (let first = 0; first < SHIPMENTS; first += 400) {
+    const shipments = Array.from({ length: 400 }, (_, n) => ({
+      external_id: `PO-${first + n}`,
+      mode: 'ocean',
+      etd: new Date(Date.now() - (11 * HOUR_MS + (first + n) * 1_000)).toISOString(),
+    }));
+    const { data } = await api.post<{ data: { status: number }[] }>('/v1/shipments/bulk', { shipments });
+    expect(data.data.every(({ status }) => status === 201)).toBe(true);
+  }
+  await server.stop();
+}
+
+describe('very many exceptions that became due in a downtime', () => {
+  it('open once each, although the process is killed again and again amid them', () =>
+    withFolder(async (folder) => {
+      const key = await newKey(folder);
+      await create(folder, key);
+      let left = SHIPMENTS;
+      for (const enough of [1, 60, 150]) {
+        const server = await startStandalone(folder, LATER);
+        let done = 0;
+        await eventually(async () => {
+          done = await checked(server);
+          expect(done).toBeGreaterThanOrEqual(enough);
+        }, PATIENT);
+        await server.stop('SIGKILL');
+        left -= done;
+      }
+      // There was still something to do when it was killed.
+      expect(left).toBeGreaterThan(0);
+
+      const server = await startStandalone(folder, LATER);
+      const api = client(server.url, key);
+      const opened = () => all<EventEnvelope>(api, '/v1/events?type=exception.opened');
+      await eventually(async () => expect((await opened()).length).toBeGreaterThanOrEqual(SHIPMENTS), PATIENT);
+      const shipments = await all<Shipment>(api, '/v1/shipments');
+      expect(shipments.map(({ open_exceptions_count }) => open_exceptions_count)).toEqual(shipments.map(() => 1));
+      const exceptions = (await opened()).map(({ data }) => data['exception'] as unknown as ShipmentException);
+      expect(exceptions.map(({ shipment_id }) => shipment_id).sort()).toEqual(shipments.map(({ id }) => id).sort());
+      expect(new Set(exceptions.map(({ type }) => type))).toEqual(new Set(['departure_overdue']));
+      await server.stop();
+    }));
+});

@@ -1,0 +1,247 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AUTOMATIC_EXCEPTION_TYPES, DEFAULT_EXCEPTION_SETTINGS } from '@tracking/contracts';
+import { shipment } from './api.ts';
+import { OVERDUE_MS, buildWaiting } from './exceptions-store.ts';
+import { drive, driveEvenly, row, type LoadRequest } from './load.ts';
+import { cpuSeconds, residentMiB } from './machine.ts';
+import { cli, startReceiver, startStandalone, type Server } from './server.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const DAY_MS = 86_400_000;
+/** Of those that are due at once, and whose settings change. */
+const MANY = 100_000;
+const DELIVERED = 500;
+const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true' };
+
+/** A data folder with a workspace, and what is done to it. */
+interface Stage {
+  readonly dataDir: string;
+  readonly workspaceId: string;
+  /** Of an admin, for live shipments. */
+  readonly key: string;
+}
+
+/**
+ * What it costs that time opens exceptions.
+ * @param count shipments that wait to become due; of those that are due at once 100,000 at most
+ */
+export async function benchExceptions(count: number): Promise<void> {
+  await withStage(costs);
+  await withStage(async (stage) => {
+    const many = Math.min(count, MANY);
+    const far = Date.now() + 30 * DAY_MS;
+    const waiting = {
+      count,
+      workspace_id: stage.workspaceId,
+      prefix: 'waiting',
+      dueAt: (n: number) => far + n * 1_000,
+    };
+    const seconds = await buildWaiting(stage.dataDir, waiting);
+    say(`${count} shipments that wait: built by commands alone in ${seconds.toFixed(0)} s`);
+    let server = await startStandalone(stage.dataDir, ENV);
+    await atRest(server);
+    await delivered(server, stage);
+    await server.stop();
+
+    const due = Date.now() - 3_600_000;
+    await buildWaiting(stage.dataDir, { ...waiting, count: many, prefix: 'due', dueAt: () => due });
+    server = await startStandalone(stage.dataDir, ENV);
+    await drained(server, stage, many);
+    await changedSettings(server, stage);
+    await server.stop();
+  });
+}
+
+async function withStage(work: (stage: Stage) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'bench-exceptions-'));
+  try {
+    const key = await newKey(dataDir, 'default');
+    const [{ id: workspaceId }] = (
+      JSON.parse(await cli(dataDir, 'workspaces', 'list', '--json')) as { data: [{ id: string }] }
+    ).data;
+    await work({ dataDir, workspaceId, key });
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+function newKey(dataDir: string, workspace: string): Promise<string> {
+  const options = { name: 'bench', environment: 'live', role: 'admin', workspace };
+  return cli(dataDir, 'keys', 'create', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
+}
+
+async function call<T>(server: Server, key: string, request: string, body?: object): Promise<T> {
+  const [method = '', path = ''] = request.split(' ');
+  const response = await fetch(server.url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${request}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+/** What a metric stands at, all its labels together. */
+async function metric(server: Server, name: string): Promise<number> {
+  const text = await (await fetch(`${server.managementUrl}/metrics`)).text();
+  const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))];
+  return values.reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+/** Writes of a workspace whose shipments wait for moments, beside those of one in which time opens nothing, by turns. */
+async function costs({ dataDir, key }: Stage): Promise<void> {
+  await cli(dataDir, 'workspaces', 'create', '--name', 'timeless');
+  const timeless = await newKey(dataDir, 'timeless');
+  const server = await startStandalone(dataDir);
+  const ofTime = AUTOMATIC_EXCEPTION_TYPES.filter((type) => {
+    const { after_hours, before_hours } = DEFAULT_EXCEPTION_SETTINGS[type];
+    return after_hours !== null || before_hours !== null;
+  });
+  const exceptions = Object.fromEntries(ofTime.map((type) => [type, { enabled: false }]));
+  await call(server, timeless, 'PATCH /v1/settings', { exceptions });
+  // Settings are looked up again by then.
+  await pause(6_000);
+  const soon = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
+  const create = () => shipment({ etd: soon(3), eta: soon(30) });
+  const load = { connections: 32, seconds: 10 };
+  await drive(server, { ...load, seconds: 3, key }, create);
+  for (let turn = 0; turn < 2; turn += 1) {
+    const without = await drive(server, { ...load, key: timeless }, create);
+    const first = await withRow(server, timeless);
+    say(row('POST shipment, time opens nothing', without));
+    const its = await drive(server, { ...load, key }, create);
+    say(`${row('POST shipment, moments ahead', its)}  ${(its.rate / without.rate).toFixed(2)} of that without`);
+    const beside = await drive(server, { ...load, key: timeless }, first);
+    say(row('POST milestone, time opens nothing', beside));
+    const recorded = await drive(server, { ...load, key }, await withRow(server, key));
+    say(
+      `${row('POST milestone, moments ahead', recorded)}  ${(recorded.rate / beside.rate).toFixed(2)} of that without`,
+    );
+  }
+  await server.stop();
+}
+
+/** Milestones of the workspace's newest shipments; each moves when nothing was heard for too long. */
+async function withRow(server: Server, key: string): Promise<() => LoadRequest> {
+  const { data } = await call<{ data: { id: string }[] }>(server, key, 'GET /v1/shipments?limit=200');
+  let n = 0;
+  return () => {
+    n += 1;
+    const occurred_at = new Date(Date.now() - DAY_MS + n).toISOString();
+    const body = JSON.stringify({ code: 'in_transit_checkpoint', occurred_at, location: 'SGSIN' });
+    return { method: 'POST', path: `/v1/shipments/${data[n % data.length]?.id}/milestones`, body };
+  };
+}
+
+async function atRest(server: Server): Promise<void> {
+  await pause(5_000);
+  const [cpu, looks, checks] = [cpuSeconds(server.pid), ...(await clockMetrics(server))];
+  const began = performance.now();
+  await pause(20_000);
+  const seconds = (performance.now() - began) / 1_000;
+  const [looksAfter, checksAfter] = await clockMetrics(server);
+  const share = ((cpuSeconds(server.pid) - cpu) / seconds) * 100;
+  say(
+    `at rest: ${share.toFixed(2)} % of a core for the whole process, ${((looksAfter - looks) / seconds).toFixed(1)} reads a second, ` +
+      `${checksAfter - checks} checks, ${residentMiB(server.pid).toFixed(0)} MiB in memory`,
+  );
+}
+
+async function clockMetrics(server: Server): Promise<[number, number]> {
+  return [await metric(server, 'clock_looks_total'), await metric(server, 'clock_checks_total')];
+}
+
+/** From the moment that a shipment is due to the arrival of what opened; moments are spread over 20 s. */
+async function delivered(server: Server, { key }: Stage): Promise<void> {
+  const receiver = await startReceiver();
+  const body = { url: `${receiver.url}/ok/opened`, event_types: ['exception.opened'] };
+  const { id } = await call<{ id: string }>(server, key, 'POST /v1/webhook_endpoints', body);
+  for (const step of ['verify', 'enable']) await call(server, key, `POST /v1/webhook_endpoints/${id}/${step}`, {});
+  const due = new Map<string, number>();
+  const from = Date.now() + 10_000;
+  for (let n = 0; n < DELIVERED; n += 1) {
+    const external_id = `delivered-${n}`;
+    const dueAt = from + (n * 20_000) / DELIVERED;
+    due.set(external_id, dueAt);
+    const etd = new Date(dueAt - OVERDUE_MS).toISOString();
+    await call(server, key, 'POST /v1/shipments', { external_id, mode: 'ocean', etd });
+  }
+  const late = Math.max(0, Date.now() - from);
+  let arrivals: Record<string, number> = {};
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline && Object.keys(arrivals).length < DELIVERED;) {
+    await pause(500);
+    arrivals = (await (await fetch(`${receiver.url}/arrivals`)).json()) as Record<string, number>;
+  }
+  const times = [...due].map(([name, at]) => (arrivals[name] ?? Infinity) - at).toSorted((one, other) => one - other);
+  say(
+    `due moment to delivered webhook, ${DELIVERED} in 20 s: ${quantiles(times)}` +
+      (late > 0 ? `, and the first were stored ${late} ms too late` : ''),
+  );
+  await call(server, key, `POST /v1/webhook_endpoints/${id}/disable`, {});
+  await receiver.stop();
+}
+
+/** What others see while very many are due at once, and the same afterwards. */
+async function drained(server: Server, { key }: Stage, many: number): Promise<void> {
+  const began = performance.now();
+  const before = await metric(server, 'clock_checks_total');
+  const busy: Turn[] = [];
+  do busy.push(await others(server, key));
+  while ((await metric(server, 'clock_checks_total')) < many);
+  const seconds = (performance.now() - began) / 1_000;
+  const rate = (many - before) / seconds;
+  say(`${many} due at once: drained in ${seconds.toFixed(0)} s, ${rate.toFixed(0)} a second`);
+  const quiet: Turn[] = [];
+  // What follows from them is still on its way.
+  while ((await metric(server, 'publisher_lag_seconds')) > 0) await pause(1_000);
+  while (quiet.length < Math.min(busy.length, 6)) quiet.push(await others(server, key));
+  for (const kind of ['writes', 'reads'] as const) {
+    const [beside, alone] = [busy, quiet].map((turns) => turns.flatMap((turn) => turn[kind]).toSorted((a, b) => a - b));
+    const ratio = quantile(beside ?? [], 0.99) / quantile(alone ?? [], 0.99);
+    say(
+      `  others' ${kind} beside: ${quantiles(beside ?? [])}; after: ${quantiles(alone ?? [])}; p99 ${ratio.toFixed(2)}`,
+    );
+  }
+}
+
+interface Turn {
+  readonly writes: readonly number[];
+  readonly reads: readonly number[];
+}
+
+/** Half writes, half reads, 100 a second for 5 s. */
+async function others(server: Server, key: string): Promise<Turn> {
+  let n = 0;
+  const read: LoadRequest = { method: 'GET', path: '/v1/shipments?limit=20&sort=-updated_at' };
+  const answers = await driveEvenly(server, { rate: 100, seconds: 5, key }, () => (n++ % 2 === 0 ? shipment() : read));
+  const of = (method: string) => answers.filter(({ request }) => request.method === method).map(({ ms }) => ms);
+  return { writes: of('POST'), reads: of('GET') };
+}
+
+/** From the change of a threshold until every open shipment of the workspace was checked with it. */
+async function changedSettings(server: Server, { key }: Stage): Promise<void> {
+  interface Settings {
+    readonly recheck: { readonly state: string; readonly checked: number } | null;
+  }
+  const began = performance.now();
+  await call(server, key, 'PATCH /v1/settings', { exceptions: { departure_overdue: { after_hours: 14 } } });
+  for (;;) {
+    await pause(250);
+    const { recheck } = await call<Settings>(server, key, 'GET /v1/settings');
+    if (recheck?.state !== 'done') continue;
+    const seconds = (performance.now() - began) / 1_000;
+    say(`changed settings: ${recheck.checked} open shipments checked ${seconds.toFixed(0)} s after the change`);
+    return;
+  }
+}
+
+function quantiles(sorted: readonly number[]): string {
+  return `p50 ${quantile(sorted, 0.5).toFixed(1)}  p99 ${quantile(sorted, 0.99).toFixed(1)} ms`;
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}

@@ -1,0 +1,42 @@
+import type { EventStore } from '@tracking/ports';
+import { shipmentIdOf, streamOf } from '@tracking/shipments-domain';
+import type { DueShipment, WorkList } from '../src/clock/work-list.ts';
+
+/** The work list as plainly as it can be made: every stream is asked, each time. */
+export class StoredDeadlines implements WorkList {
+  /** Shipments that there are. */
+  readonly ids: string[] = [];
+  private frozen: readonly DueShipment[] | undefined;
+
+  constructor(private readonly store: () => EventStore) {}
+
+  /** From now on it shows what it shows now, as a projection that is behind does. */
+  async fallBehind(): Promise<void> {
+    this.frozen = await this.all();
+  }
+
+  catchUp(): void {
+    this.frozen = undefined;
+  }
+
+  async due(until: string, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
+    const place = ({ due_at, id }: DueShipment) => `${due_at} ${id}`;
+    const rows = this.frozen ?? (await this.all());
+    return rows
+      .filter((row) => row.due_at <= until && (after === undefined || place(row) > place(after)))
+      .toSorted((one, other) => (place(one) < place(other) ? -1 : 1))
+      .slice(0, limit);
+  }
+
+  private async all(): Promise<readonly DueShipment[]> {
+    const rows = await Promise.all(this.ids.map((id) => this.rowOf(streamOf(id))));
+    return rows.flat();
+  }
+
+  private async rowOf(stream: string): Promise<readonly DueShipment[]> {
+    const events = await this.store().read(stream);
+    const due_at = events.at(-1)?.metadata['next_check_at'];
+    const { workspace_id, environment } = events[0]?.data as Pick<DueShipment, 'workspace_id' | 'environment'>;
+    return typeof due_at === 'string' ? [{ id: shipmentIdOf(stream), workspace_id, environment, due_at }] : [];
+  }
+}
