@@ -100,11 +100,12 @@ describe('POST /v1/shipments/{id}/exceptions', () => {
     expect(Object.keys(body).sort()).toEqual(Object.keys(schemas['Exception']?.properties ?? {}).sort());
   });
 
-  it.each<[JsonObject, string[]]>([
-    [{}, ['type required']],
-    [{ type: null }, ['type required']],
-    [{ type: 'rumour' }, ['type invalid_value']],
+  it.each<[string, JsonObject, string[]]>([
+    ['nothing', {}, ['type required']],
+    ['null', { type: null }, ['type required']],
+    ['no type of exception', { type: 'rumour' }, ['type invalid_value']],
     [
+      'what is wrong all over',
       {
         type: 5,
         severity: 'huge',
@@ -126,12 +127,13 @@ describe('POST /v1/shipments/{id}/exceptions', () => {
         'type invalid_type',
       ],
     ],
-    [{ type: 'lost', container_number: 'X' }, ['container_number unknown_container']],
+    ['no container', { type: 'lost', container_number: 'X' }, ['container_number unknown_container']],
     [
+      'what the shipment does not have',
       { type: 'lost', container_number: 'MSKU0000006', milestone_id: 'mst_x' },
       ['container_number unknown_container', 'milestone_id unknown_milestone'],
     ],
-  ])('refuses %j, and names what is faulty', async (json, named) => {
+  ])('refuses %s, and names what is faulty', async (_, json, named) => {
     const head = await api.head();
     const answer = await open(json);
     expect([answer.status, faults(answer)]).toEqual([400, named]);

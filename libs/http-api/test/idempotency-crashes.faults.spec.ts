@@ -46,6 +46,11 @@ const post = async (path: string, json?: JsonObject) => {
   return body;
 };
 const newShipment = async () => String((await post('/v1/shipments', { house_bill: randomUUID() }))['id']);
+const newException = async () => {
+  const shipment_id = await newShipment();
+  const { id } = await post(`/v1/shipments/${shipment_id}/exceptions`, { type: 'other' });
+  return { id: String(id), shipment_id };
+};
 const eventTypes = async (id: unknown) => {
   const events = await eventually(async () => {
     const found = await dataOf(`/v1/events?shipment_id=${String(id)}`);
@@ -189,6 +194,37 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
         (await get(`/v1/shipments/${id}`))['version'] === body['version'],
       ],
       expected: [['shipment.created', 'shipment.updated', 'shipment.updated'], true],
+    };
+  },
+  openException: async () => {
+    const id = await newShipment();
+    return {
+      path: `/v1/shipments/${id}/exceptions`,
+      json: { type: 'lost' },
+      other: { type: 'other' },
+      effect: async () => (await get(`/v1/shipments/${id}`))['open_exceptions_count'],
+      expected: 1,
+    };
+  },
+  acknowledgeException: async () => {
+    const { id, shipment_id } = await newException();
+    return {
+      path: `/v1/exceptions/${id}/acknowledge`,
+      json: { note: 'Seen.' },
+      other: { note: 'Seen again.' },
+      // Each would be a note of its own.
+      effect: async () => (await eventTypes(shipment_id)).filter((type) => type === 'exception.updated').length,
+      expected: 1,
+    };
+  },
+  resolveException: async () => {
+    const { id, shipment_id } = await newException();
+    return {
+      path: `/v1/exceptions/${id}/resolve`,
+      json: { code: 'waived' },
+      other: { code: 'fixed' },
+      effect: async () => (await get(`/v1/shipments/${shipment_id}`))['open_exceptions_count'],
+      expected: 0,
     };
   },
   createWebhookEndpoint: async () => {

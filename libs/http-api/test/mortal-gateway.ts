@@ -5,7 +5,10 @@ import type { HttpApiDependencies } from '../src/index.ts';
 /** What changes something outside of it. */
 const WRITES = ['insert', 'replace', 'delete', 'upsert', 'writeMany', 'claim'];
 const COMMANDS = {
-  shipments: ['upsertShipment', 'recordMilestone', 'cancelShipment', 'reopenShipment'],
+  shipments: [
+    ...(['upsertShipment', 'recordMilestone', 'cancelShipment', 'reopenShipment'] as const),
+    ...(['openException', 'acknowledgeException', 'resolveException'] as const),
+  ],
   endpoints: ['create', 'verify', 'enable', 'disable', 'test'],
   deliveries: ['retry', 'discard'],
   serviceAccounts: ['create', 'deactivate', 'reactivate'],

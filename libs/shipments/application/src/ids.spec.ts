@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseShipmentId, streamOf } from '@tracking/shipments-domain';
+import { parseShipmentId, shipmentIdOfException, streamOf } from '@tracking/shipments-domain';
 import { eventId, partId, shipmentIdFor } from './ids.ts';
 
 const live = { workspace_id: 'wsp_1', environment: 'live' } as const;
@@ -90,6 +90,23 @@ describe('what a command makes', () => {
       expect(`shp_${id.slice(4, 30)}`).toBe(shipment);
     }
     expect(partId('mst', shipment, command, 0)).toBe(ids[0]);
+  });
+
+  it('tells of an exception whose it is, and of nothing else', () => {
+    const id = partId('exc', shipment, command, 0);
+    expect(shipmentIdOfException(id)).toBe(shipment);
+    const others = [
+      partId('mst', shipment, command, 0),
+      shipment,
+      `${id}a`,
+      id.slice(0, -1),
+      `${id}\n`,
+      id.toUpperCase(),
+    ];
+    const overlong = `${id.slice(0, 29)}b${id.slice(30)}`;
+    for (const other of [...others, overlong, '', undefined, { toString: () => id }]) {
+      expect(shipmentIdOfException(other)).toBeUndefined();
+    }
   });
 
   it('has event ids that are UUIDs of version 5, the same for each repetition', () => {

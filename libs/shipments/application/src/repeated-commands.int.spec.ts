@@ -1,13 +1,16 @@
 import { streamOf } from '@tracking/shipments-domain';
 import {
+  acknowledge,
   cancel,
   correct,
   milestone,
   milestones,
+  open,
   patch,
   patchContainer,
   places,
   reopen,
+  resolve,
   retract,
   scope,
   upsert,
@@ -48,7 +51,7 @@ describe('a command that comes again', () => {
     const updated = await shipments.upsertShipment(update);
     await shipments.recordMilestone(milestone(id, { location: 'Hamburg' }));
     const known = milestone(id, { location: 'Hamburg', external_id: 'M-2' });
-    const taken = await shipments.recordMilestone(known);
+    const renamed = await shipments.recordMilestone(known);
     const [correction, retraction] = [
       correct(id, recorded.answer.milestone.id, { note: 'by phone' }),
       retract(id, recorded.answer.milestone.id),
@@ -63,9 +66,17 @@ describe('a command that comes again', () => {
     const seal = patchContainer(id, 'MSCU6639870', { seal_number: 'S-1' });
     const sealed = await shipments.patchContainer(seal);
     await shipments.patchContainer(patchContainer(id, 'MSCU6639870', { seal_number: 'S-2' }));
+    const opening = open(id, { type: 'seal_broken', container_number: 'MSCU6639870' });
+    const opened = await shipments.openException(opening);
+    const exceptionId = opened.answer.exception.id;
+    const [taking, ending] = [acknowledge(id, exceptionId, 'Kim'), resolve(id, exceptionId)];
+    const taken = await shipments.acknowledgeException(taking);
+    await shipments.acknowledgeException(acknowledge(id, exceptionId, 'Sam'));
+    const ended = await shipments.resolveException(ending);
+    await shipments.openException(open(id, { type: 'seal_broken', container_number: 'MSCU6639870' }));
     await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
-    const written = [created, recorded, corrected, updated, taken, byHand, retracted];
-    const first = [...written, cancelled, reopened, changed, sealed];
+    const written = [created, recorded, corrected, updated, renamed, byHand, retracted];
+    const first = [...written, cancelled, reopened, changed, sealed, opened, taken, ended];
     expect(first.map(({ answer }) => answer.outcome)).toEqual([
       'created',
       'recorded',
@@ -78,6 +89,9 @@ describe('a command that comes again', () => {
       'reopened',
       'updated',
       'updated',
+      'opened',
+      'acknowledged',
+      'resolved',
     ]);
     expect(created.answer.warnings).not.toEqual([]);
     const before = await length(id);
@@ -87,13 +101,16 @@ describe('a command that comes again', () => {
     expect(await service.recordMilestone(record)).toEqual(recorded);
     expect(await service.recordMilestone(corrects)).toEqual(corrected);
     expect(await service.upsertShipment(update)).toEqual(updated);
-    expect(await service.recordMilestone(known)).toEqual(taken);
+    expect(await service.recordMilestone(known)).toEqual(renamed);
     expect(await service.correctMilestone(correction)).toEqual(byHand);
     expect(await service.retractMilestone(retraction)).toEqual(retracted);
     expect(await service.cancelShipment(cancellation)).toEqual(cancelled);
     expect(await service.reopenShipment(reopening)).toEqual(reopened);
     expect(await service.patchShipment(change)).toEqual(changed);
     expect(await service.patchContainer(seal)).toEqual(sealed);
+    expect(await service.openException(opening)).toEqual(opened);
+    expect(await service.acknowledgeException(taking)).toEqual(taken);
+    expect(await service.resolveException(ending)).toEqual(ended);
     expect(await length(id)).toBe(before);
   });
 

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_RULE_SETTINGS, type Places } from '@tracking/contracts';
 import type {
+  AcknowledgeException,
   CancelShipment,
   CorrectMilestone,
   MilestoneInput,
   MilestonePatch,
+  OpenException,
   PatchContainer,
   PatchShipment,
   RecordMilestone,
   ReopenShipment,
+  ResolveException,
   RetractMilestone,
   UpsertShipment,
 } from '@tracking/shipments-domain';
@@ -85,6 +88,20 @@ export function cancel(shipment_id: string): CancelShipment {
 
 export function reopen(shipment_id: string): ReopenShipment {
   return { type: 'ReopenShipment', ...context(), shipment_id };
+}
+
+export function open(shipment_id: string, exception: Partial<OpenException['exception']> = {}): OpenException {
+  const unsaid = { title: null, detail: null, container_number: null, milestone_id: null, reason_code: null };
+  const said = { type: 'other', severity: 'medium', assignee: null, ...unsaid, ...exception } as const;
+  return { type: 'OpenException', ...context(), shipment_id, exception: said };
+}
+
+export function acknowledge(shipment_id: string, exception_id: string, assignee: string | null): AcknowledgeException {
+  return { type: 'AcknowledgeException', ...context(), shipment_id, exception_id, assignee, note: null };
+}
+
+export function resolve(shipment_id: string, exception_id: string): ResolveException {
+  return { type: 'ResolveException', ...context(), shipment_id, exception_id, code: 'fixed', note: null };
 }
 
 /** `count` milestones of one shipment that all differ. */

@@ -9,7 +9,19 @@ import {
   streamOf,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
-import { cancel, correct, milestone, milestones, patch, reopen, retract, scope, upsert } from '../../test/builders.ts';
+import {
+  cancel,
+  correct,
+  milestone,
+  milestones,
+  open,
+  patch,
+  reopen,
+  resolve,
+  retract,
+  scope,
+  upsert,
+} from '../../test/builders.ts';
 import { TestEngine, replica } from '../../test/engine.ts';
 import type { ShipmentsService } from '../shipments-service.ts';
 import type { ReadHistory, ReadPage } from './shipment-reads.ts';
@@ -111,6 +123,40 @@ describe('the past', () => {
       (await shipments.getShipmentAt({ ...scope, shipment_id: id, as_of: at(minute) }))?.version;
     const last = (await shipments.getShipment({ ...scope, shipment_id: id }))?.record.version;
     expect([await versionAt(4), await versionAt(5)]).toEqual([1, last]);
+  });
+});
+
+describe('an exception', () => {
+  it('is told by its id alone, as new as its last write by whatever replica', async () => {
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const { id } = answer.shipment;
+    const opened = await shipments.openException(open(id));
+    const exception_id = opened.answer.exception.id;
+    const [other, restarted] = [replica(engine.store), replica(engine.store)];
+    const found = { exception: opened.answer.exception, shipment_version: opened.answer.shipment_version };
+    for (const each of [shipments, other]) expect(await each.getException({ ...scope, exception_id })).toEqual(found);
+    const resolved = await shipments.resolveException(resolve(id, exception_id));
+    for (const each of [shipments, other, restarted]) {
+      expect((await each.getException({ ...scope, exception_id }))?.exception).toEqual(resolved.answer.exception);
+    }
+  });
+
+  it('is nobody else’s, and none of another form', async () => {
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    const exception_id = (await shipments.openException(open(answer.shipment.id))).answer.exception.id;
+    for (const stranger of [{ workspace_id: 'wsp_2' }, { environment: 'test' as const }]) {
+      expect(await shipments.getException({ ...scope, ...stranger, exception_id })).toBeUndefined();
+    }
+    const unknown = `${exception_id.slice(0, -1)}${exception_id.endsWith('a') ? 'b' : 'a'}`;
+    for (const id of [
+      unknown,
+      exception_id.slice(0, -1),
+      exception_id.replace('exc_', 'mst_'),
+      answer.shipment.id,
+      '',
+    ]) {
+      expect(await shipments.getException({ ...scope, exception_id: id })).toBeUndefined();
+    }
   });
 });
 
