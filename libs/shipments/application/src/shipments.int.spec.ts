@@ -35,7 +35,8 @@ describe('what is stored', () => {
         actor: command.actor,
         request_id: 'req_42',
         traceparent: command.traceparent,
-        next_check_at: null,
+        // A week without news.
+        next_check_at: '2026-03-08T12:00:00.000Z',
       });
     }
     expect(position).toBe(events.at(-1)?.position);

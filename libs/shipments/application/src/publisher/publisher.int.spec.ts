@@ -47,7 +47,8 @@ describe('the publisher', () => {
   async function journey(): Promise<string> {
     const id = await stage.create(undefined, { destination_port: 'USLAX', eta: '2026-03-20T00:00:00.000Z' });
     await stage.record(id, { code: 'gated_in' });
-    await stage.record(id, { code: 'vessel_arrived', classifier: 'estimated', source: 'carrier' });
+    const occurred_at = '2026-03-20T12:00:00.000Z';
+    await stage.record(id, { code: 'vessel_arrived', occurred_at, classifier: 'estimated', source: 'carrier' });
     await stage.record(id, { code: 'customs_hold' });
     await stage.record(id, { code: 'import_customs_cleared' });
     await stage.create((await stage.announced()).at(-1)?.data['external_id'] as string, { house_bill: 'HB-1' });

@@ -39,12 +39,12 @@ export const missedConnection = forEachSubject(({ summaries, progress }, { deriv
 
 /** When it came to where it stopped last. */
 function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
-  const { location } = stop.milestone;
-  const arrivals = summaries.map(({ stops }) =>
-    stops
-      .slice(firstPlace(stops, ({ occurred_at }) => occurred_at > onward))
-      .find(({ milestone }) => milestone.location === location),
-  );
+  const arrivals = summaries.map(({ stops }) => {
+    for (let place = firstPlace(stops, ({ occurred_at }) => occurred_at > onward); place < stops.length; place++) {
+      if (stops[place]?.milestone.location === stop.milestone.location) return stops[place];
+    }
+    return undefined;
+  });
   return (arrivals.reduce(earlier, undefined) ?? stop).milestone.occurred_at;
 }
 
