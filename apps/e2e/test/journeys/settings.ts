@@ -32,4 +32,27 @@ export function settingsJourney(subject: () => Subject): void {
     },
     patient(60_000),
   );
+
+  test(
+    'open shipments are checked by settings that change, and how far that is can be seen',
+    async () => {
+      const { gateways } = await newTenant(subject());
+      const [api, other] = [gateways[0]!, gateways.at(-1)!];
+      const { data: shipment } = await api.post('/v1/shipments', { external_id: 'PO-1', mode: 'ocean' });
+      const occurred_at = new Date(Date.now() - 60_000).toISOString();
+      await api.post(`/v1/shipments/${shipment.id}/milestones`, { code: 'customs_hold', occurred_at });
+      const changed = await api.patch('/v1/settings', { exceptions: { customs_hold: { severity: 'critical' } } });
+      expect(changed.data.recheck).toEqual({ state: 'pending', checked: 0, started_at: null, finished_at: null });
+      await eventually(async () => {
+        const { data, headers } = await other.get<WorkspaceSettings>('/v1/settings');
+        expect(data.recheck).toMatchObject({ state: 'done', checked: 1, finished_at: expect.any(String) });
+        expect(headers.etag).toBe(changed.headers.etag);
+      });
+      await eventually(async () => {
+        const { data } = await other.get(`/v1/shipments/${shipment.id}/exceptions`);
+        expect(data.data).toMatchObject([{ type: 'customs_hold', status: 'open', severity: 'critical' }]);
+      });
+    },
+    patient(60_000),
+  );
 }

@@ -260,17 +260,17 @@ describe('a shipment that cannot be checked', () => {
 
   it('since its engine is away keeps its page waiting, and no other workspace', async () => {
     let isAway = true;
-    const stage = new RecheckStage(({ shipment_id }) => (isAway && shipment_id === shipmentOf(5) ? away : undefined));
+    const stage = new RecheckStage(({ shipment_id }) => (isAway && shipment_id === shipmentOf(1) ? away : undefined));
     stage.has('wsp_1', 10);
     stage.has('wsp_2', 3, 100);
     for (const id of ['wsp_1', 'wsp_2']) stage.rechecks.change(id);
     await expect(stage.begun()).rejects.toBe(away);
-    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: false, after: shipmentOf(3), checked: 4 });
+    expect(stage.rechecks.of('wsp_1')).toMatchObject({ isRunning: true, isDone: false, after: null, checked: 0 });
     expect(stage.rechecks.of('wsp_2')).toMatchObject({ isDone: true, checked: 3 });
     isAway = false;
     stage.checked();
     await stage.round();
-    expect(stage.checked()).toEqual(shipments(6, 4));
+    expect(stage.checked()).toEqual(shipments(10));
     expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
 });

@@ -1,0 +1,234 @@
+import type { JsonObject, ShipmentException } from '@tracking/contracts';
+import { InProcessLeases } from '@tracking/embedded';
+import type { StoredEvent } from '@tracking/ports';
+import { RecheckJob, type RecheckJobParts } from '@tracking/shipments';
+import { eventually, noMetrics } from '@tracking/testing';
+import { startApi } from './start-api.ts';
+import type { Api } from './start-api.ts';
+
+const PATH = '/v1/settings';
+const HOUR = 3_600_000;
+let api: Api;
+let made = 0;
+let workspace: string;
+let admin: string;
+let job: RecheckJob | undefined;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  made += 1;
+  workspace = `tenant ${made}`;
+  admin = await api.key('admin', 'live', workspace);
+});
+afterEach(async () => {
+  await job?.job.stop();
+  job = undefined;
+});
+
+/** A job as each replica has it. */
+function jobWith(parts: Partial<RecheckJobParts> = {}): RecheckJob {
+  const { shipments, workspaceSettings: settings, readModels, clock, logger } = api.dependencies;
+  return new RecheckJob({
+    shipments,
+    settings,
+    rechecks: settings.rechecks,
+    openShipments: readModels.queries.deadlines,
+    eventStore: api.storage.eventStore,
+    readModelsReached: (position, timeoutMs) => readModels.progress.reached('deadlines', position, timeoutMs),
+    leases: new InProcessLeases(made),
+    clock,
+    logger,
+    metrics: noMetrics,
+    everyMs: 5,
+    beginsAfterMs: 0,
+    rest: async () => undefined,
+    ...parts,
+  });
+}
+
+function start(parts: Partial<RecheckJobParts> = {}): void {
+  job = jobWith(parts);
+  job.job.start();
+}
+
+const hoursFromNow = (hours: number) => new Date(Date.now() + hours * HOUR).toISOString();
+const patch = (exceptions: JsonObject) => api.call('PATCH', PATH, { key: admin, json: { exceptions } });
+const shown = async () => {
+  const { body, headers } = await api.call('GET', PATH, { key: admin });
+  return { ...(body['recheck'] as JsonObject), etag: headers.get('etag') };
+};
+const done = (checked: number) =>
+  eventually(async () =>
+    expect(await shown()).toMatchObject({ state: 'done', checked, finished_at: expect.any(String) }),
+  );
+
+async function create(json: JsonObject, key = admin): Promise<string> {
+  const { status, body } = await api.call('POST', '/v1/shipments', { key, json: { house_bill: 'HB', ...json } });
+  expect(status).toBe(201);
+  return String(body['id']);
+}
+/** A shipment that customs hold. */
+async function held(key = admin): Promise<string> {
+  const id = await create({ mode: 'ocean' }, key);
+  const json = { code: 'customs_hold', occurred_at: hoursFromNow(-2) };
+  expect((await api.call('POST', `/v1/shipments/${id}/milestones`, { key, json })).status).toBe(201);
+  return id;
+}
+
+const stored = (id: string): Promise<readonly StoredEvent[]> =>
+  api.storage.eventStore.read(`shipment-${id.slice('shp_'.length)}`);
+/** Events of exceptions of the type, in short. */
+async function told(id: string, type: string): Promise<readonly string[]> {
+  const events = await stored(id);
+  return events.flatMap((event) => {
+    const { exception } = event.data as unknown as { readonly exception?: ShipmentException };
+    if (exception?.type !== type) return [];
+    const { severity, resolution } = exception;
+    return [`${event.type} ${resolution === null ? severity : resolution.code}`];
+  });
+}
+
+it('a type that is disabled has its exceptions resolved, and enabled opened again', async () => {
+  const id = await held();
+  start();
+  await patch({ customs_hold: { enabled: false } });
+  await done(1);
+  await patch({ customs_hold: { enabled: true } });
+  await eventually(async () => expect(await shown()).toMatchObject({ state: 'done', etag: '"3"' }));
+  expect(await told(id, 'customs_hold')).toEqual([
+    'exception.opened.v1 high',
+    'exception.resolved.v1 auto_cleared',
+    'exception.opened.v1 high',
+  ]);
+  const { body } = await api.call('GET', `/v1/shipments/${id}`, { key: admin });
+  expect(body).toMatchObject({ open_exceptions_count: 1 });
+});
+
+it('another severity is that of open ones', async () => {
+  const id = await held();
+  start();
+  await patch({ customs_hold: { severity: 'critical' } });
+  await done(1);
+  expect(await told(id, 'customs_hold')).toEqual(['exception.opened.v1 high', 'exception.updated.v1 critical']);
+  const [last] = (await stored(id)).slice(-1);
+  expect(last?.metadata).toMatchObject({ actor: { type: 'system', id: 'settings' } });
+});
+
+it('a threshold that is shorter opens, and one that is longer resolves', async () => {
+  const [late, later] = [await create({ etd: hoursFromNow(-6) }), await create({ etd: hoursFromNow(-20) })];
+  start();
+  expect([await told(late, 'departure_overdue'), await told(later, 'departure_overdue')]).toEqual([
+    [],
+    ['exception.opened.v1 medium'],
+  ]);
+  await patch({ departure_overdue: { after_hours: 3 } });
+  await done(2);
+  expect(await told(late, 'departure_overdue')).toEqual(['exception.opened.v1 medium']);
+  await patch({ departure_overdue: { after_hours: 48 } });
+  await eventually(async () => expect(await shown()).toMatchObject({ state: 'done', etag: '"3"' }));
+  const opened = ['exception.opened.v1 medium', 'exception.resolved.v1 auto_cleared'];
+  expect([await told(late, 'departure_overdue'), await told(later, 'departure_overdue')]).toEqual([opened, opened]);
+});
+
+it('when a shipment is to be checked next moves with the threshold, and nothing else is stored', async () => {
+  const etd = hoursFromNow(5);
+  const id = await create({ etd });
+  const before = await stored(id);
+  start();
+  await patch({ departure_overdue: { after_hours: 2 }, no_update: { enabled: false } });
+  await done(1);
+  const [checked, ...others] = (await stored(id)).slice(before.length);
+  expect(others).toEqual([]);
+  expect(checked).toMatchObject({ type: 'shipment.checked.v1', data: {} });
+  expect(checked?.metadata).toMatchObject({ next_check_at: new Date(Date.parse(etd) + 2 * HOUR).toISOString() });
+  const head = await api.head();
+  await patch({ customs_hold: { severity: 'low' } });
+  await eventually(async () => expect(await shown()).toMatchObject({ state: 'done', etag: '"3"' }));
+  expect(await api.head()).toBe(head);
+});
+
+it('all open shipments of the workspace are checked, live and test ones, and no other workspace’s', async () => {
+  const test = await api.key('admin', 'test', workspace);
+  const other = await api.key('admin', 'live', `${workspace} b`);
+  const [live, sandbox, others] = [await held(), await held(test), await held(other)];
+  const cancelled = await held();
+  await api.call('POST', `/v1/shipments/${cancelled}/cancel`, { key: admin });
+  const length = (await stored(cancelled)).length;
+  start();
+  await patch({ customs_hold: { severity: 'low' } });
+  await done(2);
+  const opened = 'exception.opened.v1 high';
+  expect(await told(live, 'customs_hold')).toEqual([opened, 'exception.updated.v1 low']);
+  expect(await told(sandbox, 'customs_hold')).toEqual([opened, 'exception.updated.v1 low']);
+  expect(await told(others, 'customs_hold')).toEqual([opened]);
+  expect(await stored(cancelled)).toHaveLength(length);
+  expect((await api.call('GET', PATH, { key: other })).body).toMatchObject({ version: 1, recheck: null });
+});
+
+it('how far it is can be seen, and moves neither version nor ETag', async () => {
+  const ids = [await held(), await held(), await held()].sort();
+  const gates = new Map(ids.map((id) => [id, Promise.withResolvers<void>()]));
+  const { shipments } = api.dependencies;
+  await patch({ customs_hold: { severity: 'low' } });
+  const etag = '"2"';
+  expect(await shown()).toEqual({ state: 'pending', checked: 0, started_at: null, finished_at: null, etag });
+  start({
+    page: 1,
+    shipments: {
+      checkRules: async (command) => {
+        await gates.get(command.shipment_id)?.promise;
+        return shipments.checkRules(command);
+      },
+    },
+  });
+  const started_at = expect.stringMatching(/Z$/);
+  for (const [checked, id] of ids.entries()) {
+    const running = { state: 'running', checked, started_at, finished_at: null, etag };
+    await eventually(async () => expect(await shown()).toEqual(running));
+    gates.get(id)?.resolve();
+  }
+  await done(3);
+  expect(await shown()).toEqual({ state: 'done', checked: 3, started_at, finished_at: started_at, etag });
+  const { body } = await api.call('GET', PATH, { key: admin });
+  const updated = await api.call('PATCH', PATH, { key: admin, json: {}, headers: { 'if-match': etag } });
+  expect([updated.status, updated.body['version'], updated.body['recheck']]).toEqual([200, 2, body['recheck']]);
+});
+
+it('a change amid another begins anew: every shipment is checked by the last', async () => {
+  const ids = [await held(), await held(), await held(), await held()].sort();
+  const third = Promise.withResolvers<void>();
+  const { shipments } = api.dependencies;
+  let isFirst = true;
+  start({
+    page: 2,
+    shipments: {
+      checkRules: async (command) => {
+        if (isFirst && command.shipment_id === ids[2]) {
+          isFirst = false;
+          await patch({ customs_hold: { severity: 'medium' } });
+          third.resolve();
+        }
+        return shipments.checkRules(command);
+      },
+    },
+  });
+  await patch({ customs_hold: { severity: 'low' } });
+  await third.promise;
+  await eventually(async () => expect(await shown()).toMatchObject({ state: 'done', checked: 4, etag: '"3"' }));
+  for (const id of ids) expect((await told(id, 'customs_hold')).at(-1)).toBe('exception.updated.v1 medium');
+});
+
+it('two jobs at once change each shipment once', async () => {
+  const ids = await Promise.all(Array.from({ length: 30 }, () => held()));
+  const other = jobWith({ page: 7 });
+  start({ page: 5 });
+  other.job.start();
+  await patch({ customs_hold: { severity: 'low' } });
+  await done(30).finally(() => other.job.stop());
+  for (const id of ids) {
+    expect(await told(id, 'customs_hold')).toEqual(['exception.opened.v1 high', 'exception.updated.v1 low']);
+  }
+});
