@@ -8,6 +8,7 @@ import { NOT_OVERRIDDEN, contentOf, isFeed, isSameContent, lastSent, overriddenB
 import type { ShipmentState } from '../state.ts';
 import { type Duplicate, findDuplicate, isRepeatOfLastSent, isSameStatement } from '../timeline.ts';
 import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
+import { withConsequences } from './consequences.ts';
 import {
   type MilestoneAnswer,
   answerMilestone,
@@ -73,7 +74,9 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   const known = [...unusual, ...(isFeed(input.source) ? stillOverridden(duplicate, { input, overridden }) : [])];
   if (duplicate.by !== 'external_id' || isSameContent(previous, content)) {
     const events = remembered(duplicate, content, overridden);
-    return { ...common, outcome: 'existing', events, warnings: [...known, ...whileCancelled(before, before)] };
+    const warnings = [...known, ...whileCancelled(before, before)];
+    if (events.length === 0) return { ...common, outcome: 'existing', events, warnings };
+    return { ...common, outcome: 'existing', ...withConsequences(command.at, state, events, context), warnings };
   }
   const milestone = corrected(previous, content);
   const decided = decideMilestone(command.at, state, { previous, milestone, overridden }, context);

@@ -155,9 +155,10 @@ class Reconciliation {
   private goOn(exception: ShipmentException): void {
     const key = keyOf(exception.type, exception.container_number);
     const found = this.findings.get(key);
-    this.findings.delete(key);
     const code = this.whyResolved(exception, found);
+    // What is over for now may be due again.
     if (code !== undefined) return this.resolve(exception, code);
+    this.findings.delete(key);
     if (found === undefined || exception.rule === null) return;
     const told = this.told(found);
     const { detail, milestone_id, reason_code } = exception;
