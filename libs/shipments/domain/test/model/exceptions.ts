@@ -104,7 +104,7 @@ function hasConflict(lane: readonly Said[], memory: Memory): boolean {
 }
 
 /** "Actual movements (codes 20 to 40, 50 to 110, 130 and up)." */
-function isMovement(milestone: Said, memory: Memory): boolean {
+export function isMovement(milestone: Said, memory: Memory): boolean {
   const sequence = findMilestoneCode(milestone.code)?.sequence ?? 0;
   const moves = (sequence >= 20 && sequence <= 40) || (sequence >= 50 && sequence <= 110) || sequence >= 130;
   return moves && !isSailingOn(milestone, memory);

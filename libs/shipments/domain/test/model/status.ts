@@ -9,7 +9,7 @@ export interface Status {
 }
 
 export const rankOf = (status: ShipmentStatus): number => SHIPMENT_STATUSES.indexOf(status);
-const isDelivered = ({ status }: Status): boolean => rankOf(status) >= rankOf('delivered');
+export const isDelivered = ({ status }: Status): boolean => rankOf(status) >= rankOf('delivered');
 
 const DEPARTED = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
 

@@ -21,7 +21,7 @@ export function walk(journey: Journey, look: (scenario: Scenario, model: Model) 
   return scenario;
 }
 
-function take(step: Step, scenario: Scenario, model: Model, posted: MilestoneInput[]): void {
+export function take(step: Step, scenario: Scenario, model: Model, posted: MilestoneInput[]): void {
   switch (step.kind) {
     case 'upsert':
       scenario.upsert(step.fields);

@@ -1,0 +1,78 @@
+import type { AutomaticExceptionType } from '@tracking/contracts';
+import { type Condition, HOUR, type World, condition, graver, hoursOf, ms } from './condition.ts';
+import { containerConditions } from './container-conditions.ts';
+import { openExceptions } from './exceptions.ts';
+import { isDelivered, shipmentStatus } from './status.ts';
+import { hasArrived, hasDeparted, isAtSea } from './steps.ts';
+
+const MONTH = 30 * 24 * HOUR;
+
+/** All conditions that hold, or will if nothing but time happens. */
+export function conditionsOf(world: World): readonly Condition[] {
+  const { memory, settings, created } = world;
+  const timed =
+    shipmentStatus(memory).status === 'cancelled' ? [] : [...shipmentConditions(world), ...containerConditions(world)];
+  return [...ofTimeline(world), ...timed]
+    .filter(({ type }) => settings.exceptions[type].enabled)
+    .filter(({ due }) => due === null || due >= created - MONTH)
+    .map((condition) => ({
+      ...condition,
+      severity: graver(condition.severity, settings.exceptions[condition.type].severity),
+    }));
+}
+
+/** Which the model of the timeline knows. */
+function ofTimeline({ memory }: World): readonly Condition[] {
+  return openExceptions(memory).map((text) => {
+    const [type, container] = text.split(' ') as [AutomaticExceptionType, string];
+    return condition(type, container === 'null' ? null : container, null);
+  });
+}
+
+function shipmentConditions(world: World): readonly Condition[] {
+  const { memory } = world;
+  if (isDelivered(shipmentStatus(memory))) return [];
+  return [...etaSlip(world), ...departureOverdue(world), ...arrivalOverdue(world), ...noUpdate(world)];
+}
+
+/** "ETA ≥ 24 h (road, air 4 h) past the original; high above 48 h"; until arrival. */
+function etaSlip({ memory, settings }: World): readonly Condition[] {
+  const { eta, original_eta } = memory.answered;
+  if (eta === null || original_eta === null || hasArrived(memory)) return [];
+  const slip = (ms(eta) - ms(original_eta)) / HOUR;
+  if (slip < hoursOf(settings.exceptions.eta_slip, memory)) return [];
+  return [{ ...condition('eta_slip', null, null), severity: slip > 48 ? 'high' : 'low', slip }];
+}
+
+/** "now > ETD + 12 h without a departure"; "high … above 48 h". */
+function departureOverdue({ memory, settings }: World): readonly Condition[] {
+  const { etd } = memory.answered;
+  if (etd === null || hasDeparted(memory)) return [];
+  return [overdue('departure_overdue', ms(etd), hoursOf(settings.exceptions.departure_overdue, memory))];
+}
+
+/** "now > ETA + 12 h without an arrival". */
+function arrivalOverdue({ memory, settings }: World): readonly Condition[] {
+  const { eta } = memory.answered;
+  if (eta === null || hasArrived(memory)) return [];
+  return [overdue('arrival_overdue', ms(eta), hoursOf(settings.exceptions.arrival_overdue, memory))];
+}
+
+function overdue(type: AutomaticExceptionType, expected: number, hours: number): Condition {
+  return {
+    ...condition(type, null, expected + hours * HOUR),
+    worse: { from: expected + 48 * HOUR, severity: 'high' },
+  };
+}
+
+/**
+ * "After ETD (or creation, without one) and before delivery, neither a milestone of any classifier nor a changed ETA for …
+ * (at sea: not before ETA)."
+ */
+function noUpdate({ memory, settings, created, heard }: World): readonly Condition[] {
+  const { etd, eta } = memory.answered;
+  const begins = etd === null ? created : ms(etd);
+  const silentSince = Math.max(begins, heard ?? begins);
+  const due = silentSince + hoursOf(settings.exceptions.no_update, memory) * HOUR;
+  return [condition('no_update', null, isAtSea(memory) && eta !== null ? Math.max(due, ms(eta)) : due)];
+}

@@ -1,0 +1,250 @@
+import {
+  AUTOMATIC_EXCEPTION_TYPES,
+  type AutomaticExceptionType,
+  DEFAULT_RULE_SETTINGS,
+  type ExceptionSettings,
+  type ExceptionType,
+  type LegFields,
+  MODES,
+  type RuleSettings,
+  SEVERITIES,
+  type Severity,
+  type ShipmentFields,
+  type Timestamp,
+} from '@tracking/contracts';
+import * as fc from 'fast-check';
+import { A, B, C, WRONG_DIGIT, milestoneInput } from '../scenario.ts';
+import type { Step } from './journeys.ts';
+import { LOCATIONS } from './vocabulary.ts';
+
+/** What is recorded of a shipment that time changes something about. */
+export type TimedStep =
+  | Step
+  /** The workspace decides otherwise, and its shipments are checked then. */
+  | { readonly kind: 'settings'; readonly settings: RuleSettings }
+  | ByHand;
+
+/** What a person does about exceptions; `which` counts through the containers and none, or through what is open. */
+export type ByHand =
+  | {
+      readonly kind: 'open';
+      readonly type: ExceptionType;
+      readonly severity: Severity;
+      readonly which: number;
+    }
+  | { readonly kind: 'acknowledge' | 'resolve'; readonly which: number };
+
+export interface TimedJourney {
+  readonly created: Timestamp;
+  readonly fields: Partial<ShipmentFields>;
+  /** Each some hours after the one before it. */
+  readonly steps: readonly { readonly after: number; readonly step: TimedStep }[];
+  /** How long it is watched after the last step, in hours. */
+  readonly then: number;
+}
+
+const HOUR = 3_600_000;
+/** In the week after it, summer time begins in Los Angeles; in Berlin three weeks later. */
+const BASE = Date.UTC(2026, 2, 4);
+
+export function later(time: Timestamp, hours: number): Timestamp {
+  return new Date(Date.parse(time) + hours * HOUR).toISOString();
+}
+
+/** Every twelve hours, so that what is expected, what happens and what is decided by hours often meet to the millisecond. */
+const time = fc
+  .oneof(
+    { weight: 5, arbitrary: fc.integer({ min: -6, max: 30 }) },
+    { weight: 2, arbitrary: fc.integer({ min: -100, max: 120 }) },
+  )
+  .map((halfDays) => new Date(BASE + halfDays * 12 * HOUR).toISOString());
+const timeOrNone = fc.option(time, { nil: null, freq: 4 });
+const gap = fc.constantFrom(0, 1, 1, 4, 12, 12, 24, 24, 36, 48, 72, 120, 168, 240, 480, 720);
+
+const leg = (origin_port: string | null, destination_port: string | null) =>
+  fc.record({
+    mode: fc.constantFrom(null, null, 'ocean' as const, 'rail' as const),
+    carrier_scac: fc.constant(null),
+    vessel: fc.constant(null),
+    voyage: fc.constant(null),
+    origin_port: fc.constant(origin_port),
+    destination_port: fc.constant(destination_port),
+    etd: timeOrNone,
+    eta: timeOrNone,
+  });
+const legs: fc.Arbitrary<readonly LegFields[]> = fc.oneof(
+  fc.constant([]),
+  fc.tuple(leg('CNSHA', 'SGSIN'), leg('SGSIN', 'USLAX')),
+  fc.tuple(leg('CNSHA', 'SGSIN'), leg('SGSIN', 'USLAX')),
+  fc.tuple(leg('CNSHA', 'USLAX'), leg('USLAX', 'USCHI')),
+  fc.tuple(leg('CNSHA', 'SGSIN'), leg('SGSIN', 'DEHAM'), leg('DEHAM', 'USLAX')),
+);
+
+const FIELDS = {
+  mode: fc.constantFrom(...MODES, 'ocean' as const, 'ocean' as const, 'ocean' as const, null),
+  load_type: fc.constantFrom('fcl' as const, 'fcl' as const, 'lcl' as const, null),
+  origin_port: fc.constantFrom('CNSHA', null),
+  destination_port: fc.constantFrom('USLAX', 'USLAX', 'USCHI', 'SGSIN', null),
+  container_numbers: fc.constantFrom([], [A], [A], [A, B], [B, A], [A, B, C], [A, WRONG_DIGIT]),
+  legs,
+  etd: timeOrNone,
+  eta: timeOrNone,
+};
+
+/** What sets times off, ends them or is further along; others as seldom as they matter. */
+const STEPS_OF_A_JOURNEY = [
+  ...['vessel_departed', 'vessel_arrived', 'discharged', 'gated_out', 'delivered', 'empty_returned', 'picked_up'],
+  ...['transshipment_arrived', 'transshipment_discharged', 'transshipment_loaded', 'transshipment_departed'],
+  ...['loaded_on_vessel', 'rail_loaded', 'rail_departed', 'rail_arrived', 'rail_unloaded', 'flight_departed'],
+  ...['available_for_pickup', 'unavailable_for_pickup', 'out_for_delivery', 'arrived_at_destination'],
+  ...['customs_hold', 'import_customs_cleared', 'export_customs_cleared', 'delivery_attempted', 'gated_in'],
+  ...['booking_confirmed', 'booking_cancelled', 'cargo_stripped', 'in_transit_checkpoint', 'returned_to_shipper'],
+];
+const PLACES = [null, null, null, 'SGSIN', 'SGSIN', 'USLAX', ...LOCATIONS];
+
+const milestoneOf = (codes: readonly string[], classifiers: readonly ('actual' | 'estimated' | 'planned')[]) =>
+  fc
+    .record({
+      code: fc.constantFrom(...codes),
+      occurred_at: time,
+      classifier: fc.constantFrom(...classifiers),
+      container_number: fc.constantFrom(null, null, A, A, B),
+      location: fc.constantFrom(...PLACES),
+      source: fc.constantFrom('manual' as const, 'carrier' as const),
+      external_id: fc.constantFrom(null, null, null, 'EV-1', 'EV-2'),
+    })
+    .map((fields) => milestoneInput(fields));
+const ESTIMATES = ['vessel_arrived', 'vessel_arrived', 'arrived_at_destination', 'vessel_departed'];
+const which = fc.nat(20);
+
+const dayOf = fc.option(
+  fc.integer({ min: -10, max: 40 }).map((days) => new Date(BASE + days * 24 * HOUR).toISOString().slice(0, 10)),
+  { nil: null, freq: 3 },
+);
+
+const stepOf = (codes: readonly string[]): fc.Arbitrary<TimedStep> =>
+  fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({ kind: fc.constant('post' as const), milestone: milestoneOf(codes, ['actual']) }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('post' as const),
+        milestone: milestoneOf(ESTIMATES, ['estimated', 'estimated', 'planned']),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('repeat' as const),
+        which,
+        but: fc.record({ external_id: fc.constantFrom(null, 'EV-1', 'EV-3') }, { requiredKeys: [] }),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('retract' as const), which }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('correct' as const),
+        which,
+        patch: fc.record(
+          {
+            code: fc.constantFrom(...codes),
+            occurred_at: time,
+            location: fc.constantFrom(...PLACES),
+            container_number: fc.constantFrom(null, A, B),
+            note: fc.constantFrom(null, 'late'),
+          },
+          { requiredKeys: [] },
+        ),
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('patch' as const),
+        patch: fc.record({ ...FIELDS, original_eta: timeOrNone }, { requiredKeys: [], noNullPrototype: true }),
+      }),
+    },
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ eta: time }) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ etd: time }) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('upsert' as const),
+        fields: fc.record(FIELDS, { requiredKeys: [], noNullPrototype: true }),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('patch_container' as const),
+        number: fc.constantFrom(A, A, B),
+        patch: fc.record({ last_free_day: dayOf, empty_return_by: dayOf }, { requiredKeys: [] }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('cancel' as const, 'reopen' as const) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('open' as const),
+        type: fc.constantFrom(...AUTOMATIC_EXCEPTION_TYPES, 'other' as const),
+        severity: fc.constantFrom(...SEVERITIES),
+        which,
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constantFrom('resolve' as const, 'resolve' as const, 'acknowledge' as const),
+        which,
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('settings' as const), settings: settingsOfWorkspace() }) },
+  );
+
+/** One or two types otherwise than by default. */
+function settingsOfWorkspace(): fc.Arbitrary<RuleSettings> {
+  const hours = fc.constantFrom(1, 4, 12, 24, 48, 60, 96, 240);
+  const change = fc.record({
+    type: fc.constantFrom(...AUTOMATIC_EXCEPTION_TYPES),
+    enabled: fc.constantFrom(true, true, true, false),
+    hours,
+    severity: fc.constantFrom(...SEVERITIES),
+  });
+  return fc.array(change, { maxLength: 3 }).map((changes) => ({
+    ...DEFAULT_RULE_SETTINGS,
+    exceptions: {
+      ...DEFAULT_RULE_SETTINGS.exceptions,
+      ...Object.fromEntries(changes.map(({ type, ...to }) => [type, changed(type, to)])),
+    },
+  }));
+}
+
+function changed(
+  type: AutomaticExceptionType,
+  { hours, ...to }: Pick<ExceptionSettings, 'enabled' | 'severity'> & { readonly hours: number },
+): ExceptionSettings {
+  const old: ExceptionSettings = DEFAULT_RULE_SETTINGS.exceptions[type];
+  return {
+    ...old,
+    ...to,
+    after_hours: old.after_hours === null ? null : hours,
+    before_hours: old.before_hours === null ? null : hours / 2,
+  };
+}
+
+export const timedJourneys: fc.Arbitrary<TimedJourney> = fc
+  .uniqueArray(fc.constantFrom(...STEPS_OF_A_JOURNEY), { minLength: 2, maxLength: 7, size: 'max' })
+  .chain((codes) =>
+    fc.record({
+      created: fc.constant(new Date(BASE).toISOString()),
+      fields: fc
+        .record(FIELDS, { requiredKeys: ['mode'], noNullPrototype: true })
+        .map((fields) => ({ ...fields, external_id: 'PO-1' })),
+      steps: fc.array(fc.record({ after: gap, step: stepOf(codes) }), { maxLength: 14, size: 'max' }),
+      then: fc.constantFrom(0, 24, 240, 1_000, 9_000),
+    }),
+  );

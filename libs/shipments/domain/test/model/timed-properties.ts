@@ -1,0 +1,126 @@
+import type { Severity, ShipmentException, Timestamp } from '@tracking/contracts';
+import * as fc from 'fast-check';
+import { type ShipmentEventBody, type ShipmentState, decide, explain } from '../../src/index.ts';
+import { SHIPMENT_ID, type Scenario, contextFor, places } from '../scenario.ts';
+import { keyOf } from './condition.ts';
+import { type TimedJourney, later, timedJourneys } from './over-time.ts';
+import { type Checks, openIn, walkOverTime } from './timed-walk.ts';
+
+const part = fc.double({ min: 0.001, max: 1, noNaN: true });
+const checks: fc.Arbitrary<Checks> = fc.oneof(
+  fc.constantFrom('due' as const, 'due' as const, 'last' as const, 'never' as const),
+  fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.toSorted((a, b) => a - b)),
+);
+/** Each stands for a stretch between two steps, again and again. */
+const plans = fc.array(checks, { minLength: 1, maxLength: 6 });
+
+/** Properties of exceptions over time, each tried on so many random journeys: `describeProperties` tells how to repeat a failure. */
+export function describePropertiesOverTime(numRuns: number): void {
+  it('whatever is recorded and whenever it is checked, open is what the model says of that moment', () => {
+    fc.assert(
+      fc.property(timedJourneys, plans, (journey, plan) => {
+        walkOverTime(journey, plan, (scenario, clerk, now) => {
+          expect([now, ...openOf(scenario)]).toEqual([now, ...clerk.openAt(Date.parse(now))]);
+        });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('what is open at a moment does not depend on when checks ran, and is late by their delay alone', () => {
+    fc.assert(
+      fc.property(timedJourneys, plans, (journey, plan) => {
+        const precise = ending(journey, ['due']);
+        const others = ending(journey, plan);
+        const late = precise.open.map((exception) => ({
+          ...exception,
+          opened_at: others.moments.find((moment) => moment >= exception.opened_at),
+        }));
+        expect(others.open.map(told)).toEqual(late.map(told));
+      }),
+      { numRuns },
+    );
+  });
+
+  it('the next check is due when time next changes something, and not before', () => {
+    fc.assert(
+      fc.property(timedJourneys, plans, part, (journey, plan, share) => {
+        walkOverTime(journey, plan, (scenario, _clerk, now) => {
+          const next = stateOf(scenario).nextCheckAt;
+          const idle = momentsBefore(next, now, share);
+          expect(idle.flatMap((moment) => checkAt(moment, scenario))).toEqual([]);
+          if (next === null) return;
+          expect(next > now).toBe(true);
+          expect(checkAt(next, scenario)).not.toEqual([]);
+        });
+      }),
+      { numRuns },
+    );
+  });
+
+  it('the explanation tells what is open, and what opens when if nothing but time happens', () => {
+    fc.assert(
+      fc.property(timedJourneys, plans, (journey, plan) => {
+        walkOverTime(journey, plan, (scenario, clerk, now) => {
+          const { exceptions } = explain(stateOf(scenario), { places, settings: scenario.settings });
+          const open = exceptions.filter(({ status }) => status === 'open' || status === 'acknowledged');
+          const key = ({ type, container_number }: (typeof exceptions)[number]) =>
+            keyOf({ type, container: container_number });
+          expect(open.map(key).sort()).toEqual([...clerk.openAt(Date.parse(now)).keys()]);
+          const expected = exceptions
+            .filter(({ status }) => status === 'expected')
+            .map((exception) => [key(exception), exception.opens_at] as const);
+          expect(new Map(expected.toSorted())).toEqual(
+            new Map(
+              clerk
+                .expectedAfter(Date.parse(now))
+                .map((condition) => [keyOf(condition), new Date(condition.due ?? 0).toISOString()] as const)
+                .toSorted(),
+            ),
+          );
+        });
+      }),
+      { numRuns },
+    );
+  });
+}
+
+/** `type container` and severity of all that are open. */
+function openOf(scenario: Scenario): readonly (readonly [string, Severity])[] {
+  return openIn(scenario).map(({ type, container_number, severity }) => [
+    keyOf({ type, container: container_number }),
+    severity,
+  ]);
+}
+
+/** What is open after a journey, and the moments at which anything was decided. */
+function ending(journey: TimedJourney, plan: readonly Checks[]) {
+  const moments: Timestamp[] = [];
+  const scenario = walkOverTime(journey, plan, (_scenario, _clerk, now) => moments.push(now));
+  return { open: openIn(scenario), moments };
+}
+
+/** Of an exception: all that matters, but for ids, which are given with commands. */
+function told({ type, container_number, severity, status, detail, metrics, rule, assignee, ...rest }: Told) {
+  return { type, container_number, severity, status, detail, metrics, rule, assignee, opened_at: rest.opened_at };
+}
+type Told = Omit<ShipmentException, 'opened_at'> & { readonly opened_at: Timestamp | undefined };
+
+/** Right now, a little later, anywhere and last of all before it; far beyond, where there is no next check. */
+function momentsBefore(next: Timestamp | null, now: Timestamp, share: number): readonly Timestamp[] {
+  const begin = Date.parse(now);
+  const end = next === null ? Date.parse(later(now, 20_000)) : Date.parse(next) - 1;
+  const moments = [begin, begin + 1, Math.round(begin + share * (end - begin)), end];
+  return moments.filter((moment) => moment <= end).map((moment) => new Date(moment).toISOString());
+}
+
+/** What a check would store. */
+function checkAt(at: Timestamp, scenario: Scenario): readonly ShipmentEventBody[] {
+  const command = { ...scenario.context(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
+  return decide(command, stateOf(scenario), { ...contextFor(command.id), settings: scenario.settings }).events;
+}
+
+function stateOf({ state }: Scenario): ShipmentState {
+  if (state === undefined) throw new Error('there is no shipment');
+  return state;
+}

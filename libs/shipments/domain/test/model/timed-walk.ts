@@ -1,0 +1,123 @@
+import type { ShipmentException, Timestamp } from '@tracking/contracts';
+import type { MilestoneInput } from '../../src/index.ts';
+import { Scenario } from '../scenario.ts';
+import { Clerk } from './clerk.ts';
+import { keyOf, momentsOf } from './condition.ts';
+import type { Step } from './journeys.ts';
+import { type ByHand, type TimedJourney, type TimedStep, later } from './over-time.ts';
+import { take } from './walk.ts';
+
+/** When a shipment is checked between two steps: when something is due and right before, at the end, at these parts of the time, never. */
+export type Checks = 'due' | 'last' | 'never' | readonly number[];
+
+/** Sees domain and model at a moment at which exceptions were decided. */
+export type Look = (scenario: Scenario, clerk: Clerk, now: Timestamp) => void;
+
+/** Takes a journey with the domain and with the model, checked as the plans tell, one after another, and at its end. */
+export function walkOverTime(journey: TimedJourney, plans: readonly Checks[], look: Look): Scenario {
+  const walk = new TimedWalk(journey, look);
+  walk.take({ kind: 'upsert', fields: journey.fields });
+  for (const [index, { after, step }] of journey.steps.entries()) {
+    walk.wait(after, plans[index % plans.length] ?? 'never');
+    walk.take(step);
+  }
+  walk.wait(journey.then, plans.at(-1) ?? 'never');
+  walk.check();
+  return walk.scenario;
+}
+
+class TimedWalk {
+  readonly scenario = new Scenario();
+  private readonly clerk = new Clerk();
+  private readonly posted: MilestoneInput[] = [];
+  private now: Timestamp;
+
+  constructor(
+    { created }: TimedJourney,
+    private readonly look: Look,
+  ) {
+    this.now = created;
+  }
+
+  wait(hours: number, plan: Checks): void {
+    const until = later(this.now, hours);
+    for (const moment of momentsOfPlan(plan, this.clerk, Date.parse(this.now), Date.parse(until))) {
+      this.now = new Date(moment).toISOString();
+      this.check();
+    }
+    this.now = until;
+  }
+
+  check(): void {
+    this.scenario.at(this.now).check();
+    this.look(this.scenario, this.clerk, this.now);
+  }
+
+  take(step: TimedStep): void {
+    const { scenario, clerk, now } = this;
+    scenario.at(now);
+    if (step.kind === 'settings') {
+      scenario.settings = step.settings;
+      clerk.settings = step.settings;
+      clerk.settle(Date.parse(now));
+      this.check();
+      return;
+    }
+    const revision = scenario.events.length;
+    if (isByHand(step)) this.takeByHand(step);
+    else clerk.record(now, () => take(notAhead(step, now), scenario, clerk.model, this.posted));
+    // What stores nothing decides nothing: the clock will.
+    if (scenario.events.length > revision) this.look(scenario, clerk, now);
+  }
+
+  private takeByHand(step: ByHand): void {
+    const { scenario, clerk, now } = this;
+    if (step.kind === 'open') {
+      const subjects = [null, ...scenario.record.container_numbers];
+      const container = subjects[step.which % subjects.length] ?? null;
+      scenario.openByHand(step.type, { severity: step.severity, container_number: container });
+      clerk.openByHand(keyOf({ ...step, container }), step.severity, now);
+      return;
+    }
+    // A person sees what has opened, and the clock has come by within seconds.
+    this.check();
+    const open = openIn(scenario);
+    const exception = open[step.which % Math.max(1, open.length)];
+    if (exception === undefined) return;
+    if (step.kind === 'acknowledge') {
+      scenario.acknowledge(exception);
+    } else {
+      scenario.resolve(exception);
+      clerk.resolve(keyOf({ ...exception, container: exception.container_number }), now);
+    }
+  }
+}
+
+const isByHand = (step: TimedStep): step is ByHand => ['open', 'acknowledge', 'resolve'].includes(step.kind);
+
+/** By type and container. */
+export function openIn({ state }: Scenario): readonly ShipmentException[] {
+  const key = ({ type, container_number }: ShipmentException) => keyOf({ type, container: container_number });
+  return (state?.exceptions ?? [])
+    .filter(({ status }) => status !== 'resolved')
+    .toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+function momentsOfPlan(plan: Checks, clerk: Clerk, from: number, until: number): readonly number[] {
+  if (plan === 'never') return [];
+  if (plan === 'last') return [until];
+  if (plan !== 'due') return plan.map((part) => Math.round(from + part * (until - from)));
+  return [...new Set(momentsOf(clerk.conditions()).flatMap((moment) => [moment - 1, moment]))]
+    .filter((moment) => moment > from && moment <= until)
+    .toSorted((a, b) => a - b);
+}
+
+/** What happened lies in the past. */
+function notAhead(step: Step, now: Timestamp): Step {
+  const past = <T extends { readonly occurred_at?: Timestamp }>(content: T): T =>
+    content.occurred_at !== undefined && content.occurred_at > now ? { ...content, occurred_at: now } : content;
+  if (step.kind === 'post' && step.milestone.classifier === 'actual') {
+    return { ...step, milestone: past(step.milestone) };
+  }
+  return step.kind === 'correct' ? { ...step, patch: past(step.patch) } : step;
+}
