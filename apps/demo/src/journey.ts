@@ -1,4 +1,5 @@
-const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 export interface JourneyStep {
   readonly title: string;
@@ -11,12 +12,12 @@ export interface Journey {
 }
 
 /**
- * One container from Shanghai to Rotterdam by way of Singapore: a rolled-over estimate, a customs hold, a delivery.
+ * One container from Shanghai to Rotterdam by way of Algeciras: a connection missed, four days late, held by customs until its
+ * free days are over, and delivered.
  * @param today everything that happened lies before it
  */
 export function oceanJourney(today: Date): Journey {
-  const at = (day: number, hour = 8) =>
-    new Date(Math.floor(today.getTime() / DAY) * DAY + day * DAY + hour * 3_600_000);
+  const at = (day: number, hour = 8) => new Date(Math.floor(today.getTime() / DAY) * DAY + day * DAY + hour * HOUR);
   const iso = (day: number, hour?: number) => at(day, hour).toISOString();
   const container = 'MSKU1234565';
   const step = (
@@ -37,8 +38,8 @@ export function oceanJourney(today: Date): Journey {
       carrier_scac: 'MAEU',
       origin_port: 'CNSHA',
       destination_port: 'NLRTM',
-      etd: iso(-45),
-      eta: iso(-9),
+      etd: iso(-48),
+      eta: iso(-12),
       shipper: { name: 'Acme Components Ltd', external_id: 'ACME' },
       consignee: { name: 'Widget Trading B.V.', external_id: 'WIDGET' },
       legs: [
@@ -47,50 +48,68 @@ export function oceanJourney(today: Date): Journey {
           vessel: 'Maersk Semarang',
           voyage: '644W',
           origin_port: 'CNSHA',
-          destination_port: 'SGSIN',
-          etd: iso(-45),
-          eta: iso(-37),
+          destination_port: 'ESALG',
+          etd: iso(-48),
+          eta: iso(-19),
         },
         {
           mode: 'ocean',
           vessel: 'Madrid Maersk',
           voyage: '646W',
-          origin_port: 'SGSIN',
+          origin_port: 'ESALG',
           destination_port: 'NLRTM',
-          etd: iso(-34),
-          eta: iso(-9),
+          etd: iso(-17),
+          eta: iso(-12),
         },
       ],
     },
     steps: [
-      step('The carrier confirms the booking', ['booking_confirmed', -55, 'CNSHA']),
-      step('An empty container is picked up', ['empty_picked_up', -50, 'CNSHA']),
-      step('Gated in, laden', ['gated_in', -47, 'CNSHA']),
-      step('Loaded on the first vessel', ['loaded_on_vessel', -46, 'CNSHA'], {
+      step('The carrier confirms the booking', ['booking_confirmed', -58, 'CNSHA']),
+      step('An empty container is picked up', ['empty_picked_up', -53, 'CNSHA']),
+      step('Gated in, laden', ['gated_in', -50, 'CNSHA']),
+      step('Loaded on the first vessel', ['loaded_on_vessel', -49, 'CNSHA'], {
         vessel: 'Maersk Semarang',
         voyage: '644W',
       }),
-      step('The vessel departs', ['vessel_departed', -45, 'CNSHA'], { vessel: 'Maersk Semarang', voyage: '644W' }),
-      step('Arrival at Singapore, for transshipment', ['transshipment_arrived', -37, 'SGSIN']),
-      step('Discharged at Singapore', ['transshipment_discharged', -36, 'SGSIN']),
-      step('Loaded on the second vessel', ['transshipment_loaded', -34, 'SGSIN'], {
-        vessel: 'Madrid Maersk',
-        voyage: '646W',
+      step('The vessel departs', ['vessel_departed', -48, 'CNSHA'], { vessel: 'Maersk Semarang', voyage: '644W' }),
+      step('Arrival at Algeciras; the next vessel has left without it', ['transshipment_arrived', -16, 'ESALG']),
+      step('Discharged at Algeciras', ['transshipment_discharged', -15, 'ESALG']),
+      step('Loaded on a later vessel: the connection is made', ['transshipment_loaded', -14, 'ESALG'], {
+        vessel: 'Marit Maersk',
+        voyage: '647W',
       }),
-      step('The second vessel departs', ['transshipment_departed', -33, 'SGSIN'], {
-        vessel: 'Madrid Maersk',
-        voyage: '646W',
+      step('The later vessel departs', ['transshipment_departed', -13, 'ESALG'], {
+        vessel: 'Marit Maersk',
+        voyage: '647W',
       }),
-      step('The vessel is late: a new estimate, four days on', ['vessel_arrived', -5, 'NLRTM'], {
-        classifier: 'estimated',
-      }),
-      step('Arrival at Rotterdam', ['vessel_arrived', -5, 'NLRTM'], { vessel: 'Madrid Maersk', voyage: '646W' }),
-      step('Discharged at Rotterdam', ['discharged', -4, 'NLRTM']),
-      step('Customs puts it on hold', ['customs_hold', -4, 'NLRTM'], { reason_code: 'customs_exam' }),
+      step('It is late: a new estimate, four days on', ['vessel_arrived', -8, 'NLRTM'], { classifier: 'estimated' }),
+      step('Arrival at Rotterdam', ['vessel_arrived', -8, 'NLRTM'], { vessel: 'Marit Maersk', voyage: '647W' }),
+      step('Discharged at Rotterdam; four days later it is still there', ['discharged', -7, 'NLRTM']),
+      step('Customs puts it on hold', ['customs_hold', -6, 'NLRTM'], { reason_code: 'customs_exam' }),
       step('Customs clears it', ['import_customs_cleared', -3, 'NLRTM']),
       step('Available for pick-up', ['available_for_pickup', -3, 'NLRTM']),
-      step('Gated out, on a truck', ['gated_out', -2, 'NLRTM']),
+      step('Gated out, on a truck: no more demurrage', ['gated_out', -2, 'NLRTM']),
       step('Delivered to the consignee', ['delivered', -1, 'Utrecht']),
     ],
+  };
+}
+
+export interface LateDeparture {
+  readonly shipment: Readonly<Record<string, unknown>>;
+  readonly departure: Readonly<Record<string, string>>;
+}
+
+/** A shipment that nobody tells anything about: its departure will be twelve hours late in so many milliseconds. */
+export function lateDeparture(now: Date, inMs: number): LateDeparture {
+  const etd = new Date(now.getTime() + inMs - 12 * HOUR);
+  return {
+    shipment: {
+      external_id: `PO-${now.toISOString().slice(0, 10)}-002`,
+      mode: 'ocean',
+      origin_port: 'CNSHA',
+      destination_port: 'NLRTM',
+      etd: etd.toISOString(),
+    },
+    departure: { code: 'vessel_departed', occurred_at: now.toISOString(), location: 'CNSHA' },
   };
 }

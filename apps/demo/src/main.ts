@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startReceiver, type ReceivedDelivery } from '@tracking/receiver';
 import axios, { type AxiosInstance } from 'axios';
 import { inheritedSettings } from './config.ts';
-import { oceanJourney } from './journey.ts';
+import { lateDeparture, oceanJourney } from './journey.ts';
 import { startServer } from './server.ts';
 
 const DEADLINE_MS = 30_000;
@@ -14,12 +14,26 @@ interface ReceivedEvents {
   readonly deliveries: ReceivedDelivery[];
   /** Resolves when this many different events have come. @throws after 30 s */
   reached(count: number): Promise<void>;
+  /** Resolves when one of this type has come that tells of the shipment. @throws after 30 s */
+  told(type: string, shipmentId: string): Promise<void>;
 }
 
 function collect(): ReceivedEvents & { add(delivery: ReceivedDelivery): void } {
   const deliveries: ReceivedDelivery[] = [];
   const waiting = new Set<() => void>();
   const different = () => new Set(deliveries.map((delivery) => delivery.event.id)).size;
+  const until = (isThere: () => boolean, whatCame: () => string) =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(whatCame())), DEADLINE_MS);
+      const check = () => {
+        if (!isThere()) return;
+        clearTimeout(timer);
+        waiting.delete(check);
+        resolve();
+      };
+      waiting.add(check);
+      check();
+    });
   return {
     deliveries,
     add: (delivery) => {
@@ -28,17 +42,15 @@ function collect(): ReceivedEvents & { add(delivery: ReceivedDelivery): void } {
       for (const check of waiting) check();
     },
     reached: (count) =>
-      new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`only ${different()} of ${count} events came`)), DEADLINE_MS);
-        const check = () => {
-          if (different() < count) return;
-          clearTimeout(timer);
-          waiting.delete(check);
-          resolve();
-        };
-        waiting.add(check);
-        check();
-      }),
+      until(
+        () => different() >= count,
+        () => `only ${different()} of ${count} events came`,
+      ),
+    told: (type, shipmentId) =>
+      until(
+        () => deliveries.some(({ event }) => event.type === type && event.data['shipment_id'] === shipmentId),
+        () => `no ${type} of ${shipmentId} came`,
+      ),
   };
 }
 
@@ -47,7 +59,8 @@ function describe({ event, verdict, repeated }: ReceivedDelivery): string {
   const changes = Object.entries(data['changes'] ?? {}).map(
     ([field, change]) => `${field} → ${short((change as { to: unknown }).to)}`,
   );
-  const about = data['milestone']?.['code'] ?? data['exception']?.['type'] ?? changes.join(', ');
+  const { type, severity } = data['exception'] ?? {};
+  const about = data['milestone']?.['code'] ?? (type && `${String(type)}, ${String(severity)}`) ?? changes.join(', ');
   return `${String(about)}  (signature ${verdict}${repeated ? ', repeated' : ''})`;
 }
 
@@ -73,7 +86,7 @@ try {
     say(`Registering a webhook endpoint at ${receiver.url}: challenge, verification, enabling …`);
     const endpoint = await api.post('/v1/webhook_endpoints', {
       url: receiver.url,
-      event_types: ['*'],
+      event_types: ['*', 'exception.updated'],
       description: 'demo',
     });
     const path = `/v1/webhook_endpoints/${endpoint.data.id}`;
@@ -92,6 +105,17 @@ try {
       const { data } = await api.get(`/v1/shipments/${id}`);
       say(`        status ${data.status}, eta ${data.eta}, open exceptions ${data.open_exceptions_count}`);
     }
+
+    await received.reached((await published(api)).length);
+    say('\n  19 ► Another shipment should have left twelve hours ago, in two seconds: the clock alone tells');
+    const { shipment: late, departure } = lateDeparture(new Date(), 2_000);
+    const waiting = await api.post('/v1/shipments', late);
+    await received.told('exception.opened', waiting.data.id);
+    const { data: work } = await api.get('/v1/exceptions', { params: { status: 'open', sort: '-severity' } });
+    for (const one of work.data) say(`        to do: ${one.severity} ${one.type}. ${one.detail ?? one.title}`);
+    say('     ► Its departure is told');
+    await api.post(`/v1/shipments/${waiting.data.id}/milestones`, departure);
+    await received.told('exception.resolved', waiting.data.id);
 
     const events = await published(api);
     await received.reached(events.length);

@@ -1,4 +1,4 @@
-import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
+import type { EventEnvelope, Milestone, Shipment, ShipmentException } from '@tracking/contracts';
 import { oceanJourney } from '@tracking/demo/journey';
 import { eventually, patient } from '@tracking/testing';
 import { HookServer } from '../receiver.ts';
@@ -12,7 +12,7 @@ export function demoJourney(subject: () => Subject): void {
       const { api } = await newTenant(subject());
       const receiver = await HookServer.start();
       try {
-        const hook = await receiver.enabled(api, '/demo');
+        const hook = await receiver.enabled(api, '/demo', { event_types: ['*', 'exception.updated'] });
         const { shipment, steps } = oceanJourney(new Date());
         const created = await api.post<Shipment>('/v1/shipments', shipment);
         expect(created.status).toBe(201);
@@ -54,11 +54,24 @@ export function demoJourney(subject: () => Subject): void {
         expect([...types].sort()).toEqual([
           'exception.opened',
           'exception.resolved',
+          'exception.updated',
           'milestone.recorded',
           'shipment.created',
           'shipment.updated',
         ]);
         expect(events.filter(({ type }) => type === 'milestone.recorded')).toHaveLength(actual.length);
+
+        const exceptions = await all<ShipmentException>(api, `${path}/exceptions`, {}, after(last));
+        const told = ['exception.opened', 'exception.resolved'].map((type) =>
+          events
+            .filter((event) => event.type === type)
+            .map(({ data }) => (data as unknown as { exception: ShipmentException }).exception.type)
+            .sort(),
+        );
+        const shown = ['arrival_overdue', 'customs_hold', 'demurrage_risk', 'eta_slip', 'missed_connection'];
+        expect(exceptions.map(({ type }) => type).sort()).toEqual(shown);
+        expect(new Set(exceptions.map(({ resolution }) => resolution?.code))).toEqual(new Set(['auto_cleared']));
+        expect(told).toEqual([shown, shown]);
       } finally {
         await receiver.close();
       }

@@ -4,6 +4,7 @@ import { bulkJourneys } from './bulk.ts';
 import { clockJourney } from './clock.ts';
 import { demoJourney } from './demo.ts';
 import { eventStreamJourney } from './event-stream.ts';
+import { exceptionJourneys } from './exceptions.ts';
 import { identityJourneys } from './identity.ts';
 import { milestoneJourneys } from './milestones.ts';
 import { operationJourneys } from './operation.ts';
@@ -45,6 +46,7 @@ export function journeys(start: () => Promise<Subject>): void {
   preconditionJourneys(subject);
   identityJourneys(subject);
   settingsJourney(subject);
+  exceptionJourneys(subject);
   userJourneys(subject);
   sessionJourneys(subject);
   webhookJourneys(subject);

@@ -1,0 +1,221 @@
+import type { EventEnvelope, Shipment, ShipmentException, WorkspaceSettings } from '@tracking/contracts';
+import { eventually, patient } from '@tracking/testing';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { HookServer } from '../receiver.ts';
+import type { Subject } from '../subject.ts';
+import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
+
+const CONTAINER = 'CSQU3054383';
+const HOUR = 3_600_000;
+const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+/** What time opens comes with the clock's next look, and of another gateway with the next row. */
+const SOON = { deadlineMs: 30_000 };
+
+export function exceptionJourneys(subject: () => Subject): void {
+  describe('exceptions', () => {
+    let tenant: Tenant;
+    let receiver: HookServer;
+    beforeEach(async () => {
+      tenant = await newTenant(subject());
+      receiver = await HookServer.start();
+    }, patient(30_000));
+    afterEach(() => receiver.close());
+
+    const create = async (api: AxiosInstance, fields: object): Promise<Shipment> => {
+      const { status, data } = await api.post<Shipment>('/v1/shipments', { mode: 'ocean', ...fields });
+      expect(status).toBe(201);
+      return data;
+    };
+    /** Ids of what is to be done, at each gateway, once what was written is seen. */
+    const listed = (params: object, written: AxiosResponse) =>
+      Promise.all(
+        tenant.gateways.map(async (gateway) =>
+          (await all<ShipmentException>(gateway, '/v1/exceptions', { ...params }, after(written))).map(({ id }) => id),
+        ),
+      );
+    const everywhere = (ids: readonly string[]) => tenant.gateways.map(() => ids);
+    const told = (type: string) =>
+      [...receiver.bodies.keys()]
+        .map((id) => receiver.event(id))
+        .filter((event) => event.type === (type as EventEnvelope['type']))
+        .map(({ data }) => (data as unknown as { exception: ShipmentException }).exception);
+
+    test(
+      'are worked off as a queue: found by filters, taken over, resolved, each step told to who asks for it',
+      async () => {
+        const { workspace, api: admin } = tenant;
+        const { api } = await newKey(subject(), workspace, 'operator');
+        const event_types = ['exception.opened', 'exception.updated', 'exception.resolved'];
+        const hook = await receiver.enabled(admin, '/all', { event_types });
+        const standard = await receiver.enabled(admin, '/standard');
+        const held = await create(api, { external_id: 'HELD', container_numbers: [CONTAINER] });
+        const bent = await create(api, { external_id: 'BENT', container_numbers: [CONTAINER] });
+
+        const hold = { code: 'customs_hold', occurred_at: ago(HOUR), container_number: CONTAINER };
+        await api.post(`/v1/shipments/${held.id}/milestones`, hold);
+        const found = {
+          type: 'container_damage',
+          severity: 'critical',
+          container_number: CONTAINER,
+          title: 'Door bent',
+        };
+        const opened = await api.post<ShipmentException>(`/v1/shipments/${bent.id}/exceptions`, found);
+        const again = await api.post<ShipmentException>(`/v1/shipments/${bent.id}/exceptions`, found);
+        expect([opened.status, again.status, again.data.id]).toEqual([201, 200, opened.data.id]);
+        const damage = opened.data.id;
+        const queue = await all<ShipmentException>(api, '/v1/exceptions', { sort: '-severity' }, after(opened));
+        expect(
+          queue.map(({ id, type, status, severity, detected_by }) => [id, type, status, severity, detected_by]),
+        ).toEqual([
+          [damage, 'container_damage', 'open', 'critical', 'manual'],
+          [expect.stringMatching(/^exc_/), 'customs_hold', 'open', 'high', 'system'],
+        ]);
+        const customs = queue[1]?.id ?? '';
+        for (const [params, ids] of [
+          [{ status: 'open,acknowledged', sort: 'opened_at' }, [customs, damage]],
+          [{ type: 'customs_hold' }, [customs]],
+          [{ severity: 'critical' }, [damage]],
+          [{ shipment_id: held.id }, [customs]],
+          [{ unassigned: true, severity: 'high,critical', sort: '-opened_at' }, [damage, customs]],
+          [{ status: 'resolved' }, []],
+          [{ opened_to: bent.created_at, type: 'container_damage' }, []],
+        ] as const) {
+          expect(await listed(params, opened)).toEqual(everywhere(ids));
+        }
+
+        const assignee = 'kim@example.com';
+        const taken = await api.post<ShipmentException>(`/v1/exceptions/${damage}/acknowledge`, {
+          assignee,
+          note: 'Mine.',
+        });
+        expect([taken.status, taken.data.status, taken.data.assignee]).toEqual([200, 'acknowledged', assignee]);
+        expect(await listed({ assignee, status: 'acknowledged' }, taken)).toEqual(everywhere([damage]));
+        expect(await listed({ unassigned: true }, taken)).toEqual(everywhere([customs]));
+        const resolution = { code: 'waived', note: 'It closes.' };
+        const done = await api.post<ShipmentException>(`/v1/exceptions/${damage}/resolve`, resolution);
+        expect([done.status, done.data.status, done.data.resolution]).toEqual([
+          200,
+          'resolved',
+          { ...resolution, by: expect.objectContaining({ type: 'service_account' }) },
+        ]);
+        const late = await api.post(`/v1/exceptions/${damage}/acknowledge`, { assignee });
+        expect([late.status, late.data.error.code]).toEqual([409, 'exception_resolved']);
+        const cleared = await api.post(`/v1/shipments/${held.id}/milestones`, {
+          ...hold,
+          code: 'export_customs_cleared',
+          occurred_at: ago(0),
+        });
+        expect(await listed({ status: 'open,acknowledged' }, cleared)).toEqual(everywhere([]));
+        for (const gateway of tenant.gateways) {
+          const one = await gateway.get<ShipmentException>(`/v1/exceptions/${customs}`, { headers: after(cleared) });
+          expect(one.data).toMatchObject({ status: 'resolved', resolution: { code: 'auto_cleared' } });
+          const path = `/v1/shipments/${bent.id}`;
+          const { data } = await gateway.get<Shipment>(path, { headers: after(cleared) });
+          expect(data.open_exceptions_count).toBe(0);
+          const ofShipment = await all<ShipmentException>(gateway, `${path}/exceptions`, {}, after(cleared));
+          expect(ofShipment).toEqual([withoutWarnings(done.data)]);
+        }
+
+        await eventually(
+          () =>
+            expect(
+              told('exception.resolved')
+                .map(({ id }) => id)
+                .sort(),
+            ).toEqual([customs, damage].sort()),
+          SOON,
+        );
+        await eventually(() => expect(hook.came.size).toBe(5), SOON);
+        expect(
+          told('exception.opened')
+            .map(({ id }) => id)
+            .sort(),
+        ).toEqual([customs, damage].sort());
+        expect(told('exception.updated')).toEqual([withoutWarnings(taken.data)]);
+        const updates = [...receiver.bodies.keys()].filter(
+          (id) => receiver.event(id).type === ('exception.updated' as EventEnvelope['type']),
+        );
+        await eventually(() => expect(standard.came.size).toBeGreaterThanOrEqual(6), SOON);
+        expect(updates.filter((id) => standard.came.has(id))).toEqual([]);
+        expect(receiver.faults).toEqual([]);
+      },
+      patient(90_000),
+    );
+
+    test(
+      'are opened by time alone, told, and resolved by what then happens',
+      async () => {
+        const { api } = tenant;
+        await receiver.enabled(api, '/clock');
+        const etd = ago(12 * HOUR - 3_000);
+        const due = Date.parse(etd) + 12 * HOUR;
+        const { id } = await create(api, { external_id: 'LATE', etd });
+        await eventually(() => expect(told('exception.opened')).toHaveLength(1), SOON);
+        const [overdue] = told('exception.opened');
+        expect(overdue).toMatchObject({
+          shipment_id: id,
+          type: 'departure_overdue',
+          detected_by: 'system',
+          metrics: { etd },
+        });
+        expect(Date.parse(overdue?.opened_at ?? '')).toBeGreaterThanOrEqual(due);
+        // Who is told can read it.
+        for (const gateway of tenant.gateways) {
+          const { data } = await gateway.get<Shipment>(`/v1/shipments/${id}`);
+          expect(data.open_exceptions_count).toBe(1);
+        }
+        const departed = { code: 'vessel_departed', occurred_at: ago(0) };
+        const recorded = await api.post(`/v1/shipments/${id}/milestones`, departed);
+        expect(await listed({ status: 'open' }, recorded)).toEqual(everywhere([]));
+        await eventually(() => expect(told('exception.resolved')).toHaveLength(1), SOON);
+      },
+      patient(90_000),
+    );
+
+    test(
+      'go by thresholds as they are changed: every open shipment is checked again, which the settings tell',
+      async () => {
+        const { api, gateways } = tenant;
+        const shipments = await Promise.all(
+          [6, 6, 2].map((hours, n) => create(api, { external_id: `ETD-${n}`, etd: ago(hours * HOUR) })),
+        );
+        const overdue = shipments.slice(0, 2).map(({ id }) => id);
+        const change = async (after_hours: number | null): Promise<void> => {
+          const changed = await api.patch<WorkspaceSettings>('/v1/settings', {
+            exceptions: { departure_overdue: { after_hours } },
+          });
+          expect(changed.data.recheck?.state).toBe('pending');
+          for (const gateway of gateways) {
+            await eventually(async () => {
+              const { recheck, version } = (await gateway.get<WorkspaceSettings>('/v1/settings')).data;
+              expect([version, recheck]).toEqual([
+                changed.data.version,
+                { state: 'done', checked: 3, started_at: expect.any(String), finished_at: expect.any(String) },
+              ]);
+            }, SOON);
+          }
+        };
+        const open = async () => {
+          const found = await all<ShipmentException>(api, '/v1/exceptions', { status: 'open' });
+          return found.map(({ shipment_id, type }) => `${shipment_id} ${type}`).sort();
+        };
+        expect(await open()).toEqual([]);
+        await change(4);
+        await eventually(
+          async () => expect(await open()).toEqual(overdue.map((id) => `${id} departure_overdue`).sort()),
+          SOON,
+        );
+        await change(null);
+        await eventually(async () => expect(await open()).toEqual([]), SOON);
+        const ended = await all<ShipmentException>(api, '/v1/exceptions');
+        expect(ended.map(({ resolution }) => resolution?.code)).toEqual(['auto_cleared', 'auto_cleared']);
+      },
+      patient(120_000),
+    );
+  });
+}
+
+function withoutWarnings(written: ShipmentException): ShipmentException {
+  const { warnings: _warnings, ...exception } = written as ShipmentException & { readonly warnings: unknown };
+  return exception;
+}
