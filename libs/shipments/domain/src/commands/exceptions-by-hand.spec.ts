@@ -4,12 +4,13 @@ import {
   EXCEPTION_TYPES,
   type ExceptionType,
   type RuleSettings,
+  type ShipmentException,
 } from '@tracking/contracts';
 import {
   A,
   B,
   SHIPMENT_ID,
-  type Scenario,
+  Scenario,
   contextFor,
   dataOf,
   day,
@@ -343,6 +344,95 @@ describe('resolving by hand', () => {
     expect(types(scenario.resolve(exception))).toEqual(['exception.resolved.v1', 'exception.opened.v1']);
     expect(scenario.exceptions).toEqual(['other resolved fixed', 'customs_hold open']);
     expect(scenario.record.open_exceptions_count).toBe(1);
+  });
+});
+
+describe('of what time brings', () => {
+  const ETA = day(20);
+  const DUE = day(21, 0);
+  const GRAVER = day(22);
+  /** Overdue from `DUE` on, and nothing else with it. */
+  function expected(): Scenario {
+    const scenario = new Scenario().at(day(1));
+    const { arrival_overdue, ...others } = DEFAULT_RULE_SETTINGS.exceptions;
+    const silent = Object.entries(others).map(([type, settings]) => [type, { ...settings, enabled: false }]);
+    scenario.settings = {
+      ...DEFAULT_RULE_SETTINGS,
+      exceptions: { arrival_overdue, ...Object.fromEntries(silent) } as RuleSettings['exceptions'],
+    };
+    scenario.upsert({ external_id: 'PO-1', mode: 'ocean', eta: ETA });
+    expect(scenario.state?.nextCheckAt).toBe(DUE);
+    return scenario;
+  }
+
+  it('what is opened by hand before its moment stays the person’s, and waits for nothing', () => {
+    const scenario = expected().at(day(20, 23));
+    const opened = scenario.openByHand('arrival_overdue');
+    expect([opened.outcome, opened.exception.rule, opened.nextCheckAt]).toEqual(['opened', null, null]);
+    expect(types(scenario.at(GRAVER).check())).toEqual([]);
+    scenario.post('vessel_arrived');
+    expect(scenario.exceptions).toEqual(['arrival_overdue open']);
+  });
+
+  it('what is opened by hand from its moment on is the rule’s, whether or not the clock came by', () => {
+    for (const isChecked of [true, false]) {
+      const scenario = expected().at(DUE);
+      if (isChecked) scenario.check();
+      const opened = scenario.openByHand('arrival_overdue', { title: 'Mine' });
+      expect([opened.outcome, opened.exception.rule, scenario.state?.nextCheckAt]).toEqual([
+        'existing',
+        'arrival_overdue',
+        GRAVER,
+      ]);
+      scenario.post('vessel_arrived');
+      expect(scenario.exceptions).toEqual(['arrival_overdue resolved auto_cleared']);
+    }
+  });
+
+  it('what is resolved by hand before its moment opens at its moment', () => {
+    const scenario = expected();
+    const resolved = scenario.resolve(scenario.openByHand('arrival_overdue').exception);
+    expect(resolved.nextCheckAt).toBe(DUE);
+    scenario.at(DUE).check();
+    expect(scenario.exceptions).toEqual(['arrival_overdue resolved fixed', 'arrival_overdue open']);
+  });
+
+  it('what is resolved by hand while it is so is waited for no more', () => {
+    const scenario = expected().at(DUE);
+    scenario.check();
+    expect(scenario.resolve(scenario.state!.exceptions[0]!).nextCheckAt).toBeNull();
+    expect(types(scenario.at(GRAVER).check())).toEqual([]);
+  });
+
+  it('acknowledging tells that it is graver by now, and leaves it to whom it was handed', () => {
+    const scenario = expected().at(DUE);
+    scenario.check();
+    const [opened] = scenario.state!.exceptions;
+    const before = scenario.acknowledge(opened!, { assignee: 'Kim' });
+    expect([types(before), before.exception.severity, before.nextCheckAt]).toEqual([
+      ['exception.updated.v1'],
+      'medium',
+      GRAVER,
+    ]);
+    const after = scenario.at(GRAVER).acknowledge(opened!, { note: 'Still nothing.' });
+    expect(types(after)).toEqual(['exception.updated.v1', 'exception.updated.v1']);
+    expect(after.exception).toMatchObject({ status: 'acknowledged', assignee: 'Kim', severity: 'high' });
+    expect(scenario.open).toEqual(['arrival_overdue']);
+  });
+
+  it('each brings it along', () => {
+    const acts: readonly ((scenario: Scenario, other: ShipmentException) => unknown)[] = [
+      (scenario) => scenario.openByHand('lost'),
+      (scenario, other) => scenario.acknowledge(other),
+      (scenario, other) => scenario.resolve(other),
+    ];
+    for (const act of acts) {
+      const scenario = expected();
+      const { exception } = scenario.openByHand('other');
+      act(scenario.at(DUE), exception);
+      expect(scenario.open).toContain('arrival_overdue');
+      expect(scenario.state?.nextCheckAt).toBe(GRAVER);
+    }
   });
 });
 

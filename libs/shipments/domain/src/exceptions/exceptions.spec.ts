@@ -101,26 +101,6 @@ describe('opening and resolving', () => {
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
-  it('one opened by hand is not touched by rules, stands in their way, and goes with its container', () => {
-    const scenario = loaded();
-    const { state } = scenario;
-    if (state === undefined) throw new Error('no state');
-    scenario.post('customs_hold', day(20), box(B));
-    const [byRule] = scenario.state?.exceptions ?? [];
-    if (byRule === undefined) throw new Error('nothing opened');
-    const byHand: ShipmentException = {
-      ...byRule,
-      id: 'exc_hand',
-      container_number: A,
-      rule: null,
-      detected_by: 'manual',
-    };
-    scenario.state = { ...state, exceptions: [byHand], record: { ...state.record, open_exceptions_count: 1 } };
-    expect(types(scenario.post('customs_hold', day(20), box(A)))).toEqual(['milestone.recorded.v1']);
-    expect(types(scenario.post('import_customs_cleared', day(21)))).toEqual(['milestone.recorded.v1']);
-    expect(types(scenario.upsert({ container_numbers: [B] }))).toContain('exception.resolved.v1');
-  });
-
   it('opens no more than 500 in all', () => {
     const scenario = loaded();
     scenario.post('customs_hold', day(20), box(A));
