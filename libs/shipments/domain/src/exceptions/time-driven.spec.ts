@@ -1,58 +1,8 @@
-import {
-  AUTOMATIC_EXCEPTION_TYPES,
-  type AutomaticExceptionType,
-  DEFAULT_RULE_SETTINGS,
-  type ExceptionSettings,
-  type LegFields,
-  type RuleSettings,
-  type Severity,
-  type ShipmentException,
-  type ShipmentFields,
-  type Timestamp,
-} from '@tracking/contracts';
-import { A, B, Scenario, known, types } from '../../test/scenario.ts';
+import type { AutomaticExceptionType, Severity, ShipmentException, Timestamp } from '@tracking/contracts';
+import { A, B, type Scenario, known, types } from '../../test/scenario.ts';
+import { CREATED, DAY, HOUR, after, begin, jan, leg, only } from '../../test/time-driven.ts';
 import { explain } from '../explanation/explain.ts';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-const CREATED = '2026-01-01T00:00:00.000Z';
-
-function after(time: Timestamp, ms: number): Timestamp {
-  return new Date(Date.parse(time) + ms).toISOString();
-}
-
-/** `jan(5)`: midnight UTC. */
-function jan(day: number, hour = 0): Timestamp {
-  return new Date(Date.UTC(2026, 0, day, hour)).toISOString();
-}
-
-function withSettings(type: AutomaticExceptionType, changes: Partial<ExceptionSettings>): RuleSettings {
-  const { exceptions } = DEFAULT_RULE_SETTINGS;
-  return { ...DEFAULT_RULE_SETTINGS, exceptions: { ...exceptions, [type]: { ...exceptions[type], ...changes } } };
-}
-
-/** No other type opens. */
-function only(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
-  const settings = withSettings(type, changes);
-  const exceptions = Object.fromEntries(
-    AUTOMATIC_EXCEPTION_TYPES.map((each) => [
-      each,
-      each === type ? settings.exceptions[each] : { ...settings.exceptions[each], enabled: false },
-    ]),
-  ) as unknown as RuleSettings['exceptions'];
-  return { ...settings, exceptions };
-}
-
-function begin(type: AutomaticExceptionType, fields: Partial<ShipmentFields>, at: Timestamp = CREATED): Scenario {
-  const scenario = new Scenario().at(at);
-  scenario.settings = only(type);
-  scenario.upsert({ external_id: 'PO-1', mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
-  return scenario;
-}
-
-function leg(origin_port: string, destination_port: string, etd: Timestamp | null = null): LegFields {
-  return { mode: null, carrier_scac: null, vessel: null, voyage: null, origin_port, destination_port, etd, eta: null };
-}
 const viaSingapore = (etd: Timestamp | null) => [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', etd)];
 
 type Act = (scenario: Scenario) => unknown;

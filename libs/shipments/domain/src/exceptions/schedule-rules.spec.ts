@@ -1,0 +1,268 @@
+import type { Mode } from '@tracking/contracts';
+import { A, B, type Scenario, types } from '../../test/scenario.ts';
+import { DAY, HOUR, after, begin, jan, leg, only } from '../../test/time-driven.ts';
+
+const last = (scenario: Scenario) => {
+  const exception = scenario.state?.exceptions.at(-1);
+  if (exception === undefined) throw new Error('nothing opened');
+  return exception;
+};
+/** The hours after `from` when it opens, by the clock. */
+const opensAfter = (scenario: Scenario, from: string) =>
+  (Date.parse(scenario.state?.nextCheckAt ?? '') - Date.parse(from)) / HOUR;
+
+describe('eta_slip', () => {
+  const slipped = (hours: number, mode: Mode | null = 'ocean') => {
+    const scenario = begin('eta_slip', { eta: jan(20), mode });
+    scenario.estimate('arrived_at_destination', after(jan(20), hours * HOUR), { reason_code: 'port_congestion' });
+    return scenario;
+  };
+
+  test.each<[Mode | null, number]>([
+    ['ocean', 24],
+    ['rail', 24],
+    ['barge', 24],
+    ['multimodal', 24],
+    ['courier', 24],
+    [null, 24],
+    ['air', 4],
+    ['road', 4],
+  ])('by %s opens at %s hours past the original ETA, not a millisecond less', (mode, hours) => {
+    expect(slipped(hours - 1 / HOUR, mode).open).toEqual([]);
+    const scenario = slipped(hours, mode);
+    expect(last(scenario)).toMatchObject({
+      ...{ type: 'eta_slip', severity: 'medium', container_number: null, reason_code: 'port_congestion' },
+      metrics: { slip_hours: hours, eta: after(jan(20), hours * HOUR), original_eta: jan(20) },
+      milestone_id: scenario.state?.timeline[0]?.milestone.id,
+    });
+    expect(scenario.state?.nextCheckAt).toBeNull();
+  });
+
+  it('is high above 48 hours, and medium again when it gets less', () => {
+    const scenario = slipped(48);
+    expect(last(scenario).severity).toBe('medium');
+    expect(types(scenario.patch({ eta: after(jan(22), 1) }))).toContain('exception.updated.v1');
+    expect(last(scenario)).toMatchObject({ severity: 'high', metrics: { slip_hours: 48 } });
+    scenario.patch({ eta: jan(21, 6) });
+    expect(last(scenario)).toMatchObject({ severity: 'medium', status: 'open', metrics: { slip_hours: 30 } });
+    scenario.settings = only('eta_slip', { severity: 'critical' });
+    scenario.check();
+    expect(last(scenario).severity).toBe('critical');
+  });
+
+  it('is open however long ago: nothing of it goes by the clock', () => {
+    const scenario = slipped(30);
+    expect(types(scenario.at(jan(1, 5)).check())).toEqual([]);
+    expect(types(scenario.at('2027-01-01T00:00:00.000Z').check())).toEqual([]);
+    expect(scenario.open).toEqual(['eta_slip']);
+  });
+
+  test.each<[string, (scenario: Scenario) => unknown]>([
+    ['an ETA back inside', (s) => s.patch({ eta: jan(20, 23) })],
+    ['no ETA', (s) => s.patch({ eta: null })],
+    ['another original ETA', (s) => s.patch({ original_eta: jan(21) })],
+    ['the retraction of the estimate', (s) => s.retract(s.state!.timeline[0]!.milestone)],
+    ['other hours', (s) => ((s.settings = only('eta_slip', { after_hours: 31 })), s.check())],
+    ['hours of the mode', (s) => ((s.settings = only('eta_slip', { by_mode: { ocean: 31 } })), s.check())],
+    ['no rule', (s) => ((s.settings = only('eta_slip', { enabled: false })), s.check())],
+    ...['vessel_arrived', 'available_for_pickup', 'gated_out', 'delivery_attempted', 'delivered'].map(
+      (code): [string, (scenario: Scenario) => unknown] => [code, (s) => s.post(code)],
+    ),
+  ])('resolves by %s', (_, act) => {
+    const scenario = slipped(30).at(jan(3));
+    act(scenario);
+    expect(scenario.exceptions).toEqual(['eta_slip resolved auto_cleared']);
+  });
+
+  it('does not resolve by what is no arrival: one on the way, a departure, papers', () => {
+    const scenario = slipped(30).at(jan(3));
+    scenario.post('vessel_departed', jan(2));
+    scenario.post('vessel_arrived', jan(3), { location: 'SGSIN' });
+    scenario.post('arrival_notice_issued', jan(3));
+    expect(scenario.open).toEqual(['eta_slip']);
+  });
+
+  it('stays resolved by a person until the slip grew by 24 hours since, or was back inside', () => {
+    const scenario = slipped(30);
+    scenario.resolve(last(scenario));
+    scenario.patch({ eta: after(jan(20), 54 * HOUR - 1) });
+    expect(scenario.open).toEqual([]);
+    scenario.patch({ eta: after(jan(20), 54 * HOUR) });
+    expect(scenario.exceptions).toEqual(['eta_slip resolved fixed', 'eta_slip open']);
+    expect(last(scenario)).toMatchObject({ severity: 'high', metrics: { slip_hours: 54 } });
+    scenario.resolve(last(scenario));
+    scenario.patch({ eta: after(jan(20), 77 * HOUR) });
+    expect(scenario.open).toEqual([]);
+    scenario.patch({ eta: jan(20) });
+    scenario.patch({ eta: after(jan(20), 25 * HOUR) });
+    expect(scenario.open).toEqual(['eta_slip']);
+  });
+
+  it('of one that a person opened and resolved no growth is known', () => {
+    const scenario = begin('eta_slip', { eta: jan(20) });
+    scenario.openByHand('eta_slip');
+    scenario.patch({ eta: jan(22) });
+    scenario.resolve(last(scenario));
+    scenario.patch({ eta: jan(30) });
+    expect(scenario.open).toEqual([]);
+    scenario.patch({ eta: jan(20) });
+    scenario.patch({ eta: jan(22) });
+    expect(scenario.open).toEqual(['eta_slip']);
+  });
+
+  it('what an estimate showed it showed, also when the client says the same after it', () => {
+    const scenario = slipped(30);
+    const before = last(scenario);
+    expect(types(scenario.upsert({ eta: jan(21, 6) }))).toEqual(['shipment.updated.v1']);
+    expect(last(scenario)).toEqual(before);
+  });
+});
+
+describe('departure_overdue and arrival_overdue', () => {
+  it('are high at once where the hours that are set are more than 48', () => {
+    const scenario = begin('departure_overdue', { etd: jan(10) });
+    scenario.settings = only('departure_overdue', { after_hours: 72 });
+    scenario.check();
+    expect(scenario.state?.nextCheckAt).toBe(jan(13));
+    scenario.at(jan(13)).check();
+    expect(last(scenario).severity).toBe('high');
+    expect(scenario.state?.nextCheckAt).toBeNull();
+  });
+
+  it('go by the hours of the mode, fractions too', () => {
+    const scenario = begin('arrival_overdue', { eta: jan(10), mode: 'air' });
+    scenario.settings = only('arrival_overdue', { by_mode: { air: 0.5, road: 1 } });
+    scenario.check();
+    expect(opensAfter(scenario, jan(10))).toBe(0.5);
+    scenario.patch({ mode: 'road' });
+    expect(opensAfter(scenario, jan(10))).toBe(1);
+    scenario.patch({ mode: null });
+    expect(opensAfter(scenario, jan(10))).toBe(12);
+  });
+
+  it('go by estimates and by legs, as the ETD and ETA of the shipment do', () => {
+    const scenario = begin('arrival_overdue', {
+      legs: [leg('CNSHA', 'SGSIN'), { ...leg('SGSIN', 'USLAX'), eta: jan(18) }],
+    });
+    expect(opensAfter(scenario, jan(18))).toBe(12);
+    scenario.estimate('vessel_arrived', jan(19), { location: 'USLAX' });
+    expect(opensAfter(scenario, jan(19))).toBe(12);
+  });
+
+  it('a departure of any container is the departure of the shipment; the ship leaving the destination is none', () => {
+    const scenario = begin('departure_overdue', { etd: jan(10), container_numbers: [A, B] }).at(jan(11));
+    scenario.post('vessel_departed', jan(10), { location: 'USLAX' });
+    expect(scenario.open).toEqual(['departure_overdue']);
+    scenario.post('vessel_departed', jan(10), { container_number: B });
+    expect(scenario.open).toEqual([]);
+  });
+
+  it('opens again when the departure is retracted', () => {
+    const scenario = begin('departure_overdue', { etd: jan(10) }).at(jan(11));
+    const { milestone } = scenario.post('vessel_departed', jan(10));
+    scenario.retract(milestone);
+    expect(scenario.open).toEqual(['departure_overdue']);
+  });
+
+  it('an arrival on the way, or before a later departure, is none', () => {
+    const scenario = begin('arrival_overdue', { eta: jan(10) }).at(jan(11));
+    scenario.post('vessel_arrived', jan(8), { location: 'SGSIN' });
+    scenario.post('vessel_departed', jan(9));
+    scenario.post('vessel_arrived', jan(8));
+    expect(scenario.open).toEqual(['arrival_overdue']);
+    scenario.post('vessel_arrived', jan(10));
+    expect(scenario.open).toEqual([]);
+  });
+});
+
+describe('no_update', () => {
+  test.each<[Mode | null, number]>([
+    ['ocean', 168],
+    ['barge', 168],
+    ['multimodal', 168],
+    [null, 168],
+    ['rail', 72],
+    ['air', 48],
+    ['road', 48],
+    ['courier', 48],
+  ])('by %s opens after %s hours, from the creation, the ETD or the last news', (mode, hours) => {
+    const scenario = begin('no_update', { mode });
+    expect(opensAfter(scenario, jan(1))).toBe(hours);
+    scenario.at(jan(2)).post('gated_in', jan(1, 5));
+    expect(opensAfter(scenario, jan(2))).toBe(hours);
+    scenario.patch({ etd: jan(10) });
+    expect(opensAfter(scenario, jan(10))).toBe(hours);
+    scenario.at(jan(11)).estimate('gated_in', jan(20));
+    expect(opensAfter(scenario, jan(11))).toBe(hours);
+    scenario.at(after(jan(11), hours * HOUR)).check();
+    expect(last(scenario)).toMatchObject({ type: 'no_update', metrics: { silent_since: jan(11), heard_at: jan(11) } });
+  });
+
+  test.each<[Mode | null, boolean]>([
+    ['ocean', true],
+    ['barge', true],
+    ['multimodal', true],
+    [null, true],
+    ['rail', false],
+    ['air', false],
+    ['road', false],
+    ['courier', false],
+  ])('by %s waits for the ETA between departure and arrival: %s', (mode, waits) => {
+    const scenario = begin('no_update', { mode, eta: jan(25) });
+    expect(scenario.state?.nextCheckAt).not.toBe(jan(25));
+    scenario.at(jan(3)).post('in_transit_checkpoint');
+    expect(scenario.state?.nextCheckAt === jan(25)).toBe(waits);
+    scenario.at(jan(4)).post('arrived_at_destination');
+    expect(scenario.state?.nextCheckAt).not.toBe(jan(25));
+  });
+
+  it('at sea opens after its hours where the ETA is not known, or is over by then', () => {
+    const scenario = begin('no_update', { eta: jan(8) }).at(jan(3));
+    scenario.post('vessel_departed');
+    expect(opensAfter(scenario, jan(3))).toBe(168);
+    scenario.patch({ eta: null });
+    expect(opensAfter(scenario, jan(3))).toBe(168);
+  });
+
+  it('what tells nothing new is no news: other fields, repetitions, retractions', () => {
+    const scenario = begin('no_update', { eta: jan(25) }).at(jan(2));
+    const feed = { source: 'carrier', external_id: 'EV-1' } as const;
+    const { milestone } = scenario.post('gated_in', jan(2), feed);
+    scenario.post('cargo_stuffed', jan(2), { source: 'carrier' });
+    const due = jan(9);
+    expect(scenario.state?.nextCheckAt).toBe(due);
+    scenario.at(jan(3));
+    scenario.post('gated_in', jan(2), feed);
+    // It takes the id under which it came again.
+    const repeated = scenario.post('cargo_stuffed', jan(2), { source: 'carrier', external_id: 'EV-2' });
+    expect(types(repeated)).toEqual(['milestone.corrected.v1']);
+    scenario.upsert({ house_bill: 'HB-1', eta: jan(25) });
+    scenario.retract(milestone);
+    expect(scenario.state?.nextCheckAt).toBe(due);
+    scenario.at(due).check();
+    expect(scenario.open).toEqual(['no_update']);
+    const news = [
+      (s: Scenario) => s.correct(s.post('received_at_origin', jan(3)).milestone, { occurred_at: jan(4) }),
+      (s: Scenario) => s.post('cargo_stuffed', jan(3), { source: 'carrier', external_id: 'EV-2' }),
+      (s: Scenario) => s.patch({ eta: jan(26) }),
+    ];
+    for (const [n, act] of news.entries()) {
+      const now = after(due, (n + 1) * 8 * DAY);
+      scenario.at(now).check();
+      expect(scenario.open).toEqual(['no_update']);
+      act(scenario);
+      expect(scenario.open).toEqual([]);
+      expect(scenario.state?.nextCheckAt).toBe(after(now, 7 * DAY));
+    }
+  });
+
+  it('is never once delivered, and only when all containers are', () => {
+    const scenario = begin('no_update', { container_numbers: [A, B] }).at(jan(2));
+    scenario.post('delivered', jan(2), { container_number: A });
+    expect(scenario.state?.nextCheckAt).toBe(jan(9));
+    scenario.post('delivered', jan(2), { container_number: B });
+    expect(scenario.state?.nextCheckAt).toBeNull();
+    scenario.at(jan(30)).check();
+    expect(scenario.open).toEqual([]);
+  });
+});

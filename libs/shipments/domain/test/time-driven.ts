@@ -1,0 +1,58 @@
+import {
+  AUTOMATIC_EXCEPTION_TYPES,
+  type AutomaticExceptionType,
+  DEFAULT_RULE_SETTINGS,
+  type ExceptionSettings,
+  type LegFields,
+  type RuleSettings,
+  type ShipmentFields,
+  type Timestamp,
+} from '@tracking/contracts';
+import { Scenario } from './scenario.ts';
+
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+export const CREATED = '2026-01-01T00:00:00.000Z';
+
+export function after(time: Timestamp, ms: number): Timestamp {
+  return new Date(Date.parse(time) + ms).toISOString();
+}
+
+/** `jan(5)`: 5 January 2026 at midnight UTC. */
+export function jan(day: number, hour = 0): Timestamp {
+  return new Date(Date.UTC(2026, 0, day, hour)).toISOString();
+}
+
+/** Of a workspace that set this of one type. */
+export function withSettings(type: AutomaticExceptionType, changes: Partial<ExceptionSettings>): RuleSettings {
+  const { exceptions } = DEFAULT_RULE_SETTINGS;
+  return { ...DEFAULT_RULE_SETTINGS, exceptions: { ...exceptions, [type]: { ...exceptions[type], ...changes } } };
+}
+
+/** Of one where no other type opens. */
+export function only(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
+  const settings = withSettings(type, changes);
+  const exceptions = Object.fromEntries(
+    AUTOMATIC_EXCEPTION_TYPES.map((each) => [
+      each,
+      each === type ? settings.exceptions[each] : { ...settings.exceptions[each], enabled: false },
+    ]),
+  ) as unknown as RuleSettings['exceptions'];
+  return { ...settings, exceptions };
+}
+
+/** An ocean shipment from Shanghai to Los Angeles, of which nothing but the type opens. */
+export function begin(
+  type: AutomaticExceptionType,
+  fields: Partial<ShipmentFields> = {},
+  created: Timestamp = CREATED,
+): Scenario {
+  const scenario = new Scenario().at(created);
+  scenario.settings = only(type);
+  scenario.upsert({ external_id: 'PO-1', mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
+  return scenario;
+}
+
+export function leg(origin_port: string, destination_port: string, etd: Timestamp | null = null): LegFields {
+  return { mode: null, carrier_scac: null, vessel: null, voyage: null, origin_port, destination_port, etd, eta: null };
+}
