@@ -38,6 +38,12 @@ const ROUTES = [
   ['DELETE', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/milestones/mst_a', 'milestones:write'],
   ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/cancel', 'shipments:write'],
   ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/reopen', 'shipments:write'],
+  ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/exceptions', 'shipments:read'],
+  ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/exceptions', 'exceptions:write'],
+  ['GET', '/v1/exceptions', 'shipments:read'],
+  ['GET', '/v1/exceptions/exc_a', 'shipments:read'],
+  ['POST', '/v1/exceptions/exc_a/acknowledge', 'exceptions:write'],
+  ['POST', '/v1/exceptions/exc_a/resolve', 'exceptions:write'],
   ['GET', '/v1/milestone_codes', 'shipments:read'],
   ['GET', '/v1/events', 'shipments:read'],
   ['GET', '/v1/events/evt_a', 'shipments:read'],
@@ -114,7 +120,7 @@ const OPEN_ROUTES = 5;
 /** The path as OpenAPI writes it. */
 const templateOf = (path: string): string =>
   path
-    .replace(/(shp|evt|whe|dlv|sva|usr|key)_a+/, '{id}')
+    .replace(/(shp|exc|evt|whe|dlv|sva|usr|key)_a+/, '{id}')
     .replace('CSQU3054383', '{number}')
     .replace('mst_a', '{milestone_id}');
 
