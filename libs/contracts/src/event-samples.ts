@@ -112,6 +112,7 @@ function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
 /** Fields as in docs/reference/exceptions.md#fields. */
 function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
   const resolved = status === 'resolved';
+  const metrics = { slip_hours: 30, eta: time(510), original_eta: time(480) };
   return {
     id: `exc_${TOKEN}1`,
     shipment_id: SHIPMENT_ID,
@@ -120,13 +121,13 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
     severity: 'medium',
     status,
     title: EXCEPTION_TITLES.eta_slip,
-    detail: 'The ETA is 30 hours past the original one.',
+    detail: `The ETA ${metrics.eta} is 30 hours past the original ${metrics.original_eta}.`,
     detected_by: 'system',
     rule: 'eta_slip',
     milestone_id: null,
     reason_code: null,
-    assignee: null,
-    metrics: { slip_hours: 30 },
+    assignee: status === 'open' ? null : 'kim@example.com',
+    metrics,
     resolution: resolved ? { code: 'fixed', note: 'Consignee informed.', by: PERSON } : null,
     opened_at: time(-2),
     acknowledged_at: status === 'open' ? null : time(-1),
