@@ -1,6 +1,6 @@
 import type { JsonObject, ShipmentException } from '@tracking/contracts';
 import { InProcessLeases } from '@tracking/embedded';
-import type { StoredEvent } from '@tracking/ports';
+import { type StoredEvent, Unavailable } from '@tracking/ports';
 import { RecheckJob, type RecheckJobParts } from '@tracking/shipments';
 import { eventually, noMetrics } from '@tracking/testing';
 import { startApi } from './start-api.ts';
@@ -219,6 +219,36 @@ it('a change amid another begins anew: every shipment is checked by the last', a
   await third.promise;
   await eventually(async () => expect(await shown()).toMatchObject({ state: 'done', checked: 4, etag: '"3"' }));
   for (const id of ids) expect((await told(id, 'customs_hold')).at(-1)).toBe('exception.updated.v1 medium');
+});
+
+it('engines that are away amid it hold it up, and every shipment is checked', async () => {
+  const ids = await Promise.all(Array.from({ length: 6 }, () => held()));
+  const { shipments, workspaceSettings } = api.dependencies;
+  let [checks, stores] = [0, 0];
+  start({
+    page: 2,
+    patienceMs: 0,
+    shipments: {
+      checkRules: async (command) => {
+        if ((checks += 1) === 3) throw new Unavailable('event store', 'away');
+        return shipments.checkRules(command);
+      },
+    },
+    rechecks: {
+      unfinished: (after, limit) => workspaceSettings.rechecks.unfinished(after, limit),
+      // Stored, and the answer is lost.
+      advance: async (recheck, progress) => {
+        const advanced = await workspaceSettings.rechecks.advance(recheck, progress);
+        if ((stores += 1) === 2) throw new Unavailable('document store', 'away');
+        return advanced;
+      },
+    },
+  });
+  await patch({ customs_hold: { severity: 'low' } });
+  await done(6);
+  for (const id of ids) {
+    expect(await told(id, 'customs_hold')).toEqual(['exception.opened.v1 high', 'exception.updated.v1 low']);
+  }
 });
 
 it('two jobs at once change each shipment once', async () => {

@@ -38,14 +38,15 @@ export class MortalProcess {
     };
   }
 
-  private wrap<T extends object>(target: T, instead: Partial<T> = {}): T {
+  /** @param steps names of its methods that change something outside */
+  wrap<T extends object>(target: T, instead: Partial<T> = {}, steps = STEPS): T {
     return new Proxy(target, {
       get: (of, name: string & keyof T) => {
         if (instead[name] !== undefined) return instead[name];
         const method = of[name];
         if (typeof method !== 'function') return method;
         return (...args: unknown[]) =>
-          this.call(STEPS.has(name), () => (method as (...all: unknown[]) => Promise<unknown>).apply(of, args));
+          this.call(steps.has(name), () => (method as (...all: unknown[]) => Promise<unknown>).apply(of, args));
       },
     });
   }

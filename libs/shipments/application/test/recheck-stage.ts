@@ -4,6 +4,9 @@ import { type LogLine, RecordedMetrics, recordingLogger } from '@tracking/testin
 import { RecheckJob, type RecheckJobParts } from '../src/clock/recheck-job.ts';
 import type { OpenShipments, Recheck, RecheckProgress, Rechecks } from '../src/clock/rechecks.ts';
 import { MIDNIGHT, shipmentOf } from './clock-stage.ts';
+import { MortalProcess } from './mortal-process.ts';
+
+const STEPS: ReadonlySet<string> = new Set(['checkRules', 'advance']);
 
 interface Change {
   readonly recheck: Recheck;
@@ -74,11 +77,12 @@ export class RecheckStage {
     private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
     parts: Partial<RecheckJobParts> = {},
     readonly rechecks = new RechecksInMemory(),
+    process = new MortalProcess(),
   ) {
     const openShipments: OpenShipments = { ofWorkspace: (...asked) => this.ofWorkspace(...asked) };
     this.job = new RecheckJob({
-      shipments: { checkRules: (command) => this.check(command as CheckRules) },
-      rechecks,
+      shipments: process.wrap({ checkRules: (command) => this.check(command as CheckRules) }, {}, STEPS),
+      rechecks: process.wrap(rechecks as Rechecks, {}, STEPS),
       openShipments,
       settings: { of: async (id) => ({ version: this.knows ?? this.rechecks.of(id)?.version ?? 1 }) },
       eventStore: { head: async () => this.head },

@@ -2,6 +2,7 @@ import { DomainError } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { shipmentOf } from '../../test/clock-stage.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
 import { RecheckStage } from '../../test/recheck-stage.ts';
 
 const away = new Unavailable('event store', 'away');
@@ -78,12 +79,16 @@ describe('when a re-check begins', () => {
     isDone();
   });
 
-  it('is not before this process goes by the settings itself', async () => {
+  it('is not before this process goes by the settings itself, and shows what it stored until then', async () => {
     stage.knows = 1;
     await stage.begun();
     isPending();
+    stage.head = '7';
     stage.knows = 2;
-    await stage.begun();
+    await stage.round();
+    isPending();
+    stage.shown = '7';
+    await stage.round();
     isDone();
   });
 });
@@ -273,6 +278,37 @@ describe('a shipment that cannot be checked', () => {
     expect(stage.checked()).toEqual(shipments(10));
     expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
+});
+
+describe.each([
+  ['before it has its effect', true],
+  ['after it had its effect', false],
+])('a process that dies at a call, %s', (_, before) => {
+  /** One to begin with, seven checks, and one for each of four pages. */
+  const CALLS = 12;
+  it.each(Array.from({ length: CALLS }, (_, n) => n + 1))(
+    'the %d., is followed by one that checks the rest',
+    async (dieAt) => {
+      const process = new MortalProcess(dieAt, before);
+      const first = new RecheckStage(undefined, { page: 2 }, undefined, process);
+      first.has('wsp_1', 7);
+      first.rechecks.change('wsp_1');
+      await first.round();
+      first.elapsed = 6_000;
+      void first.round();
+      await eventually(() => expect(process.dead).toBe(true));
+      const { isRunning = false, checked = 0, isDone } = first.rechecks.of('wsp_1') ?? {};
+      expect([dieAt, isDone]).toEqual([dieAt, dieAt === CALLS && !before]);
+      const next = new RecheckStage(undefined, { page: 2 }, first.rechecks);
+      next.has('wsp_1', 7);
+      await next.round();
+      if (!isRunning) expect(next.commands).toEqual([]);
+      next.elapsed = 6_000;
+      await next.round();
+      expect(next.checked()).toEqual(isDone === true ? [] : shipments(7 - checked, checked));
+      expect(next.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 7 });
+    },
+  );
 });
 
 describe('the job', () => {

@@ -114,11 +114,12 @@ export class RecheckJob {
 
   /** Answers whether it was a page further. */
   private async goOn(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
+    if (!recheck.isRunning && !this.start.hasWaited(recheck)) return false;
     const { version } = await this.parts.settings.of(recheck.workspace_id);
     // Decided here by other settings, a check would be in vain.
     if (version !== recheck.version) return false;
     if (recheck.isRunning) return this.checkPage(recheck, ending);
-    if (!(await this.start.isDue(recheck))) return false;
+    if (!(await this.start.isShown(recheck))) return false;
     const begun = await this.advance(recheck, { after: null, checked: 0, isDone: false });
     return begun !== undefined && (await this.checkPage(begun, ending));
   }

@@ -35,11 +35,16 @@ export class RecheckStart {
     for (const id of this.noticed.keys()) if (!waiting.has(id)) this.noticed.delete(id);
   }
 
-  /** @throws Unavailable */
-  async isDue({ workspace_id, version }: Recheck): Promise<boolean> {
-    const { eventStore, readModelsReached, beginsAfterMs, elapsed } = this.parts;
+  /** Whether every replica goes by the change: it was noticed long enough ago. It is noticed when this is asked first. */
+  hasWaited({ workspace_id, version }: Recheck): boolean {
+    const { beginsAfterMs, elapsed } = this.parts;
+    return elapsed() - this.noticedAt(workspace_id, version).at >= beginsAfterMs;
+  }
+
+  /** Whether all shipments are found that were decided before. To be asked when that has waited. @throws Unavailable */
+  async isShown({ workspace_id, version }: Recheck): Promise<boolean> {
+    const { eventStore, readModelsReached } = this.parts;
     const noticed = this.noticedAt(workspace_id, version);
-    if (elapsed() - noticed.at < beginsAfterMs) return false;
     const head = (noticed.head ??= await eventStore.head());
     return head === undefined || (await readModelsReached(head, 0));
   }
