@@ -1,6 +1,130 @@
-import { Scenario, day } from '../../test/scenario.ts';
+import type { ShipmentEvent } from '../index.ts';
+import { A, B, Scenario, WRONG_DIGIT, day, types } from '../../test/scenario.ts';
+import { DAY, after, begin, jan, leg, only, withSettings } from '../../test/time-driven.ts';
 
 describe('the next check', () => {
+  it('is at the first moment at which time changes anything, one after another, until nothing is left', () => {
+    const scenario = new Scenario().at(jan(1));
+    const fields = { mode: 'ocean', etd: jan(10), eta: jan(20), container_numbers: [A, B] } as const;
+    scenario.upsert({ external_id: 'PO-1', origin_port: 'CNSHA', destination_port: 'DEHAM', ...fields });
+    scenario.patchContainer(A, { last_free_day: '2026-01-24' });
+    scenario.patchContainer(B, { empty_return_by: '2026-01-26' });
+    const seen: string[] = [];
+    for (let { state } = scenario; state?.nextCheckAt != null; { state } = scenario) {
+      const decision = scenario.at(state.nextCheckAt).check();
+      const [open] = scenario.state?.exceptions.slice(-1) ?? [];
+      const changed = decision.events.flatMap(({ data }) => ('exception' in data ? [data.exception] : []));
+      expect(open).toBeDefined();
+      seen.push(
+        `${state.nextCheckAt.slice(5, 13)} ${changed.map(({ type, severity }) => `${type} ${severity}`).join()}`,
+      );
+    }
+    expect(seen).toEqual([
+      '01-10T12 departure_overdue medium',
+      '01-12T00 departure_overdue high',
+      '01-17T00 no_update low',
+      '01-20T12 arrival_overdue medium',
+      '01-22T00 arrival_overdue high,demurrage_risk high',
+      '01-24T00 detention_risk medium',
+      '01-25T00 demurrage_risk critical',
+      '01-27T00 detention_risk critical',
+    ]);
+    expect(types(scenario.at(jan(31)).check())).toEqual([]);
+  });
+
+  it('stands in every append of whatever command, and is what a check at once would find', () => {
+    const scenario = new Scenario().at(jan(1));
+    const acts: readonly (() => unknown)[] = [
+      () => scenario.upsert({ external_id: 'PO-1', mode: 'ocean', etd: jan(10), container_numbers: [A, WRONG_DIGIT] }),
+      () => scenario.upsert({ eta: jan(20), destination_port: 'USLAX' }),
+      () => scenario.patch({ etd: jan(11), legs: [leg('CNSHA', 'SGSIN'), leg('SGSIN', 'USLAX', jan(15))] }),
+      () => scenario.patchContainer(A, { last_free_day: '2026-01-24' }),
+      () => scenario.post('transshipment_discharged', jan(1), { location: 'SGSIN' }),
+      () => scenario.estimate('vessel_arrived', jan(22), { location: 'USLAX', external_id: 'EV-1' }),
+      () => scenario.estimate('vessel_arrived', jan(23), { location: 'USLAX', external_id: 'EV-1' }),
+      () => scenario.correct(scenario.state!.timeline[0]!.milestone, { note: 'by phone' }),
+      () => scenario.openByHand('no_update'),
+      () => scenario.acknowledge(scenario.state!.exceptions.at(-1)!),
+      () => scenario.resolve(scenario.state!.exceptions.at(-1)!),
+      () => scenario.at(jan(30)).check(),
+      () => scenario.retract(scenario.state!.timeline[0]!.milestone),
+      () => scenario.cancel(),
+      () => scenario.reopen(),
+    ];
+    let appended = 0;
+    for (const [n, act] of acts.entries()) {
+      const before = scenario.events.length;
+      act();
+      const events: readonly ShipmentEvent[] = scenario.events.slice(before);
+      expect([n, events.length > 0]).toEqual([n, true]);
+      for (const { metadata } of events) expect(metadata.next_check_at).toBe(scenario.state?.nextCheckAt);
+      expect([n, types(scenario.check())]).toEqual([n, []]);
+      appended += events.length;
+    }
+    expect(scenario.events).toHaveLength(appended);
+  });
+
+  it('is told anew, and nothing else, where settings move it; nothing is stored where they do not', () => {
+    const scenario = begin('departure_overdue', { etd: jan(10) });
+    scenario.settings = only('departure_overdue', { after_hours: 24 });
+    expect(types(scenario.at(jan(2)).check())).toEqual(['shipment.checked.v1']);
+    expect(scenario.state?.nextCheckAt).toBe(jan(11));
+    expect(types(scenario.check())).toEqual([]);
+    scenario.settings = only('departure_overdue', { enabled: false });
+    expect(types(scenario.check())).toEqual(['shipment.checked.v1']);
+    expect(scenario.state?.nextCheckAt).toBeNull();
+    scenario.settings = withSettings('departure_overdue', { after_hours: 24, severity: 'low' });
+    scenario.check();
+    expect(scenario.state?.nextCheckAt).toBe(jan(11));
+  });
+
+  it('a check that comes early stores nothing, one by a clock that is behind takes nothing back', () => {
+    const scenario = begin('departure_overdue', { etd: jan(10) });
+    expect(scenario.at(jan(9)).check().outcome).toBe('unchanged');
+    expect(scenario.at(jan(10, 12)).check().outcome).toBe('checked');
+    expect(types(scenario.at(jan(10, 11)).check())).toEqual([]);
+    scenario.upsert({ house_bill: 'HB-1' });
+    expect(scenario.exceptions).toEqual(['departure_overdue open']);
+  });
+
+  it('what a clock opened that was an hour ahead is open, and nothing more, when the hour has come', () => {
+    const scenario = begin('no_update', {});
+    scenario.at(jan(8, 1)).check();
+    expect(scenario.open).toEqual(['no_update']);
+    expect(types(scenario.at(jan(8)).check())).toEqual([]);
+    scenario.at(jan(8, 2)).post('gated_in');
+    expect(scenario.exceptions).toEqual(['no_update resolved auto_cleared']);
+    expect(scenario.state?.nextCheckAt).toBe(after(jan(8, 2), 7 * DAY));
+  });
+
+  it('is of nothing that would not open: what a person opened or resolved stands in its way', () => {
+    const scenario = begin('departure_overdue', { etd: jan(10) });
+    scenario.openByHand('departure_overdue');
+    expect(scenario.state?.nextCheckAt).toBeNull();
+    scenario.at(jan(12)).resolve(scenario.state!.exceptions[0]!);
+    expect(scenario.state?.nextCheckAt).toBeNull();
+    scenario.patch({ etd: jan(14) });
+    expect(scenario.state?.nextCheckAt).toBe(jan(14, 12));
+    scenario.at(jan(14, 12)).check();
+    expect(scenario.exceptions).toEqual(['departure_overdue resolved fixed', 'departure_overdue open']);
+  });
+
+  it('with 500 exceptions nothing more opens, and nobody comes back for it', () => {
+    const scenario = begin('departure_overdue', { etd: jan(10) });
+    const opened = scenario
+      .openByHand('other')
+      .events.flatMap(({ data }) => ('exception' in data ? data.exception : []));
+    const { state } = scenario;
+    if (state === undefined) throw new Error('there is no shipment');
+    scenario.state = {
+      ...state,
+      exceptions: Array.from({ length: 500 }, (_, n) => ({ ...opened[0]!, id: `exc_${n}` })),
+    };
+    expect(types(scenario.at(jan(11)).check())).toEqual(['shipment.checked.v1']);
+    expect(scenario.state?.nextCheckAt).toBeNull();
+    expect(types(scenario.check())).toEqual([]);
+  });
+
   it('is due when what has just resolved will be so again', () => {
     const scenario = new Scenario();
     scenario.at(day(1)).upsert({ house_bill: 'HB-1', mode: 'air', etd: day(2) });
