@@ -6,4 +6,5 @@ export default {
     '<rootDir>/tools/jest.config.mjs',
   ],
   passWithNoTests: false,
+  testSequencer: '<rootDir>/tools/jest-sequencer.mjs',
 };
