@@ -1,4 +1,4 @@
-import type { JsonObject, Milestone, Places } from '@tracking/contracts';
+import type { JsonObject, Milestone, Places, ShipmentException } from '@tracking/contracts';
 import { DEFAULT_RULE_SETTINGS, DomainError } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import type {
@@ -159,6 +159,10 @@ function correctOrRetract(n: number, minute: number, { timeline }: ShipmentState
   };
 }
 
+function byOpening(one: ShipmentException, other: ShipmentException): number {
+  return one.opened_at + one.id < other.opened_at + other.id ? -1 : 1;
+}
+
 /** Not every shipment can be cancelled or reopened, nor every milestone corrected. */
 function refused(error: unknown): void {
   if (!(error instanceof DomainError)) throw error;
@@ -171,7 +175,7 @@ describe('rows of what clients did', () => {
   });
   afterEach(() => world.close());
 
-  it('are the shipments and timelines that the domain folds', async () => {
+  it('are the shipments, timelines and exceptions that the domain folds', async () => {
     const models = await world.start();
     const handler = new Handler(world);
     for (let minute = 0; minute < rounds(1_500); minute += 1) {
@@ -185,12 +189,15 @@ describe('rows of what clients did', () => {
     }
     await caughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
-    for (const [n, { record: expected, timeline }] of handler.states) {
+    for (const [n, { record: expected, timeline, exceptions }] of handler.states) {
       const shown = await models.queries.shipments.get(ACME, `shp_${token(n)}`);
       expect(shown?.record).toEqual(expected);
       const classifiers = ['actual', 'estimated', 'planned'] as const;
       const { items } = await models.queries.milestones.list(ACME, `shp_${token(n)}`, { ...query, classifiers });
       expect(items).toEqual(timeline.map(({ milestone }): Milestone => milestone));
+      const ofShipment = { filter: { shipment_id: `shp_${token(n)}` }, sort: 'opened_at', limit: 500 } as const;
+      const listed = await models.queries.exceptions.list(ACME, ofShipment);
+      expect(listed.items).toEqual([...exceptions].sort(byOpening));
     }
     const superseded = [...handler.states.values()]
       .flatMap(({ timeline }) => timeline)
@@ -200,6 +207,9 @@ describe('rows of what clients did', () => {
       .flatMap(({ timeline }) => timeline)
       .filter(({ milestone }) => milestone.retracted_at);
     expect(retracted.length).toBeGreaterThan(rounds(10));
+    const all = [...handler.states.values()].flatMap(({ exceptions }) => exceptions);
+    expect(all.filter(({ status }) => status === 'resolved').length).toBeGreaterThan(rounds(10));
+    expect(all.filter(({ status }) => status === 'open').length).toBeGreaterThan(0);
     expect(await models.parked()).toEqual([]);
     await expectEqualToRebuild(models);
   });

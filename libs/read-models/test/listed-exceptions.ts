@@ -97,6 +97,9 @@ export interface WholeList {
   readonly limit: number;
 }
 
+/** More than there are in any of these lists. */
+const MOST = 1_000;
+
 /** A list read to its end, page by page: the ids. */
 export async function readExceptions(
   rows: Pick<Collection<ExceptionRow>, 'scan'>,
@@ -109,6 +112,8 @@ export async function readExceptions(
   for (let after: SortValues | undefined; ;) {
     const { items, next } = await queries.list(ACME, { ...query, after });
     expect(items.length).toBeLessThanOrEqual(query.limit);
+    // One that comes round again would never end.
+    expect(ids.length).toBeLessThan(MOST);
     ids.push(...items.map(({ id }) => id));
     onPage();
     if (next === undefined) return ids;
