@@ -16,7 +16,10 @@ export function evolveRecord(record: ShipmentRecord | undefined, event: Shipment
 export function recordAfter(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision, metadata } = event;
   const after = descriptorOf(type).applyToRecord?.(before, data) ?? before;
-  return { ...after, updated_at: metadata.recorded_at, version: revision + 1 };
+  // Clocks of several machines differ: what is known by a time was not unknown later.
+  const { recorded_at } = metadata;
+  const updated_at = recorded_at > before.updated_at ? recorded_at : before.updated_at;
+  return { ...after, updated_at, version: revision + 1 };
 }
 
 export function beginsNoShipment({ type, revision }: ShipmentEvent): Error {

@@ -146,8 +146,8 @@ class Reconciliation {
     if (found !== undefined && isSuppressed(exception, found, this.now)) {
       this.kept.add(key);
       this.findings.delete(key);
-    } else if (found !== undefined || this.isCancelled === (rule.afterCancel ?? false)) {
-      // Otherwise its rule rests as long as the shipment is cancelled, or is not: it says nothing.
+    } else if (!this.isCancelled || rule.afterCancel === true) {
+      // Otherwise its rule rests as long as the shipment is cancelled: it says nothing.
       this.ended.push(id);
     }
   }

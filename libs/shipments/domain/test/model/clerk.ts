@@ -24,15 +24,19 @@ export class Clerk {
     return { memory: this.model.memory, settings: this.settings, created: this.created, heard: this.heard };
   }
 
-  /** Takes a command to the model at its time. */
-  record<T>(at: Timestamp, act: () => T): T {
+  /**
+   * Takes a command to the model.
+   * @param at its time
+   * @param moment that, or the latest that is known, if that is later
+   */
+  record<T>(at: Timestamp, moment: Timestamp, act: () => T): T {
     const now = ms(at);
     if (this.model.memory.now === 0) this.created = now;
     const before = this.told();
     const result = act();
     // "Neither a milestone of any classifier nor a changed ETA": what is retracted was heard of when it came.
     if (this.model.memory.now > 1 && this.told() !== before) this.heard = now;
-    this.settle(now);
+    this.settle(ms(moment));
     return result;
   }
 
@@ -47,9 +51,10 @@ export class Clerk {
   }
 
   resolve(key: string, at: Timestamp): void {
-    this.byHand.delete(key);
+    // Of what a person opened nothing was measured.
+    const isMeasured = !this.byHand.delete(key);
     const condition = this.holding(ms(at)).find((each) => keyOf(each) === key);
-    if (condition !== undefined) this.putAway.set(key, condition.slip);
+    if (condition !== undefined) this.putAway.set(key, isMeasured ? condition.slip : null);
   }
 
   /** By the settings and the clock alone. */
@@ -80,6 +85,12 @@ export class Clerk {
       .map((condition) => [keyOf(condition), severityAt(condition, now)] as const);
     // What a person opened is theirs, whatever a rule says of it.
     return new Map([...new Map([...byRule, ...this.byHand])].toSorted());
+  }
+
+  /** What a person resolved, and is so still. */
+  putAwayAt(now: number): readonly string[] {
+    const keys = this.holding(now).map(keyOf);
+    return keys.filter((key) => this.putAway.has(key) && !this.byHand.has(key)).sort();
   }
 
   /** What will open if nothing but time happens. */

@@ -82,12 +82,14 @@ function endsOf(memory: Memory): readonly (string | null)[] {
 }
 
 /**
- * "Loaded", at that time or later: onto whatever it goes on with, or "any actual milestone … further along", which moves it.
+ * "Loaded", at that time or later, onto whatever it goes on with: `loaded_on_vessel`, a departure, "or any actual milestone …
+ * further along" than these, which moves it and is no stop.
  */
 export function isLoadedAfter(stop: Said, lane: readonly Said[], memory: Memory): boolean {
-  return lane.some((milestone) => {
-    if (milestone.occurred_at < stop.occurred_at || isStop(milestone, memory)) return false;
-    if (['loaded_on_vessel', 'rail_loaded', 'transshipment_loaded'].includes(milestone.code)) return true;
-    return isDeparture(milestone, memory) || (isMovement(milestone, memory) && milestone.sequence > 72);
-  });
+  return lane.some(
+    (milestone) =>
+      milestone.occurred_at >= stop.occurred_at &&
+      !isStop(milestone, memory) &&
+      (isDeparture(milestone, memory) || (isMovement(milestone, memory) && milestone.sequence >= 50)),
+  );
 }

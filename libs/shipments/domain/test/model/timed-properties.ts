@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { type ShipmentEventBody, type ShipmentState, decide, explain } from '../../src/index.ts';
 import { SHIPMENT_ID, type Scenario, contextFor, places } from '../scenario.ts';
 import { keyOf } from './condition.ts';
-import { type TimedJourney, later, timedJourneys } from './over-time.ts';
+import { type TimedJourney, byOneClock, later, timedJourneys } from './over-time.ts';
 import { type Checks, openIn, walkOverTime } from './timed-walk.ts';
 
 const part = fc.double({ min: 0.001, max: 1, noNaN: true });
@@ -29,7 +29,7 @@ export function describePropertiesOverTime(numRuns: number): void {
 
   it('what is open at a moment does not depend on when checks ran, and is late by their delay alone', () => {
     fc.assert(
-      fc.property(timedJourneys, plans, (journey, plan) => {
+      fc.property(timedJourneys.map(byOneClock), plans, (journey, plan) => {
         const precise = ending(journey, ['due']);
         const others = ending(journey, plan);
         const late = precise.open.map((exception) => ({
@@ -67,6 +67,8 @@ export function describePropertiesOverTime(numRuns: number): void {
           const key = ({ type, container_number }: (typeof exceptions)[number]) =>
             keyOf({ type, container: container_number });
           expect(open.map(key).sort()).toEqual([...clerk.openAt(Date.parse(now)).keys()]);
+          const suppressed = exceptions.filter(({ status }) => status === 'suppressed');
+          expect(suppressed.map(key).sort()).toEqual(clerk.putAwayAt(Date.parse(now)));
           const expected = exceptions
             .filter(({ status }) => status === 'expected')
             .map((exception) => [key(exception), exception.opens_at] as const);

@@ -30,7 +30,10 @@ class TimedWalk {
   readonly scenario = new Scenario();
   private readonly clerk = new Clerk();
   private readonly posted: MilestoneInput[] = [];
+  /** By the clock that commands go by: it may jump back. */
   private now: Timestamp;
+  /** The latest that the shipment was changed at. */
+  private known: Timestamp = '';
 
   constructor(
     { created }: TimedJourney,
@@ -50,7 +53,17 @@ class TimedWalk {
 
   check(): void {
     this.scenario.at(this.now).check();
-    this.look(this.scenario, this.clerk, this.now);
+    this.seen();
+  }
+
+  /** No earlier than what is known already. */
+  private get moment(): Timestamp {
+    return this.known > this.now ? this.known : this.now;
+  }
+
+  private seen(): void {
+    this.look(this.scenario, this.clerk, this.moment);
+    this.known = this.scenario.record.updated_at;
   }
 
   take(step: TimedStep): void {
@@ -59,24 +72,24 @@ class TimedWalk {
     if (step.kind === 'settings') {
       scenario.settings = step.settings;
       clerk.settings = step.settings;
-      clerk.settle(Date.parse(now));
+      clerk.settle(Date.parse(this.moment));
       this.check();
       return;
     }
     const revision = scenario.events.length;
     if (isByHand(step)) this.takeByHand(step);
-    else clerk.record(now, () => take(notAhead(step, now), scenario, clerk.model, this.posted));
+    else clerk.record(now, this.moment, () => take(notAhead(step, now), scenario, clerk.model, this.posted));
     // What stores nothing decides nothing: the clock will.
-    if (scenario.events.length > revision) this.look(scenario, clerk, now);
+    if (scenario.events.length > revision) this.seen();
   }
 
   private takeByHand(step: ByHand): void {
-    const { scenario, clerk, now } = this;
+    const { scenario, clerk, moment } = this;
     if (step.kind === 'open') {
       const subjects = [null, ...scenario.record.container_numbers];
       const container = subjects[step.which % subjects.length] ?? null;
       scenario.openByHand(step.type, { severity: step.severity, container_number: container });
-      clerk.openByHand(keyOf({ ...step, container }), step.severity, now);
+      clerk.openByHand(keyOf({ ...step, container }), step.severity, moment);
       return;
     }
     // A person sees what has opened, and the clock has come by within seconds.
@@ -88,7 +101,7 @@ class TimedWalk {
       scenario.acknowledge(exception);
     } else {
       scenario.resolve(exception);
-      clerk.resolve(keyOf({ ...exception, container: exception.container_number }), now);
+      clerk.resolve(keyOf({ ...exception, container: exception.container_number }), moment);
     }
   }
 }

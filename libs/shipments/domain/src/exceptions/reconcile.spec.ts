@@ -1,0 +1,36 @@
+import { Scenario, day } from '../../test/scenario.ts';
+
+describe('what a person resolved', () => {
+  it('is not taken for ended because clocks of several machines differ', () => {
+    const scenario = new Scenario();
+    scenario.at(day(1)).upsert({ house_bill: 'HB-1', mode: 'ocean', etd: day(4) });
+    scenario.at(day(5, 0)).check();
+    scenario.at(day(5, 1)).resolve(exceptionOf(scenario, 'departure_overdue'));
+    // Behind by two hours.
+    for (const hour of [1, 2]) scenario.at(day(4, 23)).post('carrier_released', day(3, hour));
+    scenario.at(day(6)).check();
+    expect(scenario.open).not.toContain('departure_overdue');
+    expect(scenario.record.updated_at).toBe(day(5, 1));
+  });
+
+  it('of a movement after the cancellation ends with that, and not with the next one', () => {
+    const scenario = new Scenario();
+    scenario.at(day(1)).upsert({ house_bill: 'HB-1' });
+    scenario.post('booking_cancelled', day(1));
+    scenario.at(day(2)).post('gated_in', day(2));
+    scenario.resolve(exceptionOf(scenario, 'movement_after_cancel'));
+    expect(scenario.open).toEqual([]);
+
+    const { milestone } = scenario.at(day(3)).post('booking_confirmed', day(3));
+    expect(scenario.record.status).toBe('at_origin');
+    scenario.at(day(4)).retract(milestone);
+    expect(scenario.record.status).toBe('cancelled');
+    expect(scenario.open).toEqual(['movement_after_cancel']);
+  });
+});
+
+function exceptionOf({ state }: Scenario, type: string) {
+  const found = state?.exceptions.find((exception) => exception.type === type && exception.status !== 'resolved');
+  if (found === undefined) throw new Error(`no ${type} is open`);
+  return found;
+}
