@@ -18,4 +18,5 @@ export type { ReadModelName, ReadModelQueries } from './registry.ts';
 export { SHIPMENT_SORT_FIELDS } from './shipments/list-query.ts';
 export type { ShipmentListFilter, ShipmentListQuery, ShipmentOrder } from './shipments/list-query.ts';
 export { wordsOf } from './shipments/search-words.ts';
-export type { PossibleDuplicate, ShipmentQueries, ShipmentReferences } from './shipments/shipment-queries.ts';
+export type { PossibleDuplicate } from './shipments/possible-duplicates.ts';
+export type { ShipmentQueries, ShipmentReferences } from './shipments/shipment-queries.ts';

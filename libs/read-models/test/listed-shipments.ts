@@ -62,7 +62,7 @@ export function listedRecord(n: number, random: () => number): ShipmentRecord {
 }
 
 export function rowOf(record: ShipmentRecord, scope: Scope = ACME): ShipmentRow {
-  const { id, created_at, updated_at, eta, status, version } = record;
+  const { id, created_at, updated_at, eta, status, open_exceptions_count, version } = record;
   const terms = termsOf(record);
   return {
     ...scope,
@@ -74,6 +74,7 @@ export function rowOf(record: ShipmentRecord, scope: Scope = ACME): ShipmentRow 
     updated_at,
     eta,
     status,
+    has_open_exceptions: open_exceptions_count > 0,
     terms,
   };
 }

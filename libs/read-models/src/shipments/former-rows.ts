@@ -41,8 +41,9 @@ export async function formerPage(
   return { items, next: found.length < bounds.few ? undefined : place };
 }
 
-function fulfils(record: ShipmentRecord, { terms, statuses, words, ranges }: Conditions): boolean {
+function fulfils(record: ShipmentRecord, { terms, statuses, words, ranges, common }: Conditions): boolean {
   if (statuses !== undefined && !statuses.includes(record.status)) return false;
+  if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
   const own = termsOf(record);
   const inRange = (['updated_at', 'eta'] as const).every((field) => isWithin(record[field], ranges[field]));
   return (

@@ -3,7 +3,7 @@ import type { ShipmentStatus } from '@tracking/contracts';
 import type { Bounds, Filter, FilterCondition } from '@tracking/ports';
 import type { ShipmentListFilter, ShipmentSortField } from './list-query.ts';
 import { behindWordsWith } from './search-words.ts';
-import { ENDED, term } from './shipment-terms.ts';
+import { ENDED, term, wordTerm } from './shipment-terms.ts';
 
 /** A list filter in the words of the rows. */
 export interface Conditions {
@@ -14,6 +14,8 @@ export interface Conditions {
   /** A row has a term within each. */
   readonly words: readonly Bounds[];
   readonly ranges: { readonly [Field in ShipmentSortField]?: Bounds };
+  /** What most rows have: no index leads to them. */
+  readonly common: { readonly has_open_exceptions?: false };
 }
 
 /** A part of the conditions by which an index leads to rows: all that match are in it, and others. */
@@ -37,7 +39,6 @@ const TERMS = [
   'destination_port',
   'origin_port',
   'carrier_scac',
-  'has_open_exceptions',
   'mode',
 ] as const;
 
@@ -46,19 +47,22 @@ export function conditionsOf(filter: ShipmentListFilter): Conditions {
     const value = filter[name];
     return value === undefined ? [] : [term(name, value)];
   });
+  const { has_open_exceptions: hasOpen } = filter;
+  if (hasOpen === true) terms.push(term('has_open_exceptions', true));
   const { eta_from, eta_to, created_from, created_to, updated_since } = filter;
   return {
     terms,
     statuses: statusesOf(filter),
     words: longestWords(filter.words ?? []).map((word) => ({
-      gte: term('word', word),
-      lt: term('word', behindWordsWith(word)),
+      gte: wordTerm(word),
+      lt: wordTerm(behindWordsWith(word)),
     })),
     ranges: {
       ...range('created_at', created_from, created_to),
       ...range('updated_at', updated_since, undefined),
       ...range('eta', eta_from, eta_to),
     },
+    common: hasOpen === false ? { has_open_exceptions: false } : {},
   };
 }
 
@@ -88,8 +92,8 @@ export function filtersOfLead(scope: Filter, { ranges }: Conditions, lead: Lead)
 
 /** All conditions, a filter for each range of the lead's index; without a lead those of a sort index. */
 export function filtersBy(scope: Filter, conditions: Conditions, lead?: Lead): readonly Filter[] {
-  const { terms, statuses, words, ranges } = conditions;
-  const every = { ...scope, ...ranges };
+  const { terms, statuses, words, ranges, common } = conditions;
+  const every = { ...scope, ...ranges, ...common };
   if (lead === undefined || lead.by === 'time') {
     return [{ ...every, ...elements([...terms, ...words]), ...ofStatuses(statuses) }];
   }
@@ -113,13 +117,9 @@ function statusesOf({ status, active }: ShipmentListFilter): readonly ShipmentSt
 
 /** The fewest terms of which each row of one of the statuses has just one. */
 function statusTerms(statuses: readonly ShipmentStatus[]): readonly string[] {
-  const ended = ENDED.every((one) => statuses.includes(one));
   const underWay = SHIPMENT_STATUSES.every((one) => ENDED.includes(one) || statuses.includes(one));
-  return [
-    ...(underWay ? [term('active', true)] : []),
-    ...(ended ? [term('active', false)] : []),
-    ...statuses.filter((one) => (ENDED.includes(one) ? !ended : !underWay)).map((one) => term('status', one)),
-  ];
+  const others = statuses.filter((one) => !underWay || ENDED.includes(one));
+  return [...(underWay ? [term('active', true)] : []), ...others.map((one) => term('status', one))];
 }
 
 /** Without those that are the beginning of another: whatever that one begins, they begin too. */

@@ -185,6 +185,23 @@ describe('queries of shipments', () => {
       expect(new Set(found.map(({ id }) => id)).size).toBe(5);
     });
 
+    it('are found behind many that are over, by each reference', async () => {
+      const bill = await create({ house_bill: 'HB' });
+      const container = await create({ container_numbers: ['C1'] });
+      for (let n = 0; n < 30; n += 1) {
+        await create({ house_bill: 'HB', container_numbers: ['C1'], status: 'delivered' });
+      }
+      await caughtUp(models);
+      const record = shipment({ house_bill: 'HB', container_numbers: ['C0', 'C1'] });
+      const found = await models.queries.shipments.possibleDuplicates(scope, record);
+      expect(found).toEqual([
+        { id: bill, house_bill: true, container_numbers: [] },
+        { id: container, house_bill: false, container_numbers: ['C1'] },
+      ]);
+      const itself = await models.queries.shipments.possibleDuplicates(scope, { ...record, id: bill });
+      expect(itself.map(({ id }) => id)).toEqual([container]);
+    });
+
     it('are found under what a shipment has now, not what it had', async () => {
       const id = await create({ house_bill: 'OLD', container_numbers: ['OLD'] });
       await world.writer.change(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });

@@ -1,6 +1,6 @@
 import { isInScope } from '@tracking/contracts';
 import type { Scope, ShipmentRecord } from '@tracking/contracts';
-import type { Filter, Position } from '@tracking/ports';
+import type { Position } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage } from '../read-model.ts';
 import { inScope } from '../scope.ts';
@@ -9,28 +9,19 @@ import { conditionsOf } from './list-conditions.ts';
 import { pageOf } from './list-pages.ts';
 import { LIST_BOUNDS, planOf } from './list-plan.ts';
 import type { ShipmentListQuery, ShipmentOrder } from './list-query.ts';
+import { type Freight, type PossibleDuplicate, among, possibleDuplicates } from './possible-duplicates.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
-import { type TermKind, term } from './shipment-terms.ts';
-
-/** Another shipment that seems to be the same freight. */
-export interface PossibleDuplicate {
-  readonly id: string;
-  /** Whether the house bill is the same. */
-  readonly house_bill: boolean;
-  /** Those that both have. */
-  readonly container_numbers: readonly string[];
-}
+import { type ReferenceKind, term } from './shipment-terms.ts';
 
 /** Values of one kind of reference. */
 export interface ShipmentReferences {
-  readonly field: Extract<TermKind, 'external_id' | 'master_bill' | 'booking_number' | 'container_number'>;
+  readonly field: Extract<ReferenceKind, 'external_id' | 'master_bill' | 'booking_number' | 'container_number'>;
   readonly values: readonly string[];
 }
 
 /** Values that are looked for with one question. */
 const REFERENCES_AT_ONCE = 50;
 const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
-const DUPLICATES_AT_MOST = 5;
 
 /** Shipments as the read model has them; read-your-writes is waited for with `ReadModelProgress`. */
 export class ShipmentQueries {
@@ -72,27 +63,9 @@ export class ShipmentQueries {
    * Of which shipments a write warns: docs/reference/shipments.md#warnings.
    * @throws Unavailable, Busy
    */
-  async possibleDuplicates(
-    scope: Scope,
-    record: Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>,
-  ): Promise<readonly PossibleDuplicate[]> {
-    const { id, house_bill, container_numbers } = record;
-    const shared = [
-      ...(house_bill === null ? [] : [term('active_house_bill', house_bill)]),
-      ...container_numbers.map((number) => term('active_container_number', number)),
-    ];
-    if (shared.length === 0) return [];
+  async possibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
     const rows = await this.active.rows();
-    if (this.active.areFormer) return [];
-    // One more, for it may be among them itself.
-    const found = await rows.find({ filter: among(scope, shared), limit: DUPLICATES_AT_MOST + 1 });
-    const own = new Set(container_numbers);
-    const others = found.filter((row) => row.id !== id).slice(0, DUPLICATES_AT_MOST);
-    return others.map((row) => ({
-      id: row.id,
-      house_bill: house_bill !== null && row.record.house_bill === house_bill,
-      container_numbers: row.record.container_numbers.filter((number) => own.has(number)),
-    }));
+    return this.active.areFormer ? [] : possibleDuplicates(rows, scope, record);
   }
 
   /**
@@ -134,12 +107,6 @@ export class ShipmentQueries {
     }
     return ids;
   }
-}
-
-/** Rows that have any of the terms. */
-function among(scope: Scope, terms: readonly string[]): Filter {
-  const [only] = terms;
-  return { ...inScope(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
 }
 
 function holds(record: ShipmentRecord, field: ShipmentReferences['field'], value: string): boolean {

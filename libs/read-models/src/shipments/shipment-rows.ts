@@ -14,13 +14,14 @@ export interface ShipmentRow extends ReadModelRow, Scope {
   readonly updated_at: string;
   readonly eta: string | null;
   readonly status: ShipmentStatus;
+  readonly has_open_exceptions: boolean;
   readonly terms: readonly string[];
 }
 
 /** Shipments as they are answered, one row each. */
 export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   name: 'shipments',
-  version: 2,
+  version: 3,
   // Behind the id: what is filtered while such an index is walked, so that rows that are left out are not looked at.
   indexes: [
     { name: 'by_term', fields: [...SCOPE_FIELDS, 'terms', 'created_at', 'id'], arrayField: 'terms' },
@@ -57,8 +58,8 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     const record = evolveRecord(before?.record, event);
     return [
       {
-        ...sortable(record),
-        // Rows of the version before have none.
+        ...listed(record),
+        // Rows of the first version have none.
         terms: termsOf(record, before?.terms && before),
         ...scopeOf(scope),
         id: shipmentIdOf(stream),
@@ -72,6 +73,6 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   weight: ({ record }) => weightOfRecord(record),
 };
 
-function sortable({ created_at, updated_at, eta, status }: ShipmentRecord) {
-  return { created_at, updated_at, eta, status };
+function listed({ created_at, updated_at, eta, status, open_exceptions_count }: ShipmentRecord) {
+  return { created_at, updated_at, eta, status, has_open_exceptions: open_exceptions_count > 0 };
 }

@@ -65,9 +65,14 @@ describe('terms of shipments', () => {
     const terms = termsOf(record);
     expect(new Set(terms).size).toBe(terms.length);
     expect(terms).toEqual(
-      expect.arrayContaining(['external_id:A b:c', 'house_bill:word:x', 'reference:same', 'shipper:same', 'word:same']),
+      expect.arrayContaining([
+        'word:a external_id:A b:c',
+        'word:word house_bill:word:x',
+        'word:same reference:same',
+        'shipper:same',
+      ]),
     );
-    expect(terms.filter((one) => one.startsWith('word:x'))).toEqual(['word:x']);
+    expect(terms.filter((one) => /^word:(x|same)/.test(one)).sort()).toEqual(['word:same reference:same', 'word:x']);
   });
 
   it('are bounded, whatever a client sends; those of references and containers come first', () => {
@@ -83,9 +88,9 @@ describe('terms of shipments', () => {
       consignee: { name: 'Unseen', external_id: 'C' },
     };
     const terms = termsOf(shipmentRecord(1, record));
-    expect(terms.filter((one) => one.startsWith('word:'))).toHaveLength(MAX_WORDS);
+    expect(terms.filter((one) => /^word:\w+$/.test(one)).length).toBeLessThanOrEqual(MAX_WORDS);
     expect(terms.length).toBeLessThan(MAX_WORDS + 2 * 200 + 50 + 20);
-    expect(terms).toEqual(expect.arrayContaining(['word:w1x0', 'word:msku0000199', 'container_number:MSKU0000199']));
+    expect(terms).toEqual(expect.arrayContaining(['word:w1x0', 'word:msku0000199 container_number:MSKU0000199']));
     expect(terms).not.toContain('word:unseen');
   });
 
@@ -93,7 +98,9 @@ describe('terms of shipments', () => {
     const numbers = Array.from({ length: 200 }, (_, n) => `MSKU${String(n).padStart(7, '0')}`);
     const references = Array.from({ length: 50 }, (_, n) => ({ type: 'po', value: `PO-${n} part ${n}` }));
     const terms = new Set(termsOf(shipmentRecord(1, { container_numbers: numbers, references })));
-    for (const number of numbers) expect(terms.has(`word:${number.toLowerCase()}`)).toBe(true);
+    for (const number of numbers) {
+      expect(terms.has(`word:${number.toLowerCase()} container_number:${number}`)).toBe(true);
+    }
     for (let n = 0; n < 50; n += 1) expect(terms.has(`word:${n}`)).toBe(true);
   });
 });

@@ -4,52 +4,69 @@ import { wordsOf } from './search-words.ts';
 /** Still on its way: neither delivered or beyond, nor cancelled. */
 export const ENDED: readonly ShipmentStatus[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
+/** References by which a shipment is found exactly, and by each of their words. */
+export type ReferenceKind =
+  'external_id' | 'house_bill' | 'master_bill' | 'booking_number' | 'reference' | 'container_number';
+
 /** What a shipment can be found by exactly; of those that list filters know, the filter's name. */
 export type TermKind =
+  | ReferenceKind
   | 'status'
+  /** Only of those that are on their way. */
   | 'active'
+  /** Only of those that have some. */
   | 'has_open_exceptions'
   | 'mode'
-  | 'external_id'
-  | 'house_bill'
-  | 'master_bill'
-  | 'booking_number'
-  | 'reference'
   | 'shipper'
   | 'consignee'
-  | 'container_number'
   | 'carrier_scac'
   | 'origin_port'
-  | 'destination_port'
-  /** Of shipments on their way only: a container is used by thousands over the years, by one or two at a time. */
-  | 'active_house_bill'
-  | 'active_container_number'
-  /** The beginning of such a term is that of a word. */
-  | 'word';
+  | 'destination_port';
+
+const REFERENCE_KINDS: ReadonlySet<TermKind> = new Set<ReferenceKind>([
+  'external_id',
+  'house_bill',
+  'master_bill',
+  'booking_number',
+  'reference',
+  'container_number',
+]);
 
 /** One entry of a row in the index that finds shipments. */
-export function term(kind: TermKind, value: string | boolean): string {
+export function term(kind: TermKind, value: string | true): string {
+  if (value !== true && REFERENCE_KINDS.has(kind)) return referenceTerm(kind, value, longest(wordsOf(value)));
   return `${kind}:${value}`;
+}
+
+/** The beginning of such a term is that of a word. */
+export function wordTerm(word: string): string {
+  return `word:${word}`;
+}
+
+/**
+ * One entry for a reference and the longest of its words: whoever looks for the word finds it, since no word goes on with a
+ * space. Nearly each is on a page of the index of its own, and that is what an entry costs.
+ */
+function referenceTerm(kind: TermKind, value: string, word: string): string {
+  return `${wordTerm(word)} ${kind}:${value}`;
+}
+
+/** The first of them where there are several. */
+function longest(words: readonly string[]): string {
+  return words.reduce((one, other) => (other.length > one.length ? other : one), '');
 }
 
 /** Most different words of one shipment that are found; those of its references come first. */
 export const MAX_WORDS = 1_000;
 
 /** Fields whose value is a term as it is. */
-const AS_THEY_ARE = [
-  'mode',
-  'external_id',
-  'house_bill',
-  'master_bill',
-  'booking_number',
-  'carrier_scac',
-  'origin_port',
-  'destination_port',
-] as const;
+const AS_THEY_ARE = ['mode', 'carrier_scac', 'origin_port', 'destination_port'] as const;
+const REFERENCE_FIELDS = ['external_id', 'house_bill', 'master_bill', 'booking_number'] as const;
 
 /** What the terms are made of that seldom change. */
 const LASTING: readonly (keyof ShipmentRecord)[] = [
   ...AS_THEY_ARE,
+  ...REFERENCE_FIELDS,
   'container_numbers',
   'references',
   'shipper',
@@ -72,17 +89,12 @@ export function termsOf(
   return [...passingTerms(record), ...before.terms.slice(passingTerms(before.record).length)];
 }
 
-function passingTerms({ status, open_exceptions_count, house_bill, container_numbers }: ShipmentRecord): string[] {
-  const active = !ENDED.includes(status);
-  const terms = [
+function passingTerms({ status, open_exceptions_count }: ShipmentRecord): string[] {
+  return [
     term('status', status),
-    term('active', active),
-    term('has_open_exceptions', open_exceptions_count > 0),
+    ...(ENDED.includes(status) ? [] : [term('active', true)]),
+    ...(open_exceptions_count > 0 ? [term('has_open_exceptions', true)] : []),
   ];
-  if (!active) return terms;
-  if (house_bill !== null) terms.push(term('active_house_bill', house_bill));
-  for (const number of container_numbers) terms.push(term('active_container_number', number));
-  return terms;
 }
 
 function lastingTerms(record: ShipmentRecord): Iterable<string> {
@@ -93,32 +105,38 @@ function lastingTerms(record: ShipmentRecord): Iterable<string> {
   for (const field of AS_THEY_ARE) add(field, record[field]);
   add('shipper', record.shipper?.external_id);
   add('consignee', record.consignee?.external_id);
-  for (const { value } of record.references) add('reference', value);
-  for (const number of record.container_numbers) add('container_number', number);
-  for (const word of searchedWords(record)) add('word', word);
+  addReferencesAndWords(terms, record);
   return terms;
 }
 
-function searchedWords(record: ShipmentRecord): ReadonlySet<string> {
+function addReferencesAndWords(terms: Set<string>, record: ShipmentRecord): void {
   const words = new Set<string>();
-  for (const text of searchedTexts(record)) {
-    if (text == null) continue;
-    for (const word of wordsOf(text)) {
-      if (words.size >= MAX_WORDS) return words;
-      words.add(word);
-    }
+  const found = new Set<string>();
+  const addWords = (some: readonly string[]) => {
+    for (const word of some) if (words.size < MAX_WORDS) words.add(word);
+  };
+  for (const [kind, value] of referencesOf(record)) {
+    const own = wordsOf(value);
+    const word = longest(own);
+    terms.add(referenceTerm(kind, value, word));
+    found.add(word);
+    addWords(own);
   }
-  return words;
+  for (const name of namesOf(record)) if (name != null) addWords(wordsOf(name));
+  for (const word of words) if (!found.has(word)) terms.add(wordTerm(word));
 }
 
-/** In the order in which they count where there are too many words. */
-function* searchedTexts(record: ShipmentRecord): Iterable<string | null | undefined> {
-  yield record.external_id;
-  yield record.house_bill;
-  yield record.master_bill;
-  yield record.booking_number;
-  yield* record.container_numbers;
-  for (const { value } of record.references) yield value;
+/** In the order in which they count where there are too many words, as are the names that come behind them. */
+function* referencesOf(record: ShipmentRecord): Iterable<readonly [ReferenceKind, string]> {
+  for (const field of REFERENCE_FIELDS) {
+    const value = record[field];
+    if (value !== null) yield [field, value];
+  }
+  for (const number of record.container_numbers) yield ['container_number', number];
+  for (const { value } of record.references) yield ['reference', value];
+}
+
+function* namesOf(record: ShipmentRecord): Iterable<string | null | undefined> {
   yield record.shipper?.name;
   yield record.consignee?.name;
   for (const { vessel } of record.legs) yield vessel;

@@ -1,0 +1,71 @@
+import { SHIPMENT_STATUSES } from '@tracking/contracts';
+import type { Scope, ShipmentRecord } from '@tracking/contracts';
+import type { Collection, Filter } from '@tracking/ports';
+import { inScope } from '../scope.ts';
+import type { ShipmentRow } from './shipment-rows.ts';
+import { ENDED, term } from './shipment-terms.ts';
+
+/** What tells that two shipments may be the same freight. */
+export type Freight = Pick<ShipmentRecord, 'id' | 'house_bill' | 'container_numbers'>;
+
+/** Another shipment that seems to be the same freight. */
+export interface PossibleDuplicate {
+  readonly id: string;
+  /** Whether the house bill is the same. */
+  readonly house_bill: boolean;
+  /** Those that both have. */
+  readonly container_numbers: readonly string[];
+}
+
+const AT_MOST = 5;
+/** No more rows than these are looked at, whatever has become of them, where there are no more: nearly always. */
+const FEW = 10;
+/** Else so many of each reference, the newest. */
+const NEWEST = 200;
+const ON_THEIR_WAY = SHIPMENT_STATUSES.filter((status) => !ENDED.includes(status));
+
+/** Rows that have any of the terms. */
+export function among(scope: Scope, terms: readonly string[]): Filter {
+  const [only] = terms;
+  return { ...inScope(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
+}
+
+/** Others that are still on their way, with the same house bill or a container; at most a few. */
+export async function possibleDuplicates(
+  rows: Pick<Collection<ShipmentRow>, 'find' | 'scan'>,
+  scope: Scope,
+  freight: Freight,
+): Promise<readonly PossibleDuplicate[]> {
+  const { id, house_bill, container_numbers } = freight;
+  const terms = [
+    ...(house_bill === null ? [] : [term('house_bill', house_bill)]),
+    ...container_numbers.map((number) => term('container_number', number)),
+  ];
+  if (terms.length === 0) return [];
+  const found = await rows.find({ filter: among(scope, terms), limit: FEW });
+  const others = new Map<string, ShipmentRow>();
+  const add = (some: readonly ShipmentRow[]) => {
+    for (const row of some) if (row.id !== id && !ENDED.includes(row.status)) others.set(row.id, row);
+  };
+  if (found.length < FEW) add(found);
+  // A container comes back for years, a test may give all its shipments the same one.
+  else for (const one of terms) if (others.size < AT_MOST) add(await newestOnTheirWay(rows, scope, one));
+  const own = new Set(container_numbers);
+  return [...others.values()].slice(0, AT_MOST).map(({ id: other, record }) => ({
+    id: other,
+    house_bill: house_bill !== null && record.house_bill === house_bill,
+    container_numbers: record.container_numbers.filter((number) => own.has(number)),
+  }));
+}
+
+async function newestOnTheirWay(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: Scope, one: string) {
+  const { documents } = await rows.scan({
+    index: 'by_term',
+    filter: { ...inScope(scope), terms: one, status: { in: ON_THEIR_WAY } },
+    sort: { fields: ['created_at', 'id'], descending: true },
+    // One more, for it may be among them itself.
+    limit: AT_MOST + 1,
+    visit: NEWEST,
+  });
+  return documents;
+}
