@@ -167,6 +167,21 @@ describe('what is announced', () => {
     expect(announcedLast(scenario)[1]?.data['exception']).toMatchObject({ status: 'resolved', id: opened?.id });
   });
 
+  it('an exception that was acknowledged, each time, with what it is then', () => {
+    const scenario = voyage();
+    const { exception } = scenario.openByHand('lost');
+    for (const said of [{ assignee: 'Kim' }, { note: 'Asked again.' }]) {
+      const { exception: now } = scenario.acknowledge(exception, said);
+      expect(typesAnnounced(scenario)).toEqual(['exception.updated']);
+      expect(announcedLast(scenario)[0]?.data).toEqual({
+        shipment_id: scenario.record.id,
+        external_id: 'PO-1',
+        shipment_version: scenario.record.version,
+        exception: now,
+      });
+    }
+  });
+
   it('a cancellation, with what it resolves', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(5));
