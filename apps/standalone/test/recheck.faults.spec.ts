@@ -59,7 +59,7 @@ describe('kill -9 of a server that checks shipments by changed settings', () => 
         expect(after?.started_at).toBe(before?.started_at ?? after?.started_at);
         if (before?.state === 'running') killedAmid += 1;
       }
-      expect(killedAmid).toBeGreaterThan(1);
+      expect(killedAmid).toBeGreaterThan(0);
       await eventually(async () => {
         expect(await recheck()).toMatchObject({ state: 'done', checked: SHIPMENTS, finished_at: expect.any(String) });
       });
