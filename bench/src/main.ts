@@ -3,7 +3,7 @@ import { benchAdapters } from './adapters.ts';
 import { benchApi } from './api.ts';
 import { benchDistributed } from './distributed.ts';
 import { benchEdge, benchIdempotency } from './edge.ts';
-import { benchExceptions } from './exceptions.ts';
+import { EXCEPTION_PARTS, benchExceptions } from './exceptions.ts';
 import { benchListEngines, benchLists } from './lists.ts';
 import { machine } from './machine.ts';
 import { benchSharing } from './sharing.ts';
@@ -30,7 +30,7 @@ const suites: Readonly<Record<string, Suite>> = {
   adapters: { parts: [], run: (seconds = 5) => benchAdapters(seconds) },
   distributed: { parts: [], run: (seconds = 20) => benchDistributed(seconds) },
   /** Its number is that of shipments that wait. */
-  exceptions: { parts: [], run: (shipments = 1_000_000) => benchExceptions(shipments) },
+  exceptions: { parts: EXCEPTION_PARTS, run: (shipments = 1_000_000, part) => benchExceptions(shipments, part) },
   /** Its number is that of shipments. */
   lists: {
     parts: ['engines'],

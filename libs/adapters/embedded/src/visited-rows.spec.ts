@@ -85,6 +85,23 @@ describe('rows that are looked at', () => {
     expect(things.visit(query).rows).toBe(rows);
   });
 
+  it.each([100, 20_000])('are those within a range, whatever lies beyond it: of %s rows too', (beyond) => {
+    const rows = new VisitedRows({ name: 'deadlines', indexes: [{ name: 'by_due_at', fields: ['due_at', 'id'] }] });
+    const waiting = Array.from({ length: beyond }, (_, n) => ({ id: `w${n}`, due_at: `2027-${n}` }));
+    const never = Array.from({ length: beyond }, (_, n) => ({ id: `n${n}` }));
+    rows.store([...waiting, ...never]);
+    const due: Query = { filter: { due_at: { lte: '2026-9' } }, sort: { fields: ['due_at', 'id'] }, limit: 100 };
+    expect(rows.visit(due)).toEqual({ rows: 0, answered: 0 });
+    rows.store(['2026-3', '2026-1', '2026-2'].map((due_at) => ({ id: due_at, due_at })));
+    expect(rows.visit(due)).toEqual({ rows: 3, answered: 3 });
+    const same = Array.from({ length: beyond }, (_, n) => ({ id: `s${String(n).padStart(6, '0')}`, due_at: '2026-4' }));
+    rows.store(same);
+    // A page begins with the last of the one before it.
+    const after = ['2026-4', same.at(-21)?.id ?? ''];
+    expect(rows.visit({ ...due, after })).toEqual({ rows: 21, answered: 20 });
+    rows.close();
+  });
+
   it('are no more than it counts', () => {
     expect(things.count({ owner: 'o', words: 'all' }, { atMost: 10, index: 'by_word' })).toEqual({
       rows: 10,
