@@ -84,9 +84,8 @@ function wayTo(filter: ExceptionListFilter): Way {
     ...(unassigned === true ? by('by_assignee', { status }) : []),
     ...by('by_status', { status }),
   ];
-  return (
-    ways.find(({ ranges }) => ranges.length <= MOST_RANGES) ?? { index: 'by_status', ranges: combinations({ status }) }
-  );
+  // The first that has; the last always does.
+  return ways.reduceRight((best, way) => (way.ranges.length <= MOST_RANGES ? way : best));
 }
 
 function combinations(ranged: Ranged): readonly Filter[] {
