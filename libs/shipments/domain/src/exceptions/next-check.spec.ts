@@ -10,7 +10,7 @@ describe('the next check', () => {
     scenario.patchContainer(A, { last_free_day: '2026-01-24' });
     scenario.patchContainer(B, { empty_return_by: '2026-01-26' });
     const seen: string[] = [];
-    for (let { state } = scenario; state?.nextCheckAt != null; { state } = scenario) {
+    for (let { state } = scenario; state?.nextCheckAt != null && seen.length < 20; { state } = scenario) {
       const decision = scenario.at(state.nextCheckAt).check();
       const [open] = scenario.state?.exceptions.slice(-1) ?? [];
       const changed = decision.events.flatMap(({ data }) => ('exception' in data ? [data.exception] : []));

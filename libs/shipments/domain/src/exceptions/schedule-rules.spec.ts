@@ -173,6 +173,13 @@ describe('departure_overdue and arrival_overdue', () => {
     scenario.post('vessel_arrived', jan(10));
     expect(scenario.open).toEqual([]);
   });
+
+  it('one at the destination is the arrival, also when the goods go on by rail', () => {
+    const scenario = begin('arrival_overdue', { eta: jan(10) }).at(jan(11));
+    scenario.post('vessel_arrived', jan(10), { location: 'USLAX' });
+    scenario.post('rail_departed', jan(11));
+    expect([scenario.record.status, scenario.open]).toEqual(['in_transit', []]);
+  });
 });
 
 describe('no_update', () => {

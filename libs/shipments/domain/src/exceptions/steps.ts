@@ -7,10 +7,10 @@ import { RANK } from '../milestone-summary.ts';
 
 /** Whether the goods have left, of whatever container. */
 export function hasDeparted({ record, subjects }: Derived): boolean {
-  return record.atd !== null || RANK[record.status] >= RANK.in_transit || subjects.some(isAttempted);
+  return RANK[record.status] >= RANK.in_transit || subjects.some(isAttempted);
 }
 
-/** Whether the goods have arrived, of whatever container. */
+/** Whether the goods have arrived, of whatever container; they may have gone on since. */
 export function hasArrived({ record, subjects }: Derived): boolean {
   return record.ata !== null || RANK[record.status] >= RANK.arrived || subjects.some(isAttempted);
 }
