@@ -1,5 +1,5 @@
 import type { Lease, Leases } from '@tracking/ports';
-import { LeaderElectedJob } from './leader-elected-job.ts';
+import { LeaderElectedJob, type LeaderElectedJobOptions } from './leader-elected-job.ts';
 
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -38,11 +38,11 @@ describe('a leader-elected job', () => {
   let rounds: AsyncGenerator<AbortSignal>;
   let job: LeaderElectedJob;
 
-  function start(everyMs: number, doRound: (ending: AbortSignal) => Promise<void> = async () => undefined): void {
+  function start(everyMs: number, doRound: LeaderElectedJobOptions['round'] = async () => undefined): void {
     const begun: AbortSignal[] = [];
-    const round = async (ending: AbortSignal) => {
+    const round: LeaderElectedJobOptions['round'] = async (ending, lease) => {
       begun.push(ending);
-      await doRound(ending);
+      await doRound(ending, lease);
     };
     rounds = (async function* () {
       for (;;) {
@@ -81,6 +81,19 @@ describe('a leader-elected job', () => {
     expect(first.aborted).toBe(true);
     await nextRound();
     expect(leases.acquired).toBe(before + 1);
+  });
+
+  it('lets a round ask whether its lease is held', async () => {
+    const held: boolean[] = [];
+    start(NEVER_MS, async (_, lease) => {
+      held.push(lease.isHeld());
+      if (held.length > 1) return;
+      leases.held?.lose();
+      held.push(lease.isHeld());
+    });
+    await nextRound();
+    await nextRound();
+    expect(held).toEqual([true, false, true]);
   });
 
   it('gives the lease back when a round fails, says so, and tries again', async () => {
