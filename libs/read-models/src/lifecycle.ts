@@ -6,7 +6,7 @@ import type { Collections } from './collections.ts';
 import { type Generations, type GenerationsDocument, newestOf } from './generations.ts';
 import { BatchProjector } from './projection/batch-projector.ts';
 import type { ProjectionMetrics } from './projection/projection-metrics.ts';
-import { StreamScopes } from './projection/stream-scopes.ts';
+import type { StreamScopes } from './projection/stream-scopes.ts';
 import type { ReadModelRow } from './read-model.ts';
 
 export interface LifecycleParts {
@@ -20,6 +20,8 @@ export interface LifecycleParts {
   readonly clock: Clock;
   /** Ordinary rows that are kept in memory for each partition. */
   readonly cachedRows: number;
+  /** Of all read models of the process: whose a stream is never changes. */
+  readonly scopes: StreamScopes;
   /** How long a replaced generation is projected on. */
   readonly graceMs: number;
   readonly checkpointIntervalMs?: number;
@@ -192,13 +194,13 @@ export class Lifecycle {
   }
 
   private async projector(generation: number): Promise<EventHandler> {
-    const { eventStore, cachedRows } = this.parts;
+    const { scopes, cachedRows } = this.parts;
     const { model } = this.active;
     const rows = await this.active.rowsOf(generation);
     const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
     const cache = new LRUCache<string, ReadModelRow>({ maxSize: cachedRows, sizeCalculation });
     const keptSince = () => this.active.keptSince();
-    return new BatchProjector({ model, rows, cache, scopes: new StreamScopes(eventStore), keptSince });
+    return new BatchProjector({ model, rows, cache, scopes, keptSince });
   }
 
   private async stopProjecting(generation: number): Promise<void> {

@@ -48,8 +48,8 @@ export interface ReadModel<R extends ReadModelRow = ReadModelRow, N extends stri
   readonly formerIndexes?: Readonly<Record<number, readonly IndexSpec[]>>;
   /** Whether `apply` needs the scope of streams whose first event is not at hand. */
   readonly scoped: boolean;
-  /** Ids of the rows that `apply` will ask for. */
-  reads(event: ProjectedEvent): readonly string[];
+  /** Ids of the rows that `apply` will ask for. Absent where it never asks: then none is kept in memory. */
+  reads?(event: ProjectedEvent): readonly string[];
   /**
    * The rows that the event changes, as they are after it. Pure. A row that it was shown and that already reflects the
    * event is left out; what the store holds in a newer revision is not written. Whatever it throws parks the stream.

@@ -12,6 +12,7 @@ import { Generations } from './generations.ts';
 import { Lifecycle, type LifecycleParts } from './lifecycle.ts';
 import { EventSweeper } from './published-events/event-sweeper.ts';
 import { ProjectionMetrics } from './projection/projection-metrics.ts';
+import { StreamScopes } from './projection/stream-scopes.ts';
 import { type OpenReadModels, READ_MODEL_NAMES, openReadModels } from './registry.ts';
 import type { ReadModelName, ReadModelQueries } from './registry.ts';
 
@@ -185,8 +186,9 @@ export class ReadModels {
   ): Iterable<[string, Lifecycle]> {
     const cachedRows = Math.ceil((options.cachedRows ?? 10_000) / shared.partitions.length);
     const metrics = new ProjectionMetrics(options.metrics);
+    const scopes = new StreamScopes(options.eventStore);
     for (const [name, rows] of Object.entries(this.rows)) {
-      yield [name, new Lifecycle(rows, { ...options, ...shared, cachedRows, metrics })];
+      yield [name, new Lifecycle(rows, { ...options, ...shared, cachedRows, scopes, metrics })];
     }
   }
 

@@ -2,6 +2,8 @@ import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import type { TempFolder } from '@tracking/testing';
+import type { LifecycleParts } from '../src/lifecycle.ts';
+import { StreamScopes } from '../src/projection/stream-scopes.ts';
 import { ReadModels } from '../src/read-models.ts';
 import type { ReadModelsOptions } from '../src/read-models.ts';
 import { Writer } from './shipment-events.ts';
@@ -35,9 +37,18 @@ export class World {
     return new InProcessLeases(this.incarnation);
   }
 
-  parts(): ReadModelsOptions {
+  parts(): ReadModelsOptions & Pick<LifecycleParts, 'scopes'> {
     const { eventStore, documentStore, leases } = this.engine;
-    return { eventStore, documentStore, leases, logger: silentLogger, metrics: noMetrics, clock: () => new Date() };
+    const scopes = new StreamScopes(eventStore);
+    return {
+      eventStore,
+      documentStore,
+      leases,
+      scopes,
+      logger: silentLogger,
+      metrics: noMetrics,
+      clock: () => new Date(),
+    };
   }
 
   async close(): Promise<void> {

@@ -46,8 +46,6 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
   ],
   scoped: true,
 
-  reads: () => [],
-
   apply({ event, scope }) {
     const exception = exceptionOf(event);
     if (exception === undefined) return [];

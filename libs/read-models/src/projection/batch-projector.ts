@@ -48,7 +48,7 @@ export class BatchProjector implements EventHandler {
       }
     }
     if (changed.size > 0) await rows.writeMany([...changed.values()].map(ifNewer));
-    for (const after of changed.values()) cache.set(after.id, after);
+    if (model.reads !== undefined) for (const after of changed.values()) cache.set(after.id, after);
     return [...failures.values()];
   }
 
@@ -63,7 +63,7 @@ export class BatchProjector implements EventHandler {
       try {
         const { id, stream, position } = stored;
         const projected = { id, stream, position, scope: scopeOf?.get(stream), event: toShipmentEvent(stored) };
-        for (const read of model.reads(projected)) ids.add(read);
+        for (const read of model.reads?.(projected) ?? []) ids.add(read);
         decoded.push({ stored, projected });
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });

@@ -28,8 +28,6 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
   scoped: true,
   retainedFrom: ({ created_at }) => created_at,
 
-  reads: () => [],
-
   apply({ id, stream, position, event, scope }) {
     const announcement = announcementOf(event);
     if (announcement === undefined) return [];

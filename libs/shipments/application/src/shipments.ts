@@ -25,7 +25,7 @@ const LIMITS: ShipmentsLimits = {
   silenceMs: 10_000,
   commandsPerShipment: 2_000,
   commands: 10_000,
-  cache: { shipments: 20_000, bytes: 128 * 1024 * 1024 },
+  cache: { shipments: 10_000, bytes: 48 * 1024 * 1024 },
 };
 
 export interface ShipmentsOptions {
