@@ -100,18 +100,17 @@ describe('POST /v1/shipments/bulk', () => {
 
   it('applies those of one external_id in their order', async () => {
     const [key] = await keys();
-    const items = Array.from({ length: 300 }, (_, n) => ({ external_id: `S-${n % 3}`, house_bill: `HB-${n}` }));
+    const count = rounds(300);
+    const items = Array.from({ length: count }, (_, n) => ({ external_id: `S-${n % 3}`, house_bill: `HB-${n}` }));
     const answers = itemsOf(await bulk(key, 'shipments', items));
     expect(answers.map(({ status }) => status)).toEqual(items.map((_, n) => (n < 3 ? 201 : 200)));
     expect(answers.map(({ body }) => [body['house_bill'], body['version']])).toEqual(
       items.map(({ house_bill }, n) => [house_bill, 1 + Math.floor(n / 3)]),
     );
     const { body } = await api.call('GET', '/v1/shipments', { key });
-    expect((body['data'] as JsonObject[]).map((shipment) => shipment['house_bill']).sort()).toEqual([
-      'HB-297',
-      'HB-298',
-      'HB-299',
-    ]);
+    expect((body['data'] as JsonObject[]).map((shipment) => shipment['house_bill']).sort()).toEqual(
+      items.slice(-3).map(({ house_bill }) => house_bill),
+    );
   });
 
   it('warns of each other', async () => {
@@ -355,7 +354,9 @@ describe('under an Idempotency-Key', () => {
 
   it('changes nothing the second time, and answers the same', async () => {
     const [key] = await keys();
-    const items = Array.from({ length: 500 }, (_, n) => (n % 7 === 0 ? { mode: 'ocean' } : { house_bill: `HB-${n}` }));
+    const items = Array.from({ length: rounds(500) }, (_, n) =>
+      n % 7 === 0 ? { mode: 'ocean' } : { house_bill: `HB-${n}` },
+    );
     const headers = under();
     const first = await bulk(key, 'shipments', items, headers);
     const head = await api.head();
