@@ -1,3 +1,3 @@
 import { describePropertiesOverTime } from './model/timed-properties.ts';
 
-describe('exceptions on many random journeys over time', () => describePropertiesOverTime(1_000));
+describe('exceptions on many random journeys over time', () => describePropertiesOverTime(600));

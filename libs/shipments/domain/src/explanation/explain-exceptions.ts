@@ -8,13 +8,18 @@ export function explainExceptions(
   { exceptions, endedConditions, record }: ShipmentState,
   findings: Map<string, Found>,
 ): readonly ExplainedException[] {
+  const notResolved = new Set(
+    exceptions
+      .filter(({ status }) => status !== 'resolved')
+      .map(({ type, container_number }) => keyOf(type, container_number)),
+  );
   const present = exceptions.flatMap((exception): ExplainedException[] => {
     const { id, type, container_number, status, rule, detail, milestone_id } = exception;
     const key = keyOf(type, container_number);
     const found = findings.get(key);
     if (status === 'resolved') {
-      if (found === undefined || endedConditions.has(id) || !isSuppressed(exception, found, record.updated_at))
-        return [];
+      if (found === undefined || notResolved.has(key) || endedConditions.has(id)) return [];
+      if (!isSuppressed(exception, found, record.updated_at)) return [];
       findings.delete(key);
       return [{ ...foundOut(found), exception_id: id, status: 'suppressed', opens_at: null }];
     }

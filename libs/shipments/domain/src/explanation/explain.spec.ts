@@ -358,6 +358,17 @@ describe('of each open exception it is told', () => {
     scenario.post('customs_hold', day(5));
     expect(toldOfHold()).toEqual([expect.objectContaining({ status: 'open' })]);
   });
+
+  it('but not of one that a person has opened again', () => {
+    const scenario = voyage();
+    scenario.post('customs_hold', day(3));
+    const [exception] = scenario.state?.exceptions ?? [];
+    if (exception === undefined) throw new Error('nothing opened');
+    scenario.resolve(exception);
+    scenario.openByHand('customs_hold');
+    const told = explained(scenario).exceptions.filter(({ type }) => type === 'customs_hold');
+    expect(told.map(({ status, rule }) => [status, rule])).toEqual([['open', null]]);
+  });
 });
 
 const LOCATIONS = [null, 'CNSHA', 'SGSIN', 'USLAX', 'USNYC', 'Pier 400'];

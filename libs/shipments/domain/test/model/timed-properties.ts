@@ -21,6 +21,9 @@ export function describePropertiesOverTime(numRuns: number): void {
       fc.property(timedJourneys, plans, (journey, plan) => {
         walkOverTime(journey, plan, (scenario, clerk, now) => {
           expect([now, ...openOf(scenario)]).toEqual([now, ...clerk.openAt(Date.parse(now))]);
+          const { exceptions, record } = stateOf(scenario);
+          expect(new Set(exceptions.map(({ id }) => id)).size).toBe(exceptions.length);
+          expect(record.open_exceptions_count).toBe(openIn(scenario).length);
         });
       }),
       { numRuns },
