@@ -1,4 +1,5 @@
 import type { ExplainedException } from '@tracking/contracts';
+import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { CONTAINER_TAKEN_OFF } from '../exceptions/remedies.ts';
 import { type Found, isSuppressed, keyOf } from '../exceptions/reconcile.ts';
 import type { ShipmentState } from '../state.ts';
@@ -29,7 +30,8 @@ export function explainExceptions(
     const resolved_by = resolvedBy(container_number, rule === null ? undefined : found);
     return [{ exception_id: id, ...told, opens_at: null, resolved_by }];
   });
-  return [...present, ...[...findings.values()].map(foundOut)];
+  const isFull = exceptions.length >= SHIPMENT_LIMITS.exceptions;
+  return isFull ? present : [...present, ...[...findings.values()].map(foundOut)];
 }
 
 /** What a rule found, as it will open. */

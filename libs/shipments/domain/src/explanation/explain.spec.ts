@@ -336,6 +336,22 @@ describe('of each open exception it is told', () => {
     ]);
   });
 
+  it('and that none will open where the shipment has all that it can have', () => {
+    const scenario = voyage({ etd: '2026-06-04T00:00:00.000Z' });
+    scenario.post('customs_hold', day(3));
+    const { state } = scenario;
+    const [hold] = state?.exceptions ?? [];
+    if (state === undefined || hold === undefined) throw new Error('nothing opened');
+    const resolved = { ...hold, status: 'resolved' as const };
+    const withAll = (most: number) => ({
+      ...state,
+      exceptions: [...Array.from({ length: most - 1 }, () => resolved), hold],
+    });
+    const toldOf = (most: number) => explain(withAll(most), known).exceptions.map(({ status }) => status);
+    expect(toldOf(499)).toContain('expected');
+    expect(toldOf(500)).toEqual(['open']);
+  });
+
   it('and of one that a person resolved, that it is so still, until it has ended once', () => {
     const scenario = voyage();
     const hold = scenario.post('customs_hold', day(3)).milestone;
