@@ -61,7 +61,7 @@ const time = fc
   )
   .map((halfDays) => new Date(BASE + halfDays * 12 * HOUR).toISOString());
 const timeOrNone = fc.option(time, { nil: null, freq: 4 });
-const gap = fc.constantFrom(-1, 0, 1, 1, 4, 12, 12, 24, 24, 36, 48, 72, 120, 168, 240, 480, 720);
+const gap = fc.constantFrom(-12, -12, -1, 0, 1, 1, 4, 12, 12, 24, 24, 36, 48, 72, 120, 168, 240, 480, 720);
 
 const leg = (origin_port: string | null, destination_port: string | null) =>
   fc.record({

@@ -76,11 +76,19 @@ class TimedWalk {
       this.check();
       return;
     }
+    if (this.isAhead(step)) return;
     const revision = scenario.events.length;
     if (isByHand(step)) this.takeByHand(step);
     else clerk.record(now, this.moment, () => take(notAhead(step, now), scenario, clerk.model, this.posted));
     // What stores nothing decides nothing: the clock will.
     if (scenario.events.length > revision) this.seen();
+  }
+
+  /** Whether it would say anew what has not happened yet by a clock that jumped back: that is refused. */
+  private isAhead({ kind }: TimedStep): boolean {
+    if (kind !== 'repeat' && kind !== 'correct') return false;
+    const said = [...this.posted, ...this.clerk.model.memory.milestones];
+    return said.some(({ classifier, occurred_at }) => classifier === 'actual' && occurred_at > this.now);
   }
 
   private takeByHand(step: ByHand): void {
