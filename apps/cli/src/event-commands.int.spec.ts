@@ -80,6 +80,14 @@ describe('events', () => {
     expect(stored()).toEqual([EVENTS]);
   });
 
+  it('are imported where a text holds what ends a line elsewhere, and where the last line has no end', async () => {
+    const events = EVENTS.map((event) => ({ ...event, note: 'a\u2028b\u2029c\u0085d\r\né' }));
+    const lines = [...WORKSPACES.map((workspace) => ({ workspace })), ...events.map((event) => ({ event }))];
+    const text = [...lines, { end: { events: 3 } }].map((line) => JSON.stringify(line)).join('\n');
+    expect((await cli(['events', 'import', '-'], text)).code).toBe(0);
+    expect(stored()).toEqual([events]);
+  });
+
   it('are exported again to the same file after an attempt that failed', async () => {
     const file = join(folder, 'events.jsonl');
     routes['GET /workspaces'] = () => ({ error: { code: 'unavailable', message: 'No answer.' } });

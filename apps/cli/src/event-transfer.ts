@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import type { EventPage, ExportedEvent, Workspace } from '@tracking/contracts';
 import type { AdministrationClient } from './administration-client.ts';
 import { CliError, RefusedError } from './cli-error.ts';
@@ -78,7 +77,7 @@ export async function imported(invocation: Invocation): Promise<number> {
     characters = 0;
   };
   const source = path === STREAM ? input : createReadStream(path);
-  for await (const text of createInterface({ input: source, crlfDelay: Infinity })) {
+  for await (const text of linesOf(source)) {
     const line = parsed(text);
     if ('workspace' in line) await store(client, '/events/workspaces', line.workspace);
     if ('end' in line) end = line.end.events;
@@ -94,6 +93,20 @@ export async function imported(invocation: Invocation): Promise<number> {
     `${name} is not whole: ${count} events were stored, the last ones are missing`,
     'validation_failed',
   );
+}
+
+/** By line feeds alone: to `readline` a line ends at U+2028 too, which stands in JSON as it is. */
+async function* linesOf(source: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of source) {
+    rest += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
 }
 
 /** What is refused then is not how the command was called, but what the file holds. */
