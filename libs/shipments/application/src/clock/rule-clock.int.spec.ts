@@ -111,8 +111,8 @@ describe('the clock over the embedded engines', () => {
     expect(await timesOpened(ids)).toEqual([1]);
     const positions = new Map(await Promise.all(ids.map(async (id) => [id, (await opened(id))[0]!.position] as const)));
     const inOrder = ids.toSorted((one, other) => (positions.get(one)! < positions.get(other)! ? -1 : 1));
-    const turns = inOrder.map((id) => Math.floor(((ids.indexOf(id) * 17) % 40) / 8));
-    // Eight go side by side.
+    const turns = inOrder.map((id) => Math.floor(((ids.indexOf(id) * 17) % 40) / 4));
+    // Four go side by side.
     expect(turns).toEqual(turns.toSorted((one, other) => one - other));
   });
 
@@ -138,7 +138,7 @@ describe('the clock over the embedded engines', () => {
       return append();
     };
     const woken = sweeper(store)();
-    await eventually(() => expect(waiting).toBe(8));
+    await eventually(() => expect(waiting).toBe(4));
     await sweeper()();
     now += HOUR_MS;
     still.resolve();

@@ -47,7 +47,7 @@ describe('the clock', () => {
     stage.now = 500;
     await stage.round();
     expect(stage.checked()).toEqual(Array.from({ length: 250 }, (_, n) => shipmentOf(n)));
-    expect(stage.most).toBe(8);
+    expect(stage.most).toBe(4);
     expect(stage.looks).toEqual([100, 100, 50]);
   });
 
@@ -57,7 +57,7 @@ describe('the clock', () => {
     for (let n = 0; n < 20; n += 1) stage.isDue(n, 1);
     stage.now = 2;
     await stage.round();
-    expect(stage.rests).toEqual([0, 30, 30, 30]);
+    expect(stage.rests).toEqual([0, 30, 30, 30, 30, 30]);
   });
 
   it('leaves alone what the list shows as before, for longer each time', async () => {
@@ -121,15 +121,15 @@ describe('the clock', () => {
     for (let n = 0; n < 20; n += 1) stage.isDue(n, n);
     stage.now = 60;
     await expect(stage.round()).rejects.toBe(away);
-    expect(stage.checked()).toHaveLength(8);
+    expect(stage.checked()).toHaveLength(4);
     expect(stage.metrics.value('clock_due')).toBe(20);
     expect(stage.metrics.value('clock_lag_seconds')).toBe(60);
     isAway = false;
     await stage.round();
-    expect(stage.checked()).toEqual(Array.from({ length: 12 }, (_, n) => shipmentOf(n + 8)));
+    expect(stage.checked()).toEqual(Array.from({ length: 16 }, (_, n) => shipmentOf(n + 4)));
     stage.elapsed += 5 * SECOND;
     await stage.round();
-    expect(stage.checked()).toHaveLength(8);
+    expect(stage.checked()).toHaveLength(4);
     expect(stage.metrics.value('clock_due')).toBe(0);
     expect(stage.metrics.value('clock_lag_seconds')).toBe(0);
   });
@@ -165,7 +165,7 @@ describe('the clock', () => {
       for (let n = 0; n < 250; n += 1) stage.isDue(n, 1);
       stage.now = 2;
       await stage.round(ending.signal);
-      expect(stage.checked()).toHaveLength(8);
+      expect(stage.checked()).toHaveLength(4);
       expect(stage.looks).toEqual([100]);
     }
   });

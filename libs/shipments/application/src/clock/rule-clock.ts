@@ -13,7 +13,7 @@ import type { DueShipment, WorkList } from './work-list.ts';
 const EVERY_MS = 500;
 const PAGE = 100;
 /** Checked side by side: what they append goes into one commit or two. */
-const AT_ONCE = 8;
+const AT_ONCE = 4;
 /** Of the time, while very many are due: the rest is for requests, and for what follows from what was opened. */
 const SHARE = 0.25;
 const ACTOR: Actor = { type: 'system', id: 'clock' };
