@@ -24,6 +24,8 @@ export function container(n: number): string {
 }
 
 let serial = 0;
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+
 /** A shipment as a transport management system sends it: about 600 bytes, every one another but for these fields. */
 export function shipment(fields: object = {}): LoadRequest {
   serial += 1;
@@ -35,8 +37,9 @@ export function shipment(fields: object = {}): LoadRequest {
     carrier_scac: 'MAEU',
     origin_port: PORTS[serial % 6],
     destination_port: PORTS[(serial + 1) % 6],
-    etd: '2026-11-02T08:00:00Z',
-    eta: '2026-12-09T16:00:00Z',
+    // Ahead, so that it is neither overdue nor silent.
+    etd: inDays(3),
+    eta: inDays(40),
     shipper: { name: 'Acme Components Ltd', external_id: 'ACME' },
     consignee: { name: 'Widget Trading B.V.', external_id: `W-${serial % 500}` },
     references: [{ type: 'purchase_order', value: `45000${serial}` }],
