@@ -38,7 +38,7 @@ export async function startFeatures(
   const readModels = await ReadModels.start({ ...following, eventRetentionMs: config.eventRetentionMs });
   shutdown.add('read models', () => readModels.stop());
   const { deadlines: workList } = readModels.queries;
-  const ruleClock = new RuleClock({ shipments, workList, leases, clock, logger, metrics });
+  const ruleClock = new RuleClock({ ...following, shipments, workList });
   if (!isPassive) void readModels.ready.then(() => ruleClock.job.start());
   shutdown.add('clock', () => ruleClock.job.stop());
   const recheck = new RecheckJob({

@@ -1,13 +1,13 @@
-import { DOCUMENT_TYPES, MODES } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, DOCUMENT_TYPES, MODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
 import { patched } from './merge-patch.ts';
-import { DEFAULT_VALUES, NOTHING_SET, setValuesOf, valuesOf } from './set-values.ts';
+import { NOTHING_SET, setValuesOf, valuesOf } from './set-values.ts';
 
-const patchedDefaults = (patch: JsonObject) => patched(DEFAULT_VALUES, patch);
+const patchedDefaults = (patch: JsonObject) => patched(DEFAULT_RULE_SETTINGS, patch);
 const faults = (patch: JsonObject) => patchedDefaults(patch).faults.map(({ param, code }) => `${param} ${code}`);
 /** What is set after the patches, one after another. */
 const set = (...patches: readonly JsonObject[]) =>
-  setValuesOf(patches.reduce((values, patch) => patched(values, patch).values, DEFAULT_VALUES));
+  setValuesOf(patches.reduce((values, patch) => patched(values, patch).values, DEFAULT_RULE_SETTINGS));
 const exception = (type: string, fields: JsonValue): JsonObject => ({ exceptions: { [type]: fields } });
 
 describe('a merge patch of settings', () => {
@@ -19,7 +19,7 @@ describe('a merge patch of settings', () => {
     expect(none).toEqual([]);
     expect(values).toEqual({
       exceptions: {
-        ...DEFAULT_VALUES.exceptions,
+        ...DEFAULT_RULE_SETTINGS.exceptions,
         eta_slip: {
           enabled: true,
           after_hours: 36.5,
@@ -29,13 +29,13 @@ describe('a merge patch of settings', () => {
         },
         customs_hold: { enabled: false, after_hours: null, by_mode: {}, before_hours: null, severity: 'high' },
       },
-      required_documents: { ...DEFAULT_VALUES.required_documents, ocean: ['bill_of_lading', 'packing_list'] },
+      required_documents: { ...DEFAULT_RULE_SETTINGS.required_documents, ocean: ['bill_of_lading', 'packing_list'] },
     });
   });
 
   it('stores what differs from the defaults alone', () => {
     expect(set({})).toEqual(NOTHING_SET);
-    const everything = { ...DEFAULT_VALUES } as unknown as JsonObject;
+    const everything = { ...DEFAULT_RULE_SETTINGS } as unknown as JsonObject;
     expect(set(everything)).toEqual(NOTHING_SET);
     expect(set(exception('eta_slip', { by_mode: { air: 6, road: 4 } }))).toEqual({
       exceptions: { eta_slip: { by_mode: { air: 6 } } },

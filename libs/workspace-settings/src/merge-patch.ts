@@ -1,7 +1,18 @@
-import { AUTOMATIC_EXCEPTION_TYPES, DOCUMENT_TYPES, MODES, SEVERITIES } from '@tracking/contracts';
-import type { DocumentType, ExceptionSettings, FieldError, JsonObject, JsonValue } from '@tracking/contracts';
-import { DEFAULT_VALUES } from './set-values.ts';
-import type { SettingValues } from './set-values.ts';
+import {
+  AUTOMATIC_EXCEPTION_TYPES,
+  DEFAULT_RULE_SETTINGS,
+  DOCUMENT_TYPES,
+  MODES,
+  SEVERITIES,
+} from '@tracking/contracts';
+import type {
+  DocumentType,
+  ExceptionSettings,
+  FieldError,
+  JsonObject,
+  JsonValue,
+  RuleSettings,
+} from '@tracking/contracts';
 
 const MAX_HOURS = 8_760;
 /** Most faults told, and characters of names in them: both are the client's choice. */
@@ -12,7 +23,7 @@ type Fail = (param: string, code: FieldError['code'], message: string) => undefi
 
 /** What is to hold; only to be used where nothing is faulty. */
 export interface Patched {
-  readonly values: SettingValues;
+  readonly values: RuleSettings;
   /** Every faulty field. */
   readonly faults: readonly FieldError[];
 }
@@ -21,7 +32,7 @@ export interface Patched {
  * Changes settings by a JSON merge patch (RFC 7396): what it leaves out stays, and null brings back the default, of one
  * value or of all in an object. Fields that no setting has are passed over.
  */
-export function patched(values: SettingValues, patch: JsonObject): Patched {
+export function patched(values: RuleSettings, patch: JsonObject): Patched {
   const faults: FieldError[] = [];
   const fail: Fail = (param, code, message) => {
     if (faults.length < MAX_FAULTS) faults.push({ param, code, message });
@@ -30,11 +41,11 @@ export function patched(values: SettingValues, patch: JsonObject): Patched {
     param: 'exceptions',
     names: AUTOMATIC_EXCEPTION_TYPES,
     unknown: 'Is no type of exception that opens by itself. There are',
-    defaults: DEFAULT_VALUES.exceptions,
+    defaults: DEFAULT_RULE_SETTINGS.exceptions,
     read: (value, param, type) =>
       readException(value, param, {
         now: values.exceptions[type],
-        defaults: DEFAULT_VALUES.exceptions[type],
+        defaults: DEFAULT_RULE_SETTINGS.exceptions[type],
         fail,
       }),
     fail,
@@ -43,11 +54,11 @@ export function patched(values: SettingValues, patch: JsonObject): Patched {
     param: 'required_documents',
     names: MODES,
     unknown: 'Is no mode. There are',
-    defaults: DEFAULT_VALUES.required_documents,
+    defaults: DEFAULT_RULE_SETTINGS.required_documents,
     read: (value, param) => readDocumentTypes(value, param, fail),
     fail,
   });
-  return { values: { exceptions, required_documents } as SettingValues, faults };
+  return { values: { exceptions, required_documents } as RuleSettings, faults };
 }
 
 interface Members<Name extends string, Value> {

@@ -1,14 +1,10 @@
-import { AUTOMATIC_EXCEPTION_TYPES, DEFAULT_EXCEPTION_SETTINGS, MODES } from '@tracking/contracts';
-import type {
-  AutomaticExceptionType,
-  DocumentType,
-  ExceptionSettings,
-  Mode,
-  WorkspaceSettings,
+import {
+  AUTOMATIC_EXCEPTION_TYPES,
+  DEFAULT_EXCEPTION_SETTINGS,
+  DEFAULT_RULE_SETTINGS,
+  MODES,
 } from '@tracking/contracts';
-
-/** What can be set, with every value. */
-export type SettingValues = Pick<WorkspaceSettings, 'exceptions' | 'required_documents'>;
+import type { AutomaticExceptionType, DocumentType, ExceptionSettings, Mode, RuleSettings } from '@tracking/contracts';
 
 /** What a workspace set: only what differs from the defaults, so that it gets the better ones of a later version. */
 export interface SetValues {
@@ -19,19 +15,17 @@ export interface SetValues {
 export const NOTHING_SET: SetValues = { exceptions: {}, required_documents: {} };
 
 /** What holds for a workspace that set this. */
-export function valuesOf({ exceptions, required_documents }: SetValues): SettingValues {
+export function valuesOf({ exceptions, required_documents }: SetValues): RuleSettings {
   return {
     exceptions: byName(AUTOMATIC_EXCEPTION_TYPES, (type) => exceptionSettings(type, exceptions[type] ?? {})),
     required_documents: byName(MODES, (mode) => required_documents[mode] ?? []),
   };
 }
 
-export const DEFAULT_VALUES = valuesOf(NOTHING_SET);
-
 /** The opposite of {@link valuesOf}. */
-export function setValuesOf({ exceptions, required_documents }: SettingValues): SetValues {
+export function setValuesOf({ exceptions, required_documents }: RuleSettings): SetValues {
   const differing = AUTOMATIC_EXCEPTION_TYPES.map(
-    (type) => [type, differences(exceptions[type], DEFAULT_VALUES.exceptions[type])] as const,
+    (type) => [type, differences(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,
   );
   return {
     exceptions: Object.fromEntries(differing.filter(([, fields]) => Object.keys(fields).length > 0)),
