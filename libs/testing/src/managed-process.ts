@@ -14,11 +14,15 @@ export interface ProcessSpec {
   readonly detached?: boolean;
   /** What it prints once it can be used, or asks it whether it can. */
   readonly ready: RegExp | (() => Promise<boolean>);
+  /** What it prints when an orderly stop has done everything: one that does not is no success. Of others nothing is asked. */
+  readonly stopped?: RegExp;
   /** Takes everything that it prints, over all its runs. */
   readonly logFile: string;
 }
 
 const READY_MS = patient(60_000);
+/** From SIGTERM until it is killed: half as long again as our services ask for. */
+const STOP_MS = patient(30_000);
 /** From one question whether it is ready to the next. */
 const ASK_EVERY_MS = 100;
 
@@ -35,6 +39,8 @@ process.once('exit', () => {
 export class ManagedProcess {
   private child: ChildProcess | undefined;
   private readonly log: WriteStream;
+  /** The end of what the present run printed. */
+  private said = '';
   private isWanted = false;
 
   constructor(
@@ -62,12 +68,17 @@ export class ManagedProcess {
       alive.delete(child);
       if (this.child === child && this.isWanted) this.died(name, code);
     });
-    let said = '';
+    this.said = '';
+    const keep = (chunk: Buffer) => {
+      if (this.child === child || this.child === undefined) this.said = (this.said + chunk.toString()).slice(-4_000);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
     return new Promise((resolve, reject) => {
       const fail = (how: string) => {
         clearTimeout(late);
         child.kill('SIGKILL');
-        reject(new Error(`${name} ${how}:\n${said}`));
+        reject(new Error(`${name} ${how}:\n${this.said}`));
       };
       const late = setTimeout(() => fail(`was not ready within ${READY_MS} ms`), READY_MS);
       const isReady = (how: readonly string[]) => {
@@ -76,9 +87,8 @@ export class ManagedProcess {
         clearTimeout(late);
         resolve(how);
       };
-      const listen = (chunk: Buffer) => {
-        said = (said + chunk.toString()).slice(-4_000);
-        const match = ready instanceof RegExp ? ready.exec(said) : null;
+      const listen = () => {
+        const match = ready instanceof RegExp ? ready.exec(this.said) : null;
         if (match !== null) isReady(match);
       };
       const ask = async (question: () => Promise<boolean>) => {
@@ -103,9 +113,23 @@ export class ManagedProcess {
     return this.end('SIGKILL');
   }
 
-  /** As an operator does. Resolves when it is gone. */
-  stop(): Promise<void> {
-    return this.end('SIGTERM');
+  /**
+   * As an operator does: killed where it lingers. Resolves when it is gone.
+   * @throws Error where it lingered before it said that it had stopped. One that lingers behind that has met a fault of
+   *   Node.js: its threads may wait for each other for ever at the exit (nodejs/node#54918)
+   */
+  async stop(): Promise<void> {
+    const { child } = this;
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      child?.kill('SIGKILL');
+    }, STOP_MS);
+    await this.end('SIGTERM');
+    clearTimeout(late);
+    const { name, stopped } = this.spec;
+    if (!isLate || stopped === undefined || stopped.test(this.said)) return;
+    throw new Error(`${name} did not stop within ${STOP_MS} ms:\n${this.said}`);
   }
 
   /** Hung, not gone: connections stay open and nothing answers. Waits, on Linux, until none of its threads runs. */

@@ -40,7 +40,11 @@ interface AppProcess {
   readonly env?: Readonly<Record<string, string>>;
   /** What it says when it is, or has done its work. */
   readonly ready: RegExp;
+  readonly stopped?: RegExp;
 }
+
+/** The last line of a service. */
+const STOPPED = /"msg":"stopped"/;
 
 /** Engines and services, built, each replica a process of its own on loopback ports that it keeps over restarts. */
 export class DistributedSystem {
@@ -76,14 +80,14 @@ export class DistributedSystem {
       SECRETS_KEY: keptSecret(folder, 'secrets.key', 'base64'),
       ...options.env,
     };
-    const managed = ({ name, app, env, ready }: AppProcess, told = died) =>
+    const managed = ({ name, app, env, ...how }: AppProcess, told = died) =>
       new ManagedProcess(
         {
           name,
           command: process.execPath,
           args: [...NODE_FLAGS, `${root}apps/${app}/dist/main.js`],
           env: { ...common, ...env },
-          ready,
+          ...how,
           logFile: join(folder, `${name}.log`),
           detached: true,
         },
@@ -97,7 +101,13 @@ export class DistributedSystem {
         addresses[service].map(({ port, managementPort }, index): Replica => {
           const env = { PORT: String(port), MANAGEMENT_PORT: String(managementPort) };
           return {
-            process: managed({ name: `${service}-${index + 1}`, app: service, env, ready: /"msg":"ready"/ }),
+            process: managed({
+              name: `${service}-${index + 1}`,
+              app: service,
+              env,
+              ready: /"msg":"ready"/,
+              stopped: STOPPED,
+            }),
             managementUrl: `http://127.0.0.1:${managementPort}`,
             url: service === 'gateway' ? `http://127.0.0.1:${port}` : undefined,
           };
@@ -144,12 +154,15 @@ export class DistributedSystem {
     await Promise.all(SERVICES.flatMap((service) => this.services[service].map(({ process: one }) => one.run())));
   }
 
-  /** Services first, then the engines. */
+  /** Services first, then the engines. @throws Error where a service did not stop by itself; all have ended then */
   async stop(): Promise<void> {
-    for (const service of [...SERVICES].reverse()) {
-      await Promise.all(this.services[service].map(({ process: one }) => one.stop()));
+    const groups = [...SERVICES].reverse().map((service) => this.services[service].map(({ process: one }) => one));
+    const failures: unknown[] = [];
+    for (const group of [...groups, this.ownEngines]) {
+      const ended = await Promise.allSettled(group.map((one) => one.stop()));
+      failures.push(...ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])));
     }
-    await Promise.all(this.ownEngines.map((engine) => engine.stop()));
+    if (failures.length > 0) throw failures[0];
   }
 }
 
