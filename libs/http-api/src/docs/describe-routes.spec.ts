@@ -1,0 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeRoutes } from './describe-routes.ts';
+
+const FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
+
+it('the file is what the code describes: `npm run openapi` brings it up to date', async () => {
+  const described = await describeRoutes('http://localhost:3000');
+  expect(await readFile(FILE, 'utf8')).toBe(`${JSON.stringify(described, null, 2)}\n`);
+});
