@@ -56,29 +56,31 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** Stable codes of single faulty fields. */
-export type FieldErrorCode =
-  | 'required'
-  | 'invalid_type'
-  | 'invalid_value'
-  | 'too_long'
-  | 'too_many'
-  | 'unknown_field'
-  | 'read_only_field'
-  | 'unknown_parameter'
-  | 'invalid_container_number'
-  | 'invalid_scac'
-  | 'invalid_port'
-  | 'invalid_timestamp'
-  | 'invalid_date'
-  | 'timestamp_in_future'
-  | 'unknown_code'
-  | 'unknown_container'
-  | 'unknown_milestone'
-  | 'source_not_allowed'
-  | 'external_id_immutable'
-  | 'reference_required'
-  | 'limit_exceeded'
-  | 'invalid_cursor';
+export const FIELD_ERROR_CODES = [
+  'required',
+  'invalid_type',
+  'invalid_value',
+  'too_long',
+  'too_many',
+  'unknown_field',
+  'read_only_field',
+  'unknown_parameter',
+  'invalid_container_number',
+  'invalid_scac',
+  'invalid_port',
+  'invalid_timestamp',
+  'invalid_date',
+  'timestamp_in_future',
+  'unknown_code',
+  'unknown_container',
+  'unknown_milestone',
+  'source_not_allowed',
+  'external_id_immutable',
+  'reference_required',
+  'limit_exceeded',
+  'invalid_cursor',
+] as const;
+export type FieldErrorCode = (typeof FIELD_ERROR_CODES)[number];
 
 /** One faulty field. `param` is a path as `shipper.name`, `container_numbers[1]`, `legs[0].etd`. */
 export interface FieldError {
@@ -93,16 +95,19 @@ export interface Warning {
   readonly param: string | null;
   readonly message: string;
 }
-export type WarningCode =
-  | 'unknown_field'
-  | 'read_only_field'
-  | 'invalid_container_number'
-  | 'unknown_port'
-  | 'eta_before_etd'
-  | 'possible_duplicate'
-  | 'code_unusual_for_mode'
-  | 'shipment_cancelled'
-  | 'overridden_by_user';
+/** Stable codes of warnings. */
+export const WARNING_CODES = [
+  'unknown_field',
+  'read_only_field',
+  'invalid_container_number',
+  'unknown_port',
+  'eta_before_etd',
+  'possible_duplicate',
+  'code_unusual_for_mode',
+  'shipment_cancelled',
+  'overridden_by_user',
+] as const;
+export type WarningCode = (typeof WARNING_CODES)[number];
 
 /** The body of every error answer. */
 export interface ErrorBody {
