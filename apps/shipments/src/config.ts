@@ -1,3 +1,4 @@
+import type { PublicAddresses } from '@tracking/contracts';
 import type { EventStoreDbOptions, GrpcServerTls, KafkaOptions } from '@tracking/distributed';
 import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
 import {
@@ -5,6 +6,7 @@ import {
   eventStoreDbSettings,
   kafkaSettings,
   mongoSettings,
+  publicAddresses,
   serverTls,
   serviceSettings,
   type ServiceSettings,
@@ -19,8 +21,7 @@ export interface ShipmentsConfig extends ServiceSettings {
   readonly eventStoreDb: EventStoreDbOptions;
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
-  /** Where people reach the web application: links in events begin with it. */
-  readonly appUrl: string;
+  readonly addresses: PublicAddresses;
   readonly placesFile: string | undefined;
 }
 
@@ -35,7 +36,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): ShipmentsCo
     eventStoreDb: eventStoreDbSettings(read),
     kafka: kafkaSettings(read, 'shipments'),
     mongo: mongoSettings(read),
-    appUrl: read.get('APP_URL', 'http://127.0.0.1:3000'),
+    addresses: publicAddresses(read),
     placesFile: read.get('PLACES_FILE'),
   };
 }

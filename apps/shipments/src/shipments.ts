@@ -54,14 +54,20 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   void readModels.ready.then(() => recheck.job.start());
   shutdown.add('re-checks', () => recheck.job.stop());
   const readModelsReached = (position: Position, timeoutMs: number) => readModels.allReached(position, timeoutMs);
-  const publisher = Publisher.start({ ...following, documentStore, broker, readModelsReached, appUrl: config.appUrl });
+  const publisher = Publisher.start({
+    ...following,
+    documentStore,
+    broker,
+    readModelsReached,
+    addresses: config.addresses,
+  });
   shutdown.add('publisher', () => publisher.stop());
 
   // Edge
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS, logger, metrics });
   server.serve<ShipmentOperations>({
     shipments,
-    events: eventOperations(eventStore, config.appUrl),
+    events: eventOperations(eventStore, config.addresses),
   });
   await service.untilAvailable(() => eventStore.head());
   await server.listen();

@@ -1,4 +1,4 @@
-import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { Identity, identitySweeper } from '@tracking/identity';
 import type { Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
@@ -17,12 +17,12 @@ export type Features = Awaited<ReturnType<typeof startFeatures>>;
 /** Started in this order, stopped in reverse. @param isPassive attempts nothing */
 export async function startFeatures(
   { storage, outbound, places, clock, logger, metrics, secrets, sealing }: Engines,
-  config: StandaloneConfig & { readonly appUrl: string },
+  config: StandaloneConfig & { readonly addresses: PublicAddresses },
   shutdown: Shutdown,
   isPassive: boolean,
 ) {
   const { eventStore, documentStore, broker } = storage;
-  const { appUrl, webhooks: policy } = config;
+  const { addresses, webhooks: policy } = config;
   const { timeoutMs, recoveryAfterMs, retention } = policy;
 
   const secret = derivedKey(secrets.secretsKey, 'identity');
@@ -60,15 +60,15 @@ export async function startFeatures(
     random: Math.random,
     logger,
     metrics,
-    settings: { appUrl, timeoutMs, recoveryAfterMs, policy, retention },
+    settings: { addresses, timeoutMs, recoveryAfterMs, policy, retention },
     passive: isPassive,
   });
   shutdown.add('webhooks', () => webhooks.stop());
   const readModelsReached = (position: Position, waitMs: number) => readModels.allReached(position, waitMs);
-  const publisher = Publisher.start({ ...following, readModelsReached, appUrl });
+  const publisher = Publisher.start({ ...following, readModelsReached, addresses });
   shutdown.add('publisher', () => publisher.stop());
 
-  const events = eventOperations(eventStore, appUrl);
+  const events = eventOperations(eventStore, addresses);
   const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
   return { identity, workspaceSettings, shipments, readModels, webhooks, events, publishedEvents };
 }

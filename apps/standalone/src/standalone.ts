@@ -33,9 +33,10 @@ export async function startStandalone(
   shutdown.onUncaught(() => health.draining());
   const baseUrl = config.baseUrl ?? addressOf(config.host, config.port);
   const appUrl = config.appUrl ?? baseUrl;
+  const addresses = { appUrl, baseUrl };
 
   const engines = await openEngines(config, logger, shutdown);
-  const features = await startFeatures(engines, { ...config, appUrl }, shutdown, mode === 'administration');
+  const features = await startFeatures(engines, { ...config, addresses }, shutdown, mode === 'administration');
   const { readModels, publishedEvents } = features;
   const { firstAdmin } = features.identity;
   const { eventStore } = engines.storage;
@@ -81,8 +82,7 @@ export async function startStandalone(
     metrics,
     health: report,
     settings: {
-      baseUrl,
-      appUrl,
+      ...addresses,
       rateLimitPerMinute: config.rateLimitPerMinute,
       trustedProxies: config.trustedProxies,
       cursorSecret: derivedKey(secrets.secretsKey, 'cursors'),

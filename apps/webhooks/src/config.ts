@@ -1,3 +1,4 @@
+import type { PublicAddresses } from '@tracking/contracts';
 import type { GrpcServerTls, GrpcTls, KafkaOptions } from '@tracking/distributed';
 import {
   ConfigReader,
@@ -11,6 +12,7 @@ import {
   channelToken,
   kafkaSettings,
   mongoSettings,
+  publicAddresses,
   serverTls,
   serviceSettings,
   secretsKeySettings,
@@ -27,8 +29,7 @@ export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
   readonly shipments: { readonly services: { readonly shipments: string }; readonly tls?: true | GrpcTls };
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
-  /** Where people reach the web application: links in sandbox events begin with it. */
-  readonly appUrl: string;
+  readonly addresses: PublicAddresses;
   readonly webhooks: WebhookConfig;
 }
 
@@ -47,7 +48,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): WebhooksCon
     kafka: kafkaSettings(read, 'webhooks'),
     mongo: mongoSettings(read),
     ...secretsKeySettings(read),
-    appUrl: read.get('APP_URL', 'http://127.0.0.1:3000'),
+    addresses: publicAddresses(read),
     webhooks: readWebhookConfig(read),
   };
 }

@@ -28,7 +28,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const secretsKey = await sealingKey(config, use);
 
   // Feature
-  const { appUrl, webhooks: policy } = config;
+  const { addresses, webhooks: policy } = config;
   const { timeoutMs, recoveryAfterMs, retention } = policy;
   const starting = () =>
     Webhooks.start({
@@ -42,7 +42,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
       random: Math.random,
       logger,
       metrics,
-      settings: { appUrl, timeoutMs, policy, retention, recoveryAfterMs },
+      settings: { addresses, timeoutMs, policy, retention, recoveryAfterMs },
     });
   const webhooks = await service.untilAvailable(starting);
   shutdown.add('webhooks', () => webhooks.stop());

@@ -1,3 +1,7 @@
+import type { Actor } from './milestone.ts';
+import type { PublicAddresses } from './public-addresses.ts';
+import type { Timestamp } from './shipment.ts';
+
 /** What a document of a shipment can be. */
 export const DOCUMENT_TYPES = [
   'bill_of_lading',
@@ -23,3 +27,86 @@ export const DOCUMENT_TYPES = [
   'other',
 ] as const;
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
+
+/** `pending_upload` until its bytes are complete; `expired` where they never came; `deleted`: the bytes are gone. */
+export const DOCUMENT_STATUSES = ['pending_upload', 'uploaded', 'approved', 'rejected', 'expired', 'deleted'] as const;
+export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
+
+/** What a document may hold, judged by its content: docs/reference/documents.md#content. */
+export const DOCUMENT_CONTENT_TYPES = [
+  'application/pdf',
+  'image/png',
+  'image/jpeg',
+  'image/tiff',
+  'text/csv',
+  'text/plain',
+  'application/xml',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+] as const;
+export type DocumentContentType = (typeof DOCUMENT_CONTENT_TYPES)[number];
+
+const MIB = 1_048_576;
+const HOUR_MS = 3_600_000;
+
+export const DOCUMENT_LIMITS = {
+  /** Of a document that is sent with its fields, in bytes. */
+  multipartBytes: 25 * MIB,
+  /** Of one that is sent to a URL made for it. */
+  presignedBytes: 250 * MIB,
+  /** How long that URL may be used. */
+  uploadUrlMs: HOUR_MS / 4,
+  /** From when a document that is pending expires. */
+  pendingMs: 24 * HOUR_MS,
+} as const;
+
+/** A document as it is stored and answered, but for `download_url`, which only an edge knows. */
+export interface DocumentRecord {
+  readonly id: string;
+  readonly shipment_id: string;
+  readonly type: DocumentType;
+  readonly status: DocumentStatus;
+  /** As its sender calls it, in any script; without a path. */
+  readonly file_name: string;
+  /** As told; once the bytes were judged, what they are. */
+  readonly content_type: DocumentContentType;
+  readonly size_bytes: number;
+  /** Lower-case hex. */
+  readonly checksum_sha256: string;
+  /** Who sent it, or asked for the URL to send it to. */
+  readonly uploaded_by: Actor;
+  readonly created_at: Timestamp;
+  /** Since when it is whole. */
+  readonly uploaded_at: Timestamp | null;
+  readonly reviewed_by: Actor | null;
+  readonly reviewed_at: Timestamp | null;
+  readonly rejection_reason: string | null;
+  readonly replaces_document_id: string | null;
+  /** Since the one that replaces it is whole; it satisfies no requirement any more. */
+  readonly replaced_by_document_id: string | null;
+}
+
+/** The resource of the public API and of events. */
+export interface ShipmentDocument extends DocumentRecord {
+  /** `{base_url}/v1/documents/<id>/download`; null while there are no bytes, and when they are gone. */
+  readonly download_url: string | null;
+}
+
+/** The ways in which a document is there: those that a shipment counts. */
+export const PRESENT_DOCUMENT_STATUSES = [
+  'uploaded',
+  'approved',
+  'rejected',
+] as const satisfies readonly DocumentStatus[];
+
+export function isPresent({ status }: Pick<DocumentRecord, 'status'>): boolean {
+  return (PRESENT_DOCUMENT_STATUSES as readonly DocumentStatus[]).includes(status);
+}
+
+export function documentResource(
+  record: DocumentRecord,
+  { baseUrl }: Pick<PublicAddresses, 'baseUrl'>,
+): ShipmentDocument {
+  const download_url = isPresent(record) ? `${baseUrl}/v1/documents/${record.id}/download` : null;
+  return { ...record, download_url };
+}

@@ -1,5 +1,7 @@
+import type { ShipmentDocument } from './documents.ts';
 import { EXCEPTION_TITLES, type ShipmentException } from './exceptions.ts';
 import type { Milestone } from './milestone.ts';
+import type { PublicAddresses } from './public-addresses.ts';
 import { type Shipment, type ShipmentFields, type Timestamp, withAllFields } from './shipment.ts';
 
 /** The moment that many hours from the sample's now. */
@@ -16,19 +18,18 @@ const PERSON = { type: 'user', id: 'usr_sandbox' } as const;
 /** Invented resources in the form of real ones, of one shipment: what sandbox events are made of. */
 export type EventSamples = ReturnType<typeof eventSamples>;
 
-/** @param appUrl where the web application answers, without a slash at the end */
-export function eventSamples(at: Timestamp, appUrl: string) {
+export function eventSamples(at: Timestamp, addresses: PublicAddresses) {
   const time: SampleTimes = (hours) => new Date(Date.parse(at) + hours * HOUR_MS).toISOString();
   return {
-    shipment: sampleShipment(time, appUrl),
+    shipment: sampleShipment(time, addresses),
     milestone: (state: 'recorded' | 'retracted') => sampleMilestone(time, state === 'retracted' ? time(0) : null),
     exception: (status: 'open' | 'acknowledged' | 'resolved') => sampleException(time, status),
-    document: (status: 'uploaded' | 'approved' | 'rejected') => sampleDocument(time, appUrl, status),
+    document: (status: 'uploaded' | 'approved' | 'rejected') => sampleDocument(time, addresses, status),
   };
 }
 
 /** An ocean container on its way from Shanghai to Rotterdam, thirty hours late. */
-function sampleShipment(time: SampleTimes, appUrl: string) {
+function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
   const voyage = {
     mode: 'ocean',
     carrier_scac: 'MSCU',
@@ -136,7 +137,7 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
 }
 
 /** What `document.approved` holds: docs/reference/delivery.md#sandbox. */
-function sampleDocument(time: SampleTimes, appUrl: string, status: 'uploaded' | 'approved' | 'rejected') {
+function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status: 'uploaded' | 'approved' | 'rejected') {
   const id = `doc_${TOKEN}1`;
   const reviewed = status !== 'uploaded';
   return {
@@ -155,6 +156,7 @@ function sampleDocument(time: SampleTimes, appUrl: string, status: 'uploaded' | 
     reviewed_at: reviewed ? time(0) : null,
     rejection_reason: status === 'rejected' ? 'The second page is missing.' : null,
     replaces_document_id: null,
-    download_url: `${appUrl}/v1/documents/${id}/download`,
-  };
+    replaced_by_document_id: null,
+    download_url: `${baseUrl}/v1/documents/${id}/download`,
+  } as const satisfies ShipmentDocument;
 }

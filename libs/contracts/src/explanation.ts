@@ -1,3 +1,4 @@
+import type { DocumentType } from './documents.ts';
 import type { Classifier } from './milestone.ts';
 import type { ShipmentStatus, Timestamp } from './shipment.ts';
 
@@ -101,6 +102,8 @@ export const RESOLVED_BY = [
   'news',
   'cancellation_taken_back',
   'container_taken_off',
+  'document_uploaded',
+  'document_approved',
 ] as const;
 export interface ResolvedBy {
   /** A milestone of one of the codes, the correction or retraction of one that is there, another value of a field, … */
@@ -111,6 +114,8 @@ export interface ResolvedBy {
   readonly occurred_from: Timestamp | null;
   /** Of `correction`. */
   readonly milestone_ids: readonly string[];
+  /** Of documents: one of each of these types. */
+  readonly document_types: readonly DocumentType[];
   /** Of `field_changed`: of the shipment, or of the container of the exception. */
   readonly fields: readonly string[];
 }

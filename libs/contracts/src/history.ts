@@ -13,10 +13,16 @@ export const HISTORY_TYPES = [
   'exception.opened',
   'exception.updated',
   'exception.resolved',
+  'document.requested',
+  'document.uploaded',
+  'document.approved',
+  'document.rejected',
+  'document.expired',
+  'document.deleted',
 ] as const;
 export type HistoryType = (typeof HISTORY_TYPES)[number];
 
-/** By field, what it was and what it is since; `milestone` and `exception` are whole, null where there is none. */
+/** By field, what it was and what it is since; `milestone`, `exception` and `document` are whole, null where there is none. */
 export type HistoryChanges = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 
 /** Something that happened to a shipment. */

@@ -18,3 +18,4 @@ export * from './scope.ts';
 export * from './shipment.ts';
 export * from './traceparent.ts';
 export * from './workspace-settings.ts';
+export * from './public-addresses.ts';

@@ -8,7 +8,7 @@ import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { KeptSecrets, bytesIn, secretIn } from './kept-secrets.ts';
 import { createAdministrationApi } from '../src/index.ts';
-import { caller, startApi } from './start-api.ts';
+import { ADDRESSES, caller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
 const KIM = { email: 'kim@example.com', password: 'of the operator, 4713' };
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await shipmentsAreWritten();
   await storesFail();
   const { eventStore } = api.storage;
-  const page = await eventOperations(eventStore, 'https://app.example').exportEvents({ after: null, limit: 500 });
+  const page = await eventOperations(eventStore, ADDRESSES).exportEvents({ after: null, limit: 500 });
   exported = JSON.stringify(page);
 });
 afterAll(async () => {

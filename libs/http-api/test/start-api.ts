@@ -21,6 +21,8 @@ import { IdempotencyClaims, createHttpApi } from '../src/index.ts';
 import type { HttpApiDependencies, HttpApiSettings, IdempotencyOptions } from '../src/index.ts';
 import type { Deprecations } from '../src/operations/deprecations.ts';
 
+export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
+
 // A busy machine is no failure.
 jest.setTimeout(60_000);
 
@@ -87,9 +89,9 @@ export async function startApi(options: StartOptions = {}) {
     random: Math.random,
     logger,
     metrics,
-    settings: { appUrl: 'https://app.example', pollMs: 10, drainMs: 1_000 },
+    settings: { addresses: ADDRESSES, pollMs: 10, drainMs: 1_000 },
   });
-  const events = new PublishedEvents(readModels, eventMaker({ eventStore, appUrl: 'https://app.example' }));
+  const events = new PublishedEvents(readModels, eventMaker({ eventStore, addresses: ADDRESSES }));
   const claiming = { documentStore, leases, clock, logger, metrics, secret: randomBytes(32), takeOverAfterMs: 0 };
   const idempotency = await IdempotencyClaims.open(claiming);
   /** What is opened for single tests: the last is closed first. */
@@ -112,8 +114,7 @@ export async function startApi(options: StartOptions = {}) {
     workspaceSettings,
     events,
     settings: {
-      appUrl: 'https://app.example',
-      baseUrl: 'https://api.example',
+      ...ADDRESSES,
       rateLimitPerMinute: 100_000,
       trustedProxies: [],
       cursorSecret: Buffer.alloc(32, 7),

@@ -31,7 +31,7 @@ class Handler {
   async handle(n: number, command: ShipmentCommand): Promise<void> {
     const before = this.states.get(n);
     let ids = 0;
-    const newId = (kind: 'mst' | 'exc') => `${kind}_${token(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
+    const newId = (kind: string) => `${kind}_${token(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
     const { events, nextCheckAt } = decide(command, before, {
       places: anywhere,
       settings: DEFAULT_RULE_SETTINGS,

@@ -57,13 +57,13 @@ export const SETTINGS = {
   APP_URL: {
     type: url,
     of: ['standalone', 'gateway', 'shipments', 'webhooks'],
-    otherwise: '`BASE_URL`; of shipments and webhooks `http://127.0.0.1:3000`',
+    otherwise: '`BASE_URL`',
     for: 'where people reach the web application: links begin with it',
   },
   BASE_URL: {
     type: url,
-    of: ['standalone', 'gateway'],
-    otherwise: 'from `HOST` and `PORT`',
+    of: ['standalone', 'gateway', 'shipments', 'webhooks'],
+    otherwise: 'from `HOST` and `PORT`; of shipments and webhooks `http://127.0.0.1:3000`',
     for: 'where clients reach the API: set it when `HOST` is `0.0.0.0` or a proxy stands before it',
   },
   DATA_DIR: {

@@ -1,4 +1,5 @@
 import type { EventStoreDbOptions, GrpcServerTls, GrpcTls, KafkaOptions, KafkaSasl } from '@tracking/distributed';
+import type { PublicAddresses } from '@tracking/contracts';
 import { ConfigError, type ConfigReader, type SecretsKeySettings } from '@tracking/runtime';
 
 /** @throws ConfigError */
@@ -73,4 +74,10 @@ function ownCertificate(read: ConfigReader): { readonly cert: string; readonly k
     throw new ConfigError('SERVICES_TLS_CERT and SERVICES_TLS_KEY: expected both or none');
   }
   return { cert, key };
+}
+
+/** Where a gateway is reached by its clients: the same for every service. */
+export function publicAddresses(read: ConfigReader): PublicAddresses {
+  const baseUrl = read.get('BASE_URL', 'http://127.0.0.1:3000');
+  return { baseUrl, appUrl: read.get('APP_URL', baseUrl) };
 }

@@ -18,6 +18,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   expectation_failed: 417,
   headers_too_large: 431,
   busy: 503,

@@ -1,5 +1,5 @@
 import type { PipeTransform } from '@nestjs/common';
-import { shipmentIdOfException } from '@tracking/shipments';
+import { shipmentIdOfPart } from '@tracking/shipments';
 import { notFound } from '../errors/request-error.ts';
 
 /** Which exception a path names, and of which shipment that is. */
@@ -11,7 +11,7 @@ export interface ExceptionIds {
 /** @throws RequestError `not_found` for what is no id of an exception at all */
 export const EXCEPTION_IDS: PipeTransform<string, ExceptionIds> = {
   transform(exception_id) {
-    const shipment_id = shipmentIdOfException(exception_id);
+    const shipment_id = shipmentIdOfPart('exception', exception_id);
     if (shipment_id === undefined) throw notFound('exception');
     return { shipment_id, exception_id };
   },

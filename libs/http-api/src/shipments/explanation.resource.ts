@@ -80,6 +80,8 @@ class ExplainedContainerResource {
 
 @ApiSchema({ name: 'ResolvedBy' })
 class ResolvedByResource implements wire.ResolvedBy {
+  @Shown([String], 'Of documents: one of each of these types.')
+  readonly document_types!: wire.DocumentType[];
   @Shown(
     String,
     'A milestone of one of `codes`, the correction or retraction of one of `milestone_ids`, another value of one of `fields`, …',

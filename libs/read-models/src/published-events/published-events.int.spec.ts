@@ -8,6 +8,8 @@ import type { ReadModels } from '../read-models.ts';
 import type { EventListQuery } from './event-queries.ts';
 import { PublishedEvents } from './published-events.ts';
 
+const ADDRESSES = { appUrl: 'https://app', baseUrl: 'https://api' };
+
 const at = (hour: number) => new Date(Date.UTC(2026, 2, 1, hour)).toISOString();
 const DAY = 24;
 
@@ -33,7 +35,7 @@ describe('published events', () => {
       for (const stored of await world.engine.eventStore.read(stream, { to: revision })) {
         const event = toShipmentEvent(stored);
         record = evolveRecord(record, event);
-        const body = publicEvent(stored.id, event, { ...scope, record }, 'https://app');
+        const body = publicEvent(stored.id, event, { ...scope, record }, ADDRESSES);
         if (event.revision === revision && body) made.push(body);
       }
     }

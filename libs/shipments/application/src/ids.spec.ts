@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseShipmentId, shipmentIdOfException, streamOf } from '@tracking/shipments-domain';
+import { parseShipmentId, shipmentIdOfPart, streamOf } from '@tracking/shipments-domain';
 import { eventId, partId, shipmentIdFor } from './ids.ts';
 
 const live = { workspace_id: 'wsp_1', environment: 'live' } as const;
@@ -94,7 +94,7 @@ describe('what a command makes', () => {
 
   it('tells of an exception whose it is, and of nothing else', () => {
     const id = partId('exc', shipment, command, 0);
-    expect(shipmentIdOfException(id)).toBe(shipment);
+    expect(shipmentIdOfPart('exception', id)).toBe(shipment);
     const others = [
       partId('mst', shipment, command, 0),
       shipment,
@@ -105,7 +105,7 @@ describe('what a command makes', () => {
     ];
     const overlong = `${id.slice(0, 29)}b${id.slice(30)}`;
     for (const other of [...others, overlong, '', undefined, { toString: () => id }]) {
-      expect(shipmentIdOfException(other)).toBeUndefined();
+      expect(shipmentIdOfPart('exception', other)).toBeUndefined();
     }
   });
 

@@ -1,4 +1,4 @@
-import type { PublishedEvent } from '@tracking/contracts';
+import type { PublicAddresses, PublishedEvent } from '@tracking/contracts';
 import type { EventStore, Position } from '@tracking/ports';
 import type { EventReference } from '@tracking/shipments-domain';
 import { type EventTransfer, eventTransfer } from './event-transfer.ts';
@@ -22,9 +22,9 @@ export interface EventOperations extends EventTransfer {
   makeEvents(request: { readonly references: readonly EventReference[] }): Promise<readonly PublishedEvent[]>;
 }
 
-/** @param appUrl where the web application is, without a slash at the end; the same as the publisher's */
-export function eventOperations(eventStore: EventStore, appUrl: string): EventOperations {
-  const makeEvents = eventMaker({ eventStore, appUrl });
+/** @param addresses the same as the publisher's */
+export function eventOperations(eventStore: EventStore, addresses: PublicAddresses): EventOperations {
+  const makeEvents = eventMaker({ eventStore, addresses });
   return {
     ...eventTransfer(eventStore),
     head: () => eventStore.head(),

@@ -5,7 +5,7 @@ import { v5 } from 'uuid';
 import { publicEventId, streamOf } from '@tracking/shipments-domain';
 import { cancel, milestone, milestones, patch, patchContainer, reopen, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
-import { APP_URL } from '../test/publishing-stage.ts';
+import { ADDRESSES } from '../test/publishing-stage.ts';
 import { type EventOperations, eventOperations } from './operations.ts';
 import type { ShipmentsService } from './shipments-service.ts';
 
@@ -187,7 +187,7 @@ describe('between processes', () => {
   beforeEach(() => {
     service = replica(engine.store);
     client = throughJson(service);
-    events = throughJson(eventOperations(engine.store, APP_URL));
+    events = throughJson(eventOperations(engine.store, ADDRESSES));
   });
 
   it('is the same service', async () => {
@@ -248,7 +248,7 @@ describe('between processes', () => {
     expect(await events.head()).toBeUndefined();
     await client.upsertShipment(upsert({ external_id: 'PO-1' }));
     expect(await events.head()).toBe(await engine.store.head());
-    const here = eventOperations(engine.store, APP_URL);
+    const here = eventOperations(engine.store, ADDRESSES);
     const page = await here.exportEvents({ after: null, limit: 10 });
     expect(await events.exportEvents({ after: null, limit: 10 })).toStrictEqual(page);
     expect(await events.importEvents({ events: page.events })).toEqual({ stored: page.events.length });

@@ -15,7 +15,7 @@ import { type ShipmentsService, Publisher, type PublisherOptions, shipmentsServi
 import { milestone, places, settings, upsert } from './builders.ts';
 import { MortalProcess } from './mortal-process.ts';
 
-export const APP_URL = 'https://app.example.com';
+export const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
 const TOPIC = SHIPMENT_EVENTS_TOPIC.name;
 
 export interface Running {
@@ -63,7 +63,7 @@ export class PublishingStage {
       logger: silentLogger,
       metrics,
       readModelsReached: () => Promise.resolve(true),
-      appUrl: APP_URL,
+      addresses: ADDRESSES,
       ...options,
     });
     this.running.set(publisher, process);
@@ -120,7 +120,7 @@ export class PublishingStage {
       const event = toShipmentEvent(stored);
       const state = evolve(states.get(stored.stream), event);
       states.set(stored.stream, state);
-      return publicEvent(stored.id, event, state, APP_URL) ?? [];
+      return publicEvent(stored.id, event, state, ADDRESSES) ?? [];
     });
   }
 

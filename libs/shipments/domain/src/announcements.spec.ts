@@ -11,14 +11,14 @@ import {
   upcast,
 } from './index.ts';
 
-const APP = 'https://app.example.com';
+const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
 
 /** The public events of a stream, in its order; stored events count as their ids. */
 function announced(events: readonly ShipmentEvent[]): PublishedEvent[] {
   let state: ShipmentState | undefined;
   return events.flatMap((event) => {
     state = evolve(state, event);
-    return publicEvent(String(event.revision), event, state, APP) ?? [];
+    return publicEvent(String(event.revision), event, state, ADDRESSES) ?? [];
   });
 }
 
@@ -46,7 +46,7 @@ describe('what is announced', () => {
           shipment_id: scenario.record.id,
           external_id: 'PO-1',
           shipment_version: 1,
-          shipment: { ...scenario.record, url: `${APP}/shipments/${scenario.record.id}` },
+          shipment: { ...scenario.record, url: `${ADDRESSES.appUrl}/shipments/${scenario.record.id}` },
         },
       },
     ]);
@@ -62,7 +62,7 @@ describe('what is announced', () => {
       data: {
         shipment_id: scenario.record.id,
         external_id: 'PO-1',
-        shipment: { house_bill: 'HB-1', eta: day(22), url: `${APP}/shipments/${scenario.record.id}` },
+        shipment: { house_bill: 'HB-1', eta: day(22), url: `${ADDRESSES.appUrl}/shipments/${scenario.record.id}` },
         changes: { house_bill: { from: null, to: 'HB-1' }, eta: { from: day(20), to: day(22) } },
       },
     });

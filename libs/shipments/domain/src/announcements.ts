@@ -1,4 +1,4 @@
-import type { JsonObject, PublishedEvent, Shipment, ShipmentRecord } from '@tracking/contracts';
+import type { JsonObject, PublicAddresses, PublishedEvent, Shipment, ShipmentRecord } from '@tracking/contracts';
 import type { Announcement, Told } from './events/descriptor.ts';
 import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
 
@@ -41,19 +41,18 @@ export function publicEventId(storedEventId: string): string {
  * The public event of a stored one. The same arguments give the same JSON text, so that an event published twice is the
  * same bytes.
  * @param after the shipment right after the event
- * @param appUrl where the web application is, without a slash at the end
  */
 export function publicEvent(
   storedEventId: string,
   event: ShipmentEvent,
   after: Snapshot,
-  appUrl: string,
+  addresses: PublicAddresses,
 ): PublishedEvent | undefined {
   const announcement = announcementOf(event);
   if (announcement === undefined) return undefined;
   const { workspace_id, environment, record } = after;
   const about = { shipment_id: record.id, external_id: record.external_id, shipment_version: record.version };
-  const data = { ...about, ...announcement.data(shipmentResource(record, appUrl)) };
+  const data = { ...about, ...announcement.data(shipmentResource(record, addresses.appUrl), addresses) };
   return {
     id: publicEventId(storedEventId),
     type: announcement.type,

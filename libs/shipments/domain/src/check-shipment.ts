@@ -25,6 +25,7 @@ export const SHIPMENT_LIMITS = {
   metadata: 50,
   milestones: 5_000,
   exceptions: 500,
+  documents: 500,
 } as const;
 
 type Nullable<T> = { readonly [Key in keyof T]?: T[Key] | null };

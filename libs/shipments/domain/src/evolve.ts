@@ -1,5 +1,6 @@
 import type { ShipmentException } from '@tracking/contracts';
-import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
+import { type ShipmentEvent, type ShipmentEventBody, descriptorOf } from './events/stored-events.ts';
+import { type StoredDocument, putDocuments } from './events/stored-document.ts';
 import { beginsNoShipment, recordAfter } from './evolve-record.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
 import { type MilestoneChanges, putMilestone } from './timeline.ts';
@@ -24,6 +25,7 @@ function draftOf(state: ShipmentState): ShipmentDraft {
     ...state,
     timeline: state.timeline.slice(),
     exceptions: state.exceptions.slice(),
+    documents: state.documents.slice(),
     commands: state.commands.slice(),
   };
 }
@@ -52,4 +54,19 @@ export function milestoneChanges({ type, data, metadata }: ShipmentEvent): Miles
 /** The exception that an event opens or changes, as it is then; undefined for one that touches none. */
 export function exceptionOf({ type, data }: ShipmentEvent): ShipmentException | undefined {
   return descriptorOf(type).exception?.(data);
+}
+
+/** The documents that an event adds or changes, as they are then. */
+export function documentsOf({ type, data }: ShipmentEventBody): readonly StoredDocument[] {
+  return descriptorOf(type).documents?.(data) ?? [];
+}
+
+/** Documents after events that add or change some; of bytes that came for them, events alone tell. */
+export function documentsAfter(
+  before: ShipmentState['documents'],
+  events: readonly ShipmentEventBody[],
+): ShipmentState['documents'] {
+  const draft = { documents: before.slice() };
+  for (const event of events) putDocuments(draft, ...documentsOf(event));
+  return draft.documents;
 }

@@ -12,7 +12,7 @@ interface Stored {
 }
 
 const FOLDER = new URL('./golden/', import.meta.url);
-/** The record, the milestones, the exceptions and what is remembered besides, after all of them. */
+/** The record, the milestones, the exceptions, the documents and what is remembered besides, after all of them. */
 const FOLDED = 'outcome.json';
 const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8'));
 const files = readdirSync(FOLDER).filter((name) => name !== FOLDED);
@@ -39,9 +39,9 @@ describe('golden files of stored events', () => {
   it('fold to what they always folded to', () => {
     const state = fold(events);
     const milestones = state?.timeline.map(({ milestone }) => milestone);
-    const { record, exceptions, ports, cancelled, heardAt, nextCheckAt } = state ?? {};
+    const { record, exceptions, documents, ports, cancelled, heardAt, nextCheckAt } = state ?? {};
     const endedConditions = [...(state?.endedConditions ?? [])];
-    const folded = { record, milestones, exceptions, endedConditions, ports, cancelled, heardAt, nextCheckAt };
+    const folded = { record, milestones, exceptions, documents, endedConditions, ports, cancelled, heardAt, nextCheckAt };
     expect(folded).toEqual(read(FOLDED));
   });
 

@@ -6,8 +6,17 @@ export const SHIPMENT_STREAM_PREFIX = 'shipment-';
 /** 128 bits in base32; the last of 26 characters carries three of them, so only eight are possible there. */
 const SHIPMENT_ID = /^shp_[a-z2-7]{25}[aeimquy4]$/;
 
-/** Behind the token of its shipment 80 bits that tell it apart. */
-const EXCEPTION_ID = /^exc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/;
+/** Of what belongs to a shipment: behind its token 80 bits that tell it apart. */
+const PART_IDS = {
+  exception: /^exc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
+  document: /^doc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
+} as const;
+
+/** The id of the shipment that an exception or a document belongs to; undefined if the id has not the form of one. */
+export function shipmentIdOfPart(part: keyof typeof PART_IDS, id: unknown): string | undefined {
+  const token = typeof id === 'string' ? PART_IDS[part].exec(id)?.[1] : undefined;
+  return token === undefined ? undefined : shipmentIdFrom(token);
+}
 
 /** @param token 26 characters of base32 */
 export function shipmentIdFrom(token: string): string {
@@ -19,13 +28,7 @@ export function parseShipmentId(id: unknown): string | undefined {
   return typeof id === 'string' && SHIPMENT_ID.test(id) ? id : undefined;
 }
 
-/** The id of the shipment whose exception has the id; undefined if that has not the form of an exception's. */
-export function shipmentIdOfException(id: unknown): string | undefined {
-  const token = typeof id === 'string' ? EXCEPTION_ID.exec(id)?.[1] : undefined;
-  return token === undefined ? undefined : shipmentIdFrom(token);
-}
-
-/** `shp_<token>` → `<token>`, with which the ids of a shipment's milestones and exceptions begin. */
+/** `shp_<token>` → `<token>`, with which the ids of a shipment's milestones, exceptions and documents begin. */
 export function tokenOf(shipmentId: string): string {
   return shipmentId.slice(ID_PREFIX.length);
 }

@@ -8,6 +8,7 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { GivenPorts, LastSent, Overridden, ScheduleFields } from './events/event-data.ts';
+import type { ReceivedObject, StoredDocument } from './events/stored-document.ts';
 import type { TakenOff } from './given-of-container.ts';
 
 /** A milestone on the timeline, and when it came: what is newest goes by that, not by `occurred_at`. */
@@ -55,6 +56,11 @@ export interface SeenCommand {
   readonly revision: number;
 }
 
+/** A document, and the bytes that came for it while it is pending: the last ones. */
+export interface DocumentInHand extends StoredDocument {
+  readonly received: ReceivedObject | null;
+}
+
 /** A shipment, folded from its stream. Immutable. */
 export interface ShipmentState {
   readonly workspace_id: string;
@@ -71,6 +77,8 @@ export interface ShipmentState {
   readonly timeline: readonly TimelineEntry[];
   /** All there ever were, in the order they were opened. */
   readonly exceptions: readonly ShipmentException[];
+  /** All there ever were, in the order in which they came. */
+  readonly documents: readonly DocumentInHand[];
   /** Those that a person resolved and whose condition has ended since: it may open another one. */
   readonly endedConditions: ReadonlySet<string>;
   /** When a milestone or an estimated arrival was last heard of; null if never. */
@@ -85,6 +93,7 @@ export interface ShipmentState {
 export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentState[Key] } & {
   timeline: TimelineEntry[];
   exceptions: ShipmentException[];
+  documents: DocumentInHand[];
   commands: SeenCommand[];
 };
 
@@ -125,4 +134,11 @@ export function compareMilestones(a: MilestonePlace, b: MilestonePlace): number 
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The document that a client names. @throws DomainError `not_found` where the shipment has none of that id */
+export function findDocument({ documents }: ShipmentState, id: string): DocumentInHand {
+  const found = documents.find(({ document }) => document.id === id);
+  if (found === undefined) throw new DomainError('not_found', 'There is no such document.');
+  return found;
 }

@@ -1,5 +1,6 @@
 import type {
   Container,
+  DocumentRecord,
   ExceptionType,
   Milestone,
   Place,
@@ -20,7 +21,10 @@ import type {
   CorrectMilestone,
   DecideContext,
   Decision,
+  DocumentInput,
+  DocumentResult,
   ExceptionInput,
+  ExpectedBytes,
   GivenOfContainer,
   MilestoneDecision,
   MilestoneInput,
@@ -30,6 +34,7 @@ import type {
   PatchDecision,
   PatchShipment,
   RecordMilestone,
+  ReceivedObject,
   ReopenShipment,
   ResolveException,
   RetractMilestone,
@@ -43,6 +48,8 @@ import type {
   UpsertShipment,
 } from '../src/index.ts';
 import { decide, evolve, findMilestone } from '../src/index.ts';
+
+type DocumentCommand = Extract<ShipmentCommand, { readonly type: `${string}Document` | `${string}Upload` }>;
 
 /** Containers with right check digits. */
 export const A = 'MSCU1234566';
@@ -181,6 +188,52 @@ export class Scenario {
     return this.runOn({ ...this.context(), type: 'ResolveException', ...about });
   }
 
+  /** Adds a document with its bytes. */
+  add(rest: Partial<DocumentInput> = {}, object: Partial<ReceivedObject> = {}) {
+    const document = { ...documentInput(rest) };
+    return this.runOnDocument({ ...this.aboutIt(), type: 'AddDocument', document, object: receivedObject(object) });
+  }
+
+  /** Makes a document whose bytes are to come. */
+  requestUpload(rest: Partial<DocumentInput & ExpectedBytes> = {}) {
+    const { content_type, size_bytes, sha256: checksum_sha256 } = receivedObject();
+    const document = { ...documentInput(), content_type, size_bytes, checksum_sha256, ...rest };
+    return this.runOnDocument({ ...this.aboutIt(), type: 'RequestUpload', document });
+  }
+
+  receive({ id }: Pick<DocumentRecord, 'id'>, object: Partial<ReceivedObject> = {}) {
+    const about = { ...this.aboutIt(), document_id: id, object: receivedObject(object) };
+    return this.runOnDocument({ ...about, type: 'ReceiveUpload' });
+  }
+
+  complete({ id }: Pick<DocumentRecord, 'id'>) {
+    return this.runOnDocument({ ...this.aboutIt(), type: 'CompleteUpload', document_id: id });
+  }
+
+  approve({ id }: Pick<DocumentRecord, 'id'>) {
+    return this.runOnDocument({ ...this.aboutIt(), type: 'ApproveDocument', document_id: id });
+  }
+
+  reject({ id }: Pick<DocumentRecord, 'id'>, reason = 'A page is missing.') {
+    return this.runOnDocument({ ...this.aboutIt(), type: 'RejectDocument', document_id: id, reason });
+  }
+
+  delete({ id }: Pick<DocumentRecord, 'id'>) {
+    return this.runOnDocument({ ...this.aboutIt(), type: 'DeleteDocument', document_id: id });
+  }
+
+  private aboutIt() {
+    return { ...this.context(), shipment_id: SHIPMENT_ID };
+  }
+
+  /** What is decided, and the document as it is then. */
+  private runOnDocument(command: DocumentCommand) {
+    const decision = this.run(command);
+    const found = this.state?.documents.find(({ document }) => document.id === decision.documentId);
+    if (found === undefined) throw new Error(`there is no document ${decision.documentId}`);
+    return { ...decision, document: found.document, object_id: found.object_id };
+  }
+
   /** What is decided, and the exception as it is then. */
   private runOn(command: OpenException | AcknowledgeException | ResolveException) {
     const decision = this.run(command);
@@ -198,6 +251,7 @@ export class Scenario {
   run(
     command: OpenException | AcknowledgeException | ResolveException,
   ): Decision<{ outcome: string; exceptionId: string }>;
+  run(command: DocumentCommand): Decision<DocumentResult>;
   run(command: ShipmentCommand): Decision;
   run(command: ShipmentCommand): Decision {
     const decision = decide(command, this.state, { ...contextFor(command.id), settings: this.settings });
@@ -288,6 +342,14 @@ export function exceptionInput(fields: Partial<ExceptionInput> & Pick<ExceptionI
     assignee: null,
     ...fields,
   };
+}
+
+export function documentInput(fields: Partial<DocumentInput> = {}): DocumentInput {
+  return { type: 'bill_of_lading', file_name: 'bill.pdf', replaces_document_id: null, ...fields };
+}
+
+export function receivedObject(fields: Partial<ReceivedObject> = {}): ReceivedObject {
+  return { id: 'object-1', size_bytes: 1_000, sha256: 'ab'.repeat(32), content_type: 'application/pdf', ...fields };
 }
 
 /** What decisions need to know beside the shipment. */

@@ -1,3 +1,4 @@
+import type { PublicAddresses } from '@tracking/contracts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '@tracking/webhooks-domain';
 
 /** How long the log is kept after a delivery came to its end, in milliseconds. */
@@ -12,8 +13,8 @@ export interface WebhookSettings {
   readonly policy: RetryPolicy;
   /** One attempt, test or challenge, from name resolution to the last byte. */
   readonly timeoutMs: number;
-  /** Where the web application answers, without a slash at the end. */
-  readonly appUrl: string;
+  /** Links in sandbox events begin with these. */
+  readonly addresses: PublicAddresses;
   /** Most attempts at once in this process. */
   readonly maxInFlight: number;
   /** Deliveries held in memory for their attempt; all others wait on disk. Endpoints that work may exceed it slightly. */
@@ -39,7 +40,7 @@ export interface WebhookSettings {
 
 const DAY_MS = 86_400_000;
 
-export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'appUrl'> = {
+export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   policy: DEFAULT_RETRY_POLICY,
   timeoutMs: 10_000,
   maxInFlight: 1_000,

@@ -67,7 +67,7 @@ export interface WebhooksDependencies {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'appUrl'>;
+  readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'addresses'>;
   /** Takes in and sends nothing, and only answers: what is asked of it waits for a process that does. False by default. */
   readonly passive?: boolean;
 }
@@ -147,7 +147,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     clock,
     disable: async (endpoint) => clients.note(await disableGone(disabling, endpoint)).endpoint,
   });
-  const sandbox = new SandboxTests(payloads, deliveries, owner, settings.appUrl);
+  const sandbox = new SandboxTests(payloads, deliveries, owner, settings.addresses);
   const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
   const lag = new ConsumerLag(broker, metrics, countRetry, settings.lagPollMs);
 

@@ -28,7 +28,7 @@ const webhooks = await Webhooks.start({
   logger: silentLogger,
   metrics: noMetrics,
   settings: {
-    appUrl: 'https://app.example.com',
+    addresses: { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' },
     policy: { firstMs: 20, factor: 2, capMs: 200, windowMs: 3_600_000 },
   },
 });

@@ -99,7 +99,12 @@ export class WebhooksTestStage {
       random: Math.random,
       logger: this.logger,
       metrics,
-      settings: { appUrl: 'https://app.example.com', pollMs: 5, drainMs: 500, ...settings },
+      settings: {
+        addresses: { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' },
+        pollMs: 5,
+        drainMs: 500,
+        ...settings,
+      },
       passive,
     });
     const running = { ...webhooks, process, metrics, stop: () => webhooks.stop() };

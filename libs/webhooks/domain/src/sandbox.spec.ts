@@ -7,7 +7,7 @@ const context = {
   at: '2026-05-01T12:00:00.000Z',
   workspace_id: 'wsp_1',
   environment: 'test',
-  appUrl: 'https://app.example.com',
+  addresses: { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' },
 } as const;
 
 describe('a sandbox event', () => {

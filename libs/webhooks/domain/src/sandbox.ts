@@ -1,6 +1,7 @@
 import {
   type Environment,
   type EventType,
+  type PublicAddresses,
   type PublishedEvent,
   type Timestamp,
   eventSamples,
@@ -13,13 +14,12 @@ export interface SandboxContext {
   readonly at: Timestamp;
   readonly workspace_id: string;
   readonly environment: Environment;
-  /** Where the web application answers, without a slash at the end. */
-  readonly appUrl: string;
+  readonly addresses: PublicAddresses;
 }
 
 /** An event with invented data in the shape of live ones. @throws Error for a type that is none of `SANDBOX_EVENT_TYPES` */
-export function sandboxEvent({ id, type, at, workspace_id, environment, appUrl }: SandboxContext): PublishedEvent {
-  const data = sandboxData(type, eventSamples(at, appUrl));
+export function sandboxEvent({ id, type, at, workspace_id, environment, addresses }: SandboxContext): PublishedEvent {
+  const data = sandboxData(type, eventSamples(at, addresses));
   if (data === undefined) throw new Error(`there is no sandbox event of ${type}`);
   return { id, type, created_at: at, environment, workspace_id, data };
 }

@@ -1,5 +1,5 @@
 import { type MakeEvents, type EventReference, publicEventId } from '@tracking/shipments-domain';
-import { APP_URL, PublishingStage } from '../../test/publishing-stage.ts';
+import { ADDRESSES, PublishingStage } from '../../test/publishing-stage.ts';
 import { eventMaker } from './event-maker.ts';
 
 describe('public events made again', () => {
@@ -11,7 +11,7 @@ describe('public events made again', () => {
     for (let n = 0; n < 6; n += 1) await Promise.all(shipments.map((id) => stage.record(id, { code: 'gated_in' })));
   });
   beforeEach(() => {
-    makeEvents = eventMaker({ eventStore: stage.eventStore, appUrl: APP_URL });
+    makeEvents = eventMaker({ eventStore: stage.eventStore, addresses: ADDRESSES });
   });
   afterAll(() => stage.close());
 
@@ -32,7 +32,7 @@ describe('public events made again', () => {
     const backwards = text(await makeEvents([...all].reverse()));
     expect(backwards).toEqual([...expected].reverse());
     for (const cachedShipments of [1_000, 1]) {
-      const paged = eventMaker({ eventStore: stage.eventStore, appUrl: APP_URL, cachedShipments });
+      const paged = eventMaker({ eventStore: stage.eventStore, addresses: ADDRESSES, cachedShipments });
       const pages: string[] = [];
       for (let at = 0; at < all.length; at += 7) pages.push(...text(await paged(all.slice(at, at + 7))));
       expect(pages).toEqual(expected);

@@ -1,4 +1,4 @@
-import type { PublishedEvent } from '@tracking/contracts';
+import type { PublicAddresses, PublishedEvent } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import { Unavailable } from '@tracking/ports';
 import { type MakeEvents, publicEvent } from '@tracking/shipments-domain';
@@ -9,8 +9,8 @@ const STREAMS_AT_ONCE = 4;
 
 export interface EventMakerOptions {
   readonly eventStore: EventStore;
-  /** Where the web application is, without a slash at the end; the same as the publisher's. */
-  readonly appUrl: string;
+  /** The same as the publisher's. */
+  readonly addresses: PublicAddresses;
   /** Ordinary shipments kept in memory, so that the next page of one need not begin anew; 1,000 by default. */
   readonly cachedShipments?: number;
 }
@@ -20,7 +20,7 @@ export interface EventMakerOptions {
  * cannot be made are left out, since nobody was told of them either: the publisher has parked their streams.
  * The functions throw Unavailable.
  */
-export function eventMaker({ eventStore, appUrl, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
+export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
   const cache = new LRUCache<string, Folded>({ maxSize: cachedShipments, sizeCalculation: weightOf });
 
   const makeFrom = async (stream: string, wanted: ReadonlySet<number>, made: Map<string, PublishedEvent>) => {
@@ -30,7 +30,7 @@ export function eventMaker({ eventStore, appUrl, cachedShipments = 1_000 }: Even
     const before = kept !== undefined && kept.revision < first ? kept : undefined;
     try {
       const seen: FoldOn['seen'] = (stored, event, after) => {
-        const body = wanted.has(event.revision) ? publicEvent(stored.id, event, after, appUrl) : undefined;
+        const body = wanted.has(event.revision) ? publicEvent(stored.id, event, after, addresses) : undefined;
         if (body !== undefined) made.set(body.id, body);
       };
       const folded = await foldOn(eventStore, stream, { before, to: last, seen });

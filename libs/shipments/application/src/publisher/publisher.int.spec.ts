@@ -3,7 +3,7 @@ import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
 import { eventually, takeTime } from '@tracking/testing';
 import { upsert } from '../../test/builders.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
-import { PublishingStage, type Running } from '../../test/publishing-stage.ts';
+import { ADDRESSES, PublishingStage, type Running } from '../../test/publishing-stage.ts';
 
 const texts = (messages: readonly { readonly value: string }[]) => messages.map(({ value }) => value);
 const ids = (messages: readonly { readonly headers: Readonly<Record<string, string>> }[]) =>
@@ -124,7 +124,7 @@ describe('the publisher', () => {
     await stage.documentStore.dropCollection(CHECKPOINTS.name);
     await stage.reopen();
     // With hardly any memory, so that it must read shipments back in the middle.
-    stage.start({ cachedShipments: 1, appUrl: 'https://app.example.com' });
+    stage.start({ cachedShipments: 1, addresses: ADDRESSES });
     await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
     expect(texts(await stage.messages()).slice(first.length)).toEqual(first);
   });

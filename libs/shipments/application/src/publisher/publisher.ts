@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { type CountRetry, retryCounter } from '@tracking/ports';
 import type {
   Clock,
@@ -39,8 +39,8 @@ export interface PublisherOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly readModelsReached: ReadModelsReached;
-  /** Where the web application is, without a slash at the end; links to shipments begin with it. */
-  readonly appUrl: string;
+  /** Links in events begin with these. */
+  readonly addresses: PublicAddresses;
   /**
    * Stream prefixes of each partition, the same in every process; together all streams, none twice. One partition of all
    * shipments by default. Other prefixes publish everything anew.
@@ -129,7 +129,7 @@ export class Publisher {
   }
 
   private subscribe(generation: number): CatchUpSubscription {
-    const { broker, eventStore, appUrl, logger } = this.options;
+    const { broker, eventStore, addresses, logger } = this.options;
     const { patienceMs = 30_000, cachedShipments = 10_000, partitions = [[SHIPMENT_STREAM_PREFIX]] } = this.options;
     return new CatchUpSubscription({
       ...this.options,
@@ -143,7 +143,7 @@ export class Publisher {
             broker,
             topic: SHIPMENT_EVENTS_TOPIC.name,
             readModels: new ReadModelsFirst(this.options.readModelsReached, patienceMs, this.observed.ahead, logger),
-            appUrl,
+            addresses,
             cachedShipments: Math.ceil(cachedShipments / partitions.length),
             published: this.observed.published,
             lost,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { EVENT_HEADERS, type PublishedEvent } from '@tracking/contracts';
+import { EVENT_HEADERS, type PublicAddresses, type PublishedEvent } from '@tracking/contracts';
 import type { Counter, EventStore, Message, MessageBroker, Position, StoredEvent } from '@tracking/ports';
 import { MessageRefused, Unavailable } from '@tracking/ports';
 import { publicEvent, toShipmentEvent } from '@tracking/shipments-domain';
@@ -19,7 +19,7 @@ export interface PublishingParts {
   readonly broker: MessageBroker;
   readonly topic: string;
   readonly readModels: ReadModelsFirst;
-  readonly appUrl: string;
+  readonly addresses: PublicAddresses;
   /** Ordinary shipments kept in memory. */
   readonly cachedShipments: number;
   /** By `type`. */
@@ -82,7 +82,7 @@ export class Publishing implements EventHandler {
     if (before !== undefined && before.revision >= stored.revision) return;
     const event = toShipmentEvent(stored);
     const after = foldNext(before, event);
-    const published = publicEvent(stored.id, event, after, this.parts.appUrl);
+    const published = publicEvent(stored.id, event, after, this.parts.addresses);
     if (published !== undefined) {
       const value = JSON.stringify(published);
       const message = { key: after.record.id, value, headers: headersOf(published, stored) };

@@ -1,10 +1,11 @@
-import { isInScope } from '@tracking/contracts';
+import { isInScope, isPresent } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
   type DecideContext,
+  type DocumentInHand,
   explain,
   parseShipmentId,
-  shipmentIdOfException,
+  shipmentIdOfPart,
   streamOf,
 } from '@tracking/shipments-domain';
 import type { RuleSettingsReader } from '../rule-settings.ts';
@@ -20,6 +21,12 @@ export interface ShipmentReadsOptions {
   readonly cache: ShipmentCache;
   readonly places: DecideContext['places'];
   readonly settings: RuleSettingsReader;
+}
+
+/** Of a document that is whole its bytes, of one that is pending those that came; of others none is needed. */
+function objectsOf({ document, object_id, received }: DocumentInHand): readonly string[] {
+  if (document.status === 'pending_upload') return received === null ? [] : [received.id];
+  return isPresent(document) && object_id !== null ? [object_id] : [];
 }
 
 export function shipmentReads({ eventStore, cache, places, settings }: ShipmentReadsOptions): ShipmentReads {
@@ -67,12 +74,28 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
     },
 
     async getException({ exception_id, ...scope }) {
-      const shipment_id = shipmentIdOfException(exception_id);
+      const shipment_id = shipmentIdOfPart('exception', exception_id);
       const found = shipment_id && (await current({ ...scope, shipment_id }));
       if (!found) return undefined;
       const { exceptions, record } = found.state;
       const exception = exceptions.find(({ id }) => id === exception_id);
       return exception && { exception, shipment_version: record.version };
+    },
+
+    async getDocument({ document_id, ...scope }) {
+      const shipment_id = shipmentIdOfPart('document', document_id);
+      const found = shipment_id && (await current({ ...scope, shipment_id }));
+      if (!found) return undefined;
+      const { documents, record } = found.state;
+      const stored = documents.find(({ document }) => document.id === document_id);
+      if (stored === undefined) return undefined;
+      return { document: stored.document, object_id: stored.object_id, shipment_version: record.version };
+    },
+
+    async documentObjects({ shipment_id }) {
+      const shipmentId = parseShipmentId(shipment_id);
+      const found = shipmentId && (await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId)));
+      return found ? found.state.documents.flatMap(objectsOf) : [];
     },
   };
 }

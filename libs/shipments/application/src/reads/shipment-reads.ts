@@ -10,6 +10,7 @@ import type {
 } from '@tracking/contracts';
 import type { ShipmentRecord } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
+import type { StoredDocument } from '@tracking/shipments-domain';
 
 /** A shipment as its stream has it, and the position of its last event. */
 export interface FoundShipment {
@@ -28,6 +29,15 @@ export interface GetException extends Scope {
 /** An exception, and the version of its shipment. */
 export interface FoundException {
   readonly exception: ShipmentException;
+  readonly shipment_version: number;
+}
+
+export interface GetDocument extends Scope {
+  readonly document_id: string;
+}
+
+/** A document, where its bytes are, and the version of its shipment. */
+export interface FoundDocument extends StoredDocument {
   readonly shipment_version: number;
 }
 
@@ -87,4 +97,11 @@ export interface ShipmentReads {
   explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined>;
   /** Undefined also where no shipment of the scope has it. */
   getException(request: GetException): Promise<FoundException | undefined>;
+  /** Undefined also where no shipment of the scope has it. */
+  getDocument(request: GetDocument): Promise<FoundDocument | undefined>;
+  /**
+   * Ids of the objects that a shipment's documents are made of, or may yet be: those of any scope, for whoever looks for
+   * objects that nothing names. None where there is no such shipment.
+   */
+  documentObjects(request: { readonly shipment_id: string }): Promise<readonly string[]>;
 }

@@ -32,8 +32,8 @@ export interface DecideContext {
   readonly places: Places;
   /** Of the shipment's workspace. */
   readonly settings: RuleSettings;
-  /** A new id, the same for the same command: of a milestone or an exception, the n-th (from 0) of its kind in the command. */
-  readonly newId: (kind: 'mst' | 'exc', n: number) => string;
+  /** A new id, the same for the same command: of a milestone, an exception or a document, the n-th (from 0) of its kind in the command. */
+  readonly newId: (kind: 'mst' | 'exc' | 'doc', n: number) => string;
 }
 
 /** What came of a command: the outcome, and what else it takes to make the answer. */

@@ -5,8 +5,10 @@ import {
   WRONG_DIGIT,
   contextFor,
   day,
+  documentInput,
   exceptionInput,
   milestoneInput,
+  receivedObject,
   voyage,
 } from '../../test/scenario.ts';
 import { type CommandOf, type CommandType, decide } from './shipment-commands.ts';
@@ -58,16 +60,38 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
     code: 'fixed',
     note: null,
   }),
+  AddDocument: (scenario) => ({
+    ...about(scenario),
+    type: 'AddDocument',
+    document: documentInput(),
+    object: receivedObject(),
+  }),
+  RequestUpload: (scenario) => ({
+    ...about(scenario),
+    type: 'RequestUpload',
+    document: { ...documentInput(), content_type: 'text/csv', size_bytes: 1, checksum_sha256: 'ab'.repeat(32) },
+  }),
+  ReceiveUpload: (scenario) => ({ ...documentOf(scenario, 0), type: 'ReceiveUpload', object: receivedObject() }),
+  CompleteUpload: (scenario) => ({ ...documentOf(scenario, 0), type: 'CompleteUpload' }),
+  ApproveDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'ApproveDocument' }),
+  RejectDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'RejectDocument', reason: 'Not readable.' }),
+  DeleteDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'DeleteDocument' }),
 };
 const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
+const documentOf = (scenario: Scenario, n: number) => ({
+  ...about(scenario),
+  document_id: scenario.state?.documents[n]?.document.id ?? '',
+});
 
 const TYPES = Object.keys(COMMANDS) as CommandType[];
 
-/** What is decided on a shipment at its third version, or on none; the version that a refusal tells. */
+/** What is decided on a shipment at its sixth version, or on none; the version that a refusal tells. */
 function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
   const scenario = voyage({ container_numbers: [WRONG_DIGIT] });
   scenario.post('booking_confirmed', day(1), { classifier: 'planned' });
-  expect(scenario.record.version).toBe(3);
+  scenario.receive(scenario.requestUpload().document);
+  scenario.add();
+  expect(scenario.record.version).toBe(6);
   const command = { ...COMMANDS[type](scenario), ...(expected !== undefined && { expected_versions: expected }) };
   try {
     decide(command, exists ? scenario.state : undefined, contextFor(command.id));
@@ -83,13 +107,13 @@ const refused = (version: number | null) => ({ code: 'precondition_failed', vers
 describe.each(TYPES)('%s that expects a version', (type) => {
   test.each<[ExpectedVersions | undefined, unknown]>([
     [undefined, 'decided'],
-    [[3], 'decided'],
-    [[7, 3], 'decided'],
+    [[6], 'decided'],
+    [[7, 6], 'decided'],
     ['any', 'decided'],
-    [[2], refused(3)],
-    [[4, 2], refused(3)],
-    [[], refused(3)],
-    ['none', refused(3)],
+    [[2], refused(6)],
+    [[4, 2], refused(6)],
+    [[], refused(6)],
+    ['none', refused(6)],
   ])('of a shipment that is there: %j', (expected, answer) => {
     expect(outcome(type, expected)).toEqual(answer);
   });

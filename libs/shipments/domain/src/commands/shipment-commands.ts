@@ -2,6 +2,12 @@ import { type Warning, requireVersion } from '@tracking/contracts';
 import { noSuchShipment } from '../decision.ts';
 import type { ShipmentState } from '../state.ts';
 import { type AcknowledgeException, acknowledgeException } from './acknowledge-exception.ts';
+import { type AddDocument, addDocument } from './add-document.ts';
+import { type RequestUpload, requestUpload } from './request-upload.ts';
+import { type ReceiveUpload, receiveUpload } from './receive-upload.ts';
+import { type CompleteUpload, completeUpload } from './complete-upload.ts';
+import { type DeleteDocument, deleteDocument } from './delete-document.ts';
+import { type ApproveDocument, type RejectDocument, approveDocument, rejectDocument } from './review-document.ts';
 import { type CancelShipment, cancelShipment } from './cancel-shipment.ts';
 import { type CheckRules, checkRules } from './check-rules.ts';
 import { type CorrectMilestone, correctMilestone } from './correct-milestone.ts';
@@ -28,7 +34,14 @@ export type ShipmentCommand =
   | CheckRules
   | OpenException
   | AcknowledgeException
-  | ResolveException;
+  | ResolveException
+  | AddDocument
+  | RequestUpload
+  | ReceiveUpload
+  | CompleteUpload
+  | ApproveDocument
+  | RejectDocument
+  | DeleteDocument;
 export type CommandType = ShipmentCommand['type'];
 
 const HANDLERS = {
@@ -44,6 +57,13 @@ const HANDLERS = {
   OpenException: openException,
   AcknowledgeException: acknowledgeException,
   ResolveException: resolveException,
+  AddDocument: addDocument,
+  RequestUpload: requestUpload,
+  ReceiveUpload: receiveUpload,
+  CompleteUpload: completeUpload,
+  ApproveDocument: approveDocument,
+  RejectDocument: rejectDocument,
+  DeleteDocument: deleteDocument,
 } satisfies { readonly [Type in CommandType]: CommandHandler<CommandOf<Type>, CommandResult, object> };
 type Handlers = typeof HANDLERS;
 

@@ -3,12 +3,14 @@ import type {
   HistoryChanges,
   HistoryType,
   JsonObject,
+  PublicAddresses,
   Shipment,
   ShipmentException,
   ShipmentRecord,
 } from '@tracking/contracts';
 import type { ShipmentDraft } from '../state.ts';
 import type { MilestoneChanges } from '../timeline.ts';
+import type { StoredDocument } from './stored-document.ts';
 
 interface EventBody {
   readonly type: string;
@@ -27,7 +29,7 @@ export interface FormerVersion {
 export interface Announcement {
   readonly type: EventType;
   /** @returns what the public event holds beside what each holds. The same JSON text for the same arguments. */
-  readonly data: (after: Shipment) => object;
+  readonly data: (after: Shipment, addresses: PublicAddresses) => object;
 }
 
 /** What the history of a shipment tells of a stored event. */
@@ -56,6 +58,8 @@ export interface StoredEventDescriptor<Event extends EventBody> {
   milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
   /** The exception that it opens or changes, as it is then. */
   exception?(data: Event['data']): ShipmentException;
+  /** The documents that it adds or changes, as they are then. */
+  documents?(data: Event['data']): readonly StoredDocument[];
   /** Whether something was heard of the shipment: a milestone, or an estimated arrival. */
   isNews?(data: Event['data']): boolean;
   /** The one public event that it becomes; undefined for one that announces nothing: docs/reference/events.md#types. */

@@ -27,6 +27,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     takenOff: new Map(),
     timeline: [],
     exceptions: [],
+    documents: [],
     endedConditions: new Set(),
     heardAt: null,
     nextCheckAt: null,

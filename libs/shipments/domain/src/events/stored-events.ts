@@ -1,5 +1,12 @@
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { EventMetadata } from './event-data.ts';
+import { type DocumentApproved, documentApproved } from './document-approved.ts';
+import { type DocumentDeleted, documentDeleted } from './document-deleted.ts';
+import { type DocumentExpired, documentExpired } from './document-expired.ts';
+import { type DocumentReceived, documentReceived } from './document-received.ts';
+import { type DocumentRejected, documentRejected } from './document-rejected.ts';
+import { type DocumentRequested, documentRequested } from './document-requested.ts';
+import { type DocumentUploaded, documentUploaded } from './document-uploaded.ts';
 import { type ExceptionConditionsEnded, exceptionConditionsEnded } from './exception-conditions-ended.ts';
 import { type ExceptionOpened, exceptionOpened } from './exception-opened.ts';
 import { type ExceptionResolved, exceptionResolved } from './exception-resolved.ts';
@@ -30,7 +37,14 @@ export type ShipmentEventBody =
   | ExceptionOpened
   | ExceptionUpdated
   | ExceptionResolved
-  | ExceptionConditionsEnded;
+  | ExceptionConditionsEnded
+  | DocumentRequested
+  | DocumentReceived
+  | DocumentUploaded
+  | DocumentApproved
+  | DocumentRejected
+  | DocumentExpired
+  | DocumentDeleted;
 export type ShipmentEventType = ShipmentEventBody['type'];
 /** An event of a shipment's stream, in its newest version. */
 export type ShipmentEvent = ShipmentEventBody & { readonly metadata: EventMetadata; readonly revision: number };
@@ -52,6 +66,13 @@ const DESCRIPTORS: {
   'exception.updated.v1': exceptionUpdated,
   'exception.resolved.v1': exceptionResolved,
   'exception.conditions_ended.v1': exceptionConditionsEnded,
+  'document.requested.v1': documentRequested,
+  'document.received.v1': documentReceived,
+  'document.uploaded.v1': documentUploaded,
+  'document.approved.v1': documentApproved,
+  'document.rejected.v1': documentRejected,
+  'document.expired.v1': documentExpired,
+  'document.deleted.v1': documentDeleted,
 };
 
 export const storedEvents: readonly StoredEventDescriptor<ShipmentEventBody>[] = Object.values(DESCRIPTORS);

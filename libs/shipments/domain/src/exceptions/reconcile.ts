@@ -11,7 +11,10 @@ import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { same } from '../changes.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
 import type { Derived } from '../derive.ts';
+import type { StoredDocument } from '../events/stored-document.ts';
 import { type ShipmentEventBody, descriptorOf } from '../events/stored-events.ts';
+import { documentsAfter } from '../evolve.ts';
+import { expiries } from '../pending-uploads.ts';
 import type { ShipmentState, TimelineEntry } from '../state.ts';
 import { hoursAfter } from './moments.ts';
 import type { Finding, Rule, RuleFacts } from './rule.ts';
@@ -48,12 +51,18 @@ type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
 export function reconcile(before: ShipmentState | undefined, outcome: Outcome, occasion: Occasion): Reconciled {
   const isNews = outcome.events.some(({ type, data }) => descriptorOf(type).isNews?.(data) === true);
   const heardAt = isNews ? occasion.at : (before?.heardAt ?? null);
-  const findings = findingsOf({ ...outcome, heardAt, places: occasion.places }, occasion.settings);
-  return new Reconciliation(before, outcome, occasion, findings).finish();
+  const stored = documentsAfter(before?.documents ?? [], outcome.events);
+  const documents = stored.map(({ document }) => document);
+  const findings = findingsOf({ ...outcome, heardAt, documents, places: occasion.places }, occasion.settings);
+  return new Reconciliation(before, outcome, occasion, findings).finish(stored);
 }
 
 /** What is wrong, and what time will make wrong, by exception type and container. */
-export function findingsOf(facts: RuleFacts, { exceptions }: RuleSettings): Map<string, Found> {
+export function findingsOf(
+  known: Omit<RuleFacts, 'requiredDocuments'>,
+  { exceptions, required_documents: requiredDocuments }: RuleSettings,
+): Map<string, Found> {
+  const facts = { ...known, requiredDocuments };
   const { status, created_at } = facts.derived.record;
   const isCancelled = status === 'cancelled';
   const longAgo = hoursAfter(created_at, -IMPORTED_HOURS);
@@ -117,7 +126,10 @@ class Reconciliation {
     this.open = record.open_exceptions_count;
   }
 
-  finish(): Reconciled {
+  finish(documents: readonly StoredDocument[]): Reconciled {
+    const { expired, next } = expiries(documents, this.now);
+    this.events.push(...expired);
+    this.checkAgainAt(next);
     const present = this.before?.exceptions ?? [];
     for (const exception of present) {
       if (exception.status === 'resolved') this.keepResolved(exception);

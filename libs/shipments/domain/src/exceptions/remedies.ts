@@ -1,4 +1,5 @@
 import {
+  type DocumentType,
   MILESTONE_CATALOG,
   type MilestoneRules,
   type ResolvedBy,
@@ -72,7 +73,12 @@ export function byChangeOf(...fields: readonly string[]): ResolvedBy {
   return { ...NOTHING_SAID, by: 'field_changed', fields };
 }
 
-const NOTHING_SAID = { codes: [], occurred_from: null, milestone_ids: [], fields: [] };
+/** By one of each type. */
+export function byDocuments(by: 'document_uploaded' | 'document_approved', types: readonly DocumentType[]): ResolvedBy {
+  return { ...NOTHING_SAID, by, document_types: types };
+}
+
+const NOTHING_SAID = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
 /** By a milestone of any classifier, or another ETA. */
 export const BY_NEWS: ResolvedBy = { ...NOTHING_SAID, by: 'news' };
 export const CANCELLATION_TAKEN_BACK: ResolvedBy = { ...NOTHING_SAID, by: 'cancellation_taken_back' };

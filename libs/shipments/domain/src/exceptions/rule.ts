@@ -1,9 +1,11 @@
 import type {
   AutomaticExceptionType,
   Container,
+  DocumentRecord,
   ExceptionSettings,
   Places,
   ResolvedBy,
+  RuleSettings,
   Severity,
   ShipmentException,
   ShipmentRecord,
@@ -18,6 +20,10 @@ export interface RuleFacts {
   readonly timeline: readonly TimelineEntry[];
   /** When a milestone or an estimated arrival was last heard of; null if never. */
   readonly heardAt: Timestamp | null;
+  /** All there ever were. */
+  readonly documents: readonly DocumentRecord[];
+  /** Types that the workspace asks for, by mode. */
+  readonly requiredDocuments: RuleSettings['required_documents'];
   readonly places: Places;
 }
 

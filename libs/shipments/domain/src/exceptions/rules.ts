@@ -1,5 +1,6 @@
 import type { AutomaticExceptionType } from '@tracking/contracts';
 import { demurrageRisk, detentionRisk, missedConnection } from './container-rules.ts';
+import { documentRejected, missingDocument } from './document-rules.ts';
 import {
   customsHold,
   deliveryFailed,
@@ -10,10 +11,8 @@ import {
 import type { Rule } from './rule.ts';
 import { arrivalOverdue, departureOverdue, etaSlip, noUpdate } from './schedule-rules.ts';
 
-/** Every type that opens by itself, but for those of documents. */
-const BY_TYPE: Readonly<
-  Record<Exclude<AutomaticExceptionType, 'missing_document' | 'document_rejected'>, Omit<Rule, 'type'>>
-> = {
+/** Every type that opens by itself. */
+const BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
   eta_slip: { find: etaSlip },
   departure_overdue: { find: departureOverdue },
   arrival_overdue: { find: arrivalOverdue },
@@ -22,6 +21,8 @@ const BY_TYPE: Readonly<
   customs_hold: { find: customsHold },
   demurrage_risk: { find: demurrageRisk },
   detention_risk: { find: detentionRisk },
+  missing_document: { find: missingDocument },
+  document_rejected: { find: documentRejected },
   delivery_failed: { find: deliveryFailed },
   milestone_conflict: { find: milestoneConflict },
   movement_after_cancel: { find: movementAfterCancel, afterCancel: true },
@@ -29,6 +30,6 @@ const BY_TYPE: Readonly<
 };
 
 export const RULES: readonly Rule[] = Object.entries(BY_TYPE).map(([type, rule]) => ({
-  type: type as keyof typeof BY_TYPE,
+  type: type as AutomaticExceptionType,
   ...rule,
 }));

@@ -288,9 +288,17 @@ describe('of each open exception it is told', () => {
           occurred_from: day(3),
           milestone_ids: [],
           fields: [],
+          document_types: [],
         },
-        { by: 'correction', codes: [], occurred_from: null, milestone_ids: [hold.id], fields: [] },
-        { by: 'container_taken_off', codes: [], occurred_from: null, milestone_ids: [], fields: [] },
+        { by: 'correction', codes: [], occurred_from: null, milestone_ids: [hold.id], fields: [], document_types: [] },
+        {
+          by: 'container_taken_off',
+          codes: [],
+          occurred_from: null,
+          milestone_ids: [],
+          fields: [],
+          document_types: [],
+        },
       ],
     });
     expect(exceptions).toContainEqual(
@@ -323,8 +331,16 @@ describe('of each open exception it is told', () => {
             occurred_from: null,
             milestone_ids: [],
             fields: [],
+            document_types: [],
           },
-          { by: 'field_changed', codes: [], occurred_from: null, milestone_ids: [], fields: ['etd'] },
+          {
+            by: 'field_changed',
+            codes: [],
+            occurred_from: null,
+            milestone_ids: [],
+            fields: ['etd'],
+            document_types: [],
+          },
         ],
       },
       expect.objectContaining({

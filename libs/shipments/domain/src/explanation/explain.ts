@@ -23,6 +23,7 @@ export function explain(
   { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
 ): ShipmentExplanation {
   const { record, timeline, heardAt } = state;
+  const documents = state.documents.map(({ document }) => document);
   const estimates = new EstimatesTold();
   const derived = derive({ ...state, revision: record.version }, places, (estimate, time, rule) =>
     estimates.tell(estimate, time, rule),
@@ -41,7 +42,7 @@ export function explain(
       return container === undefined ? [] : [{ number: container.number, status: explainStatus(container, progress) }];
     }),
     milestones: new MilestoneExplainer(derived, estimates).explain(timeline),
-    exceptions: explainExceptions(state, findingsOf({ derived, timeline, heardAt, places }, settings)),
+    exceptions: explainExceptions(state, findingsOf({ derived, timeline, heardAt, documents, places }, settings)),
   };
 }
 

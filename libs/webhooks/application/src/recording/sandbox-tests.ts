@@ -1,4 +1,4 @@
-import { SANDBOX_EVENT_TYPES } from '@tracking/contracts';
+import { type PublicAddresses, SANDBOX_EVENT_TYPES } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { newDelivery, renderBody, sandboxEvent } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
@@ -14,7 +14,7 @@ export class SandboxTests {
     private readonly payloads: Payloads,
     private readonly deliveries: Collection<DeliveryDocument>,
     private readonly owner: ShardOwner,
-    private readonly appUrl: string,
+    private readonly addresses: PublicAddresses,
   ) {}
 
   async send(command: TestEndpoint, endpoint: EndpointDocument): Promise<WebhookDelivery> {
@@ -27,7 +27,7 @@ export class SandboxTests {
     const { workspace_id, environment, api_version } = endpoint;
     const scope = { workspace_id, environment };
     // Made from the command, so that the same one repeated finds what it made.
-    const event = sandboxEvent({ ...scope, id: `evt_${command.id}`, type, at: command.at, appUrl: this.appUrl });
+    const event = sandboxEvent({ ...scope, id: `evt_${command.id}`, type, at: command.at, addresses: this.addresses });
     const payload_id = payloadId(event.id, api_version);
     const id = deliveryId(endpoint.id, event);
     const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };

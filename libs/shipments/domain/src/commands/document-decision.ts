@@ -1,0 +1,164 @@
+import {
+  type DocumentContentType,
+  type DocumentRecord,
+  type DocumentType,
+  DomainError,
+  type FieldError,
+  type ShipmentRecord,
+  type Warning,
+  isPresent,
+} from '@tracking/contracts';
+import { SHIPMENT_LIMITS } from '../check-shipment.ts';
+import { refuseIfAny, whileCancelled } from '../decision.ts';
+import { type DocumentUploaded, documentUploaded } from '../events/document-uploaded.ts';
+import type { ReceivedObject, StoredDocument } from '../events/stored-document.ts';
+import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
+import { documentsAfter } from '../evolve.ts';
+import { expiresAt } from '../pending-uploads.ts';
+import { type DocumentInHand, type ShipmentState, findDocument } from '../state.ts';
+import type { CommandContext, CommandResult, DecideContext, Decision } from './command.ts';
+import { withConsequences } from './consequences.ts';
+
+/** What a client tells of a document. */
+export interface DocumentInput {
+  readonly type: DocumentType;
+  /** Without a path. */
+  readonly file_name: string;
+  readonly replaces_document_id: string | null;
+}
+
+/** What a client tells of the bytes that it is going to send. */
+export interface ExpectedBytes {
+  readonly content_type: DocumentContentType;
+  readonly size_bytes: number;
+  /** Lower-case hex. */
+  readonly checksum_sha256: string;
+}
+
+/** `unchanged`: it was so already. */
+export type DocumentOutcome =
+  'added' | 'requested' | 'received' | 'completed' | 'approved' | 'rejected' | 'deleted' | 'unchanged';
+
+export interface DocumentResult extends CommandResult {
+  readonly outcome: DocumentOutcome;
+  readonly documentId: string;
+}
+
+/** What all commands about one document answer. */
+export interface DocumentAnswer {
+  readonly outcome: DocumentOutcome;
+  readonly document: DocumentRecord;
+  /** Where its bytes are, or are to be destroyed; null before they are complete. */
+  readonly object_id: string | null;
+  /** Of the shipment right after. */
+  readonly shipment_version: number;
+  readonly warnings: readonly Warning[];
+}
+
+export function answerDocument(
+  { outcome, documentId }: DocumentResult,
+  after: ShipmentState,
+): Omit<DocumentAnswer, 'warnings'> {
+  const { document, object_id } = findDocument(after, documentId);
+  return { outcome, document, object_id, shipment_version: after.record.version };
+}
+
+/** The document of an input, pending. @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
+export function newDocument(
+  { shipment_id, at, actor }: CommandContext & { readonly shipment_id: string },
+  { type, file_name, replaces_document_id, ...expected }: DocumentInput & ExpectedBytes,
+  state: ShipmentState,
+  { newId }: DecideContext,
+): DocumentRecord {
+  refuseIfAny([...tooMany(state), ...unknownDocument(replaces_document_id, state)]);
+  return {
+    id: newId('doc', 0),
+    shipment_id,
+    type,
+    status: 'pending_upload',
+    file_name,
+    ...expected,
+    uploaded_by: actor,
+    created_at: at,
+    uploaded_at: null,
+    reviewed_by: null,
+    reviewed_at: null,
+    rejection_reason: null,
+    replaces_document_id,
+    replaced_by_document_id: null,
+  };
+}
+
+function tooMany({ documents }: ShipmentState): readonly FieldError[] {
+  if (documents.length < SHIPMENT_LIMITS.documents) return [];
+  const message = `A shipment has at most ${SHIPMENT_LIMITS.documents} documents, deleted ones too.`;
+  return [{ param: 'file', code: 'limit_exceeded', message }];
+}
+
+function unknownDocument(id: string | null, { documents }: ShipmentState): readonly FieldError[] {
+  if (id === null) return [];
+  const found = documents.find(({ document }) => document.id === id)?.document;
+  if (found === undefined || !isPresent(found)) {
+    const message = `${id} is no document of this shipment that could be replaced.`;
+    return [{ param: 'replaces_document_id', code: 'unknown_document', message }];
+  }
+  if (found.replaced_by_document_id !== null) {
+    throw new DomainError('document_replaced', `It was replaced by ${found.replaced_by_document_id} already.`);
+  }
+  return [];
+}
+
+/** The event that makes a document whole, as of these bytes. One that was replaced meanwhile stays as it is. */
+export function uploaded(
+  pending: DocumentRecord,
+  { id, size_bytes, sha256, content_type }: ReceivedObject,
+  at: string,
+  { documents, record }: ShipmentState,
+): DocumentUploaded {
+  const bytes = { size_bytes, checksum_sha256: sha256, content_type };
+  const document = { ...pending, ...bytes, status: 'uploaded', uploaded_at: at } as const;
+  const former = documents.find((each) => each.document.id === pending.replaces_document_id);
+  const isReplaced = former !== undefined && former.document.replaced_by_document_id === null;
+  const replaced: StoredDocument | null = isReplaced
+    ? { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: pending.id } }
+    : null;
+  const documents_count = record.documents_count + 1;
+  return { type: documentUploaded.type, data: { stored: { document, object_id: id }, replaced, documents_count } };
+}
+
+/** The decision of a command whose one event is about a document. */
+export function aboutDocument(
+  { at, ...result }: DocumentResult & { readonly at: string },
+  event: ShipmentEventBody | undefined,
+  state: ShipmentState,
+  context: DecideContext,
+): Decision<DocumentResult> {
+  const { record, nextCheckAt } = state;
+  const common = { ...result, warnings: whileCancelled(record, record) };
+  if (event === undefined) return { ...common, events: [], nextCheckAt };
+  const after = { ...state, documents: documentsAfter(state.documents, [event]), record: withCount(record, event) };
+  return { ...common, ...withConsequences(at, after, [event], context) };
+}
+
+function withCount(record: ShipmentRecord, { data }: ShipmentEventBody): ShipmentRecord {
+  return 'documents_count' in data ? { ...record, documents_count: data.documents_count } : record;
+}
+
+/** The document that a command is about, while its bytes may come. @throws DomainError `document_not_pending` */
+export function findPending(state: ShipmentState, id: string, at: string): DocumentInHand {
+  const found = findDocument(state, id);
+  const until = expiresAt(found.document);
+  if (until !== undefined && at < until) return found;
+  const status = until === undefined ? found.document.status : 'expired';
+  throw new DomainError('document_not_pending', `It is ${status}: no bytes are waited for.`);
+}
+
+/** What came of a command that makes something of the document that it names: its own event tells. */
+export function resultIn(
+  events: readonly ShipmentEvent[],
+  type: ShipmentEventBody['type'],
+  outcome: DocumentOutcome,
+  documentId: string,
+): DocumentResult | undefined {
+  return events.some((event) => event.type === type) ? { outcome, documentId } : undefined;
+}

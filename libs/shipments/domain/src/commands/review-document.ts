@@ -1,0 +1,68 @@
+import { DomainError } from '@tracking/contracts';
+import { type ShipmentState, findDocument } from '../state.ts';
+import type { CommandContext, CommandHandler, DecideContext } from './command.ts';
+import {
+  type DocumentAnswer,
+  type DocumentResult,
+  aboutDocument,
+  answerDocument,
+  resultIn,
+} from './document-decision.ts';
+
+/** A person found a document to be right. */
+export interface ApproveDocument extends CommandContext {
+  readonly type: 'ApproveDocument';
+  readonly shipment_id: string;
+  readonly document_id: string;
+}
+/** A person found a document to be wrong. */
+export interface RejectDocument extends CommandContext {
+  readonly type: 'RejectDocument';
+  readonly shipment_id: string;
+  readonly document_id: string;
+  readonly reason: string;
+}
+
+type Answer = Omit<DocumentAnswer, 'warnings'>;
+
+/** @throws DomainError `document_not_uploaded`, `document_reviewed` where it was rejected */
+export const approveDocument: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
+  decide: (command, state, context) => review(command, { status: 'approved', reason: null }, state, context),
+  resultOf: (events, { document_id }) => resultIn(events, 'document.approved.v1', 'approved', document_id),
+  answer: answerDocument,
+};
+
+/** @throws DomainError `document_not_uploaded`, `document_reviewed` where it was approved */
+export const rejectDocument: CommandHandler<RejectDocument, DocumentResult, Answer> = {
+  decide: (command, state, context) => review(command, { status: 'rejected', reason: command.reason }, state, context),
+  resultOf: (events, { document_id }) => resultIn(events, 'document.rejected.v1', 'rejected', document_id),
+  answer: answerDocument,
+};
+
+interface Verdict {
+  readonly status: 'approved' | 'rejected';
+  readonly reason: string | null;
+}
+
+function review(
+  { at, actor, document_id }: ApproveDocument | RejectDocument,
+  { status, reason }: Verdict,
+  state: ShipmentState,
+  context: DecideContext,
+) {
+  const { document: previous, object_id } = findDocument(state, document_id);
+  const about = { at, outcome: status, documentId: document_id } as const;
+  // The first verdict stands, with its reason.
+  if (previous.status === status) {
+    return aboutDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
+  }
+  if (previous.status === 'approved' || previous.status === 'rejected') {
+    throw new DomainError('document_reviewed', `It is ${previous.status}. Replace it by another one.`);
+  }
+  if (previous.status !== 'uploaded') {
+    throw new DomainError('document_not_uploaded', `It is ${previous.status}: there is nothing to review.`);
+  }
+  const reviewed = { status, reviewed_by: actor, reviewed_at: at, rejection_reason: reason };
+  const data = { stored: { document: { ...previous, ...reviewed }, object_id }, previous };
+  return aboutDocument(about, { type: `document.${status}.v1`, data }, state, context);
+}

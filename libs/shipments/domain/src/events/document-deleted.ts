@@ -1,0 +1,16 @@
+import type { StoredEventDescriptor } from './descriptor.ts';
+import { type DocumentChanged, putDocuments, toldOf } from './stored-document.ts';
+
+/** Its bytes are to be destroyed; what is known of it stays. */
+export interface DocumentDeleted {
+  readonly type: 'document.deleted.v1';
+  readonly data: DocumentChanged & { readonly documents_count: number };
+}
+
+export const documentDeleted: StoredEventDescriptor<DocumentDeleted> = {
+  type: 'document.deleted.v1',
+  applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
+  applyToState: (draft, { stored }) => putDocuments(draft, stored),
+  documents: ({ stored }) => [stored],
+  tell: (data) => ({ type: 'document.deleted', changes: toldOf(data) }),
+};

@@ -1,0 +1,20 @@
+import { documentResource } from '@tracking/contracts';
+import type { StoredEventDescriptor } from './descriptor.ts';
+import { type DocumentChanged, putDocuments, toldOf } from './stored-document.ts';
+
+/** A person rejected a document, and said why. */
+export interface DocumentRejected {
+  readonly type: 'document.rejected.v1';
+  readonly data: DocumentChanged;
+}
+
+export const documentRejected: StoredEventDescriptor<DocumentRejected> = {
+  type: 'document.rejected.v1',
+  applyToState: (draft, { stored }) => putDocuments(draft, stored),
+  documents: ({ stored }) => [stored],
+  tell: (data) => ({ type: 'document.rejected', changes: toldOf(data) }),
+  announce: ({ stored }) => ({
+    type: 'document.rejected',
+    data: (_shipment, addresses) => ({ document: documentResource(stored.document, addresses) }),
+  }),
+};

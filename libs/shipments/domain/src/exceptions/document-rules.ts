@@ -1,0 +1,57 @@
+import { type DocumentRecord, type DocumentType, isPresent } from '@tracking/contracts';
+import { hoursAfter } from './moments.ts';
+import { byChangeOf, byDocuments } from './remedies.ts';
+import type { Find } from './rule.ts';
+
+/** Types that the workspace requires for the shipment's mode and that it has none of, from some time before its ETA on. */
+export const missingDocument: Find = ({ derived, documents, requiredDocuments }, { before_hours }) => {
+  const { mode, eta } = derived.record;
+  if (mode === null || eta === null) return [];
+  const missing = requiredDocuments[mode].filter((type) => !documents.some((document) => isOf(type, document)));
+  if (missing.length === 0) return [];
+  return [
+    {
+      container_number: null,
+      milestone: null,
+      opens_at: hoursAfter(eta, -(before_hours ?? 0)),
+      detail: `Missing: ${missing.join(', ')}. Expected to arrive at ${eta}.`,
+      metrics: { missing, eta },
+      // What a person did without was those.
+      isGraverThan: (resolved) => missing.some((type) => !isAmong(resolved['missing'], type)),
+      resolvedBy: () => [byDocuments('document_uploaded', missing), byChangeOf('eta', 'mode')],
+    },
+  ];
+};
+
+/** A rejected one is there: that it was rejected is another exception. */
+function isOf(type: DocumentType, document: DocumentRecord): boolean {
+  return document.type === type && isPresent(document) && document.replaced_by_document_id === null;
+}
+
+/** Documents that were rejected, until one of their type is approved, or they are deleted. */
+export const documentRejected: Find = ({ documents }) => {
+  const rejected = documents.filter((document) => document.status === 'rejected' && !isMadeUpFor(document, documents));
+  if (rejected.length === 0) return [];
+  const ids = rejected.map(({ id }) => id);
+  const types = [...new Set(rejected.map(({ type }) => type))];
+  return [
+    {
+      container_number: null,
+      milestone: null,
+      detail: `Rejected: ${rejected.map(({ type, rejection_reason }) => `${type} (${rejection_reason})`).join('; ')}`,
+      metrics: { document_ids: ids },
+      isGraverThan: (resolved) => ids.some((id) => !isAmong(resolved['document_ids'], id)),
+      resolvedBy: () => [byDocuments('document_approved', types)],
+    },
+  ];
+};
+
+function isMadeUpFor({ type, reviewed_at }: DocumentRecord, documents: readonly DocumentRecord[]): boolean {
+  return documents.some(
+    (other) => other.type === type && other.status === 'approved' && (other.reviewed_at ?? '') >= (reviewed_at ?? ''),
+  );
+}
+
+function isAmong(all: unknown, one: string): boolean {
+  return Array.isArray(all) && all.includes(one);
+}
