@@ -1,6 +1,6 @@
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { SERVICES, type ServiceName } from '@tracking/system';
+import { type Replica, SERVICES, type ServiceName } from '@tracking/system';
 import { eventually, itWhere, patient, type ManagedProcess, stopwatch } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { Kafka, logLevel } from 'kafkajs';
@@ -18,6 +18,8 @@ const SETTINGS = {
 const ENDPOINTS = 4;
 const MOST_AT_ONCE = 2;
 const PATIENT = { deadlineMs: 60_000 };
+/** From when a departure is overdue back to when it was expected. */
+const DEPARTURE_MS = -12 * 3_600_000;
 /** No message of the topic of events. */
 const POISON = ['not JSON', '{"id": 1}', '', null];
 
@@ -102,6 +104,14 @@ function faults() {
   const writesGoOn = (count = 20) => {
     const before = load.acknowledged;
     return eventually(() => expect(load.acknowledged).toBeGreaterThanOrEqual(before + count), PATIENT);
+  };
+  /** The replica of a service that has most of some work. */
+  const busiest = async (service: ServiceName, work: string) => {
+    const counts = () => Promise.all(services.system.services[service].map((one) => measured(one, work)));
+    const before = await counts();
+    await writesGoOn();
+    const done = (await counts()).map((count, index) => count - (before[index] ?? 0));
+    return done.indexOf(Math.max(...done));
   };
   const health = (service: ServiceName) =>
     axios.get(`${services.system.services[service][0]?.managementUrl}/health/ready`, { validateStatus: () => true });
@@ -232,20 +242,50 @@ function faults() {
   ] as const)(
     'a %s replica that was held wakes up when another has its place',
     async (service, work) => {
-      // The one that has most of the work.
-      const counts = () => Promise.all(services.system.services[service].map((one) => measured(one, work)));
-      const before = await counts();
-      await writesGoOn();
-      const done = (await counts()).map((count, index) => count - (before[index] ?? 0));
-      const busiest = done.indexOf(Math.max(...done));
-      replica(service, busiest).hold();
+      const index = await busiest(service, work);
+      replica(service, index).hold();
       try {
-        await allWorks(`${service} ${busiest} is held`);
+        await allWorks(`${service} ${index} is held`);
       } finally {
-        replica(service, busiest).wake();
+        replica(service, index).wake();
       }
       await writesGoOn();
-      await allWorks(`${service} ${busiest} woke up`);
+      await allWorks(`${service} ${index} woke up`);
+    },
+    patient(240_000),
+  );
+
+  test(
+    'what comes due while the replica that has the clock is held opens once, also after it woke up',
+    async () => {
+      const index = await busiest('shipments', 'clock_looks_total');
+      // From two seconds from now on, one each half second.
+      const dueIn = (ms: number) => new Date(Date.now() + ms + DEPARTURE_MS).toISOString();
+      const due = await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          tenant.api.post<Shipment>('/v1/shipments', { external_id: `DUE-${n}`, etd: dueIn(2_000 + 500 * n) }),
+        ),
+      );
+      const opened = () =>
+        Promise.all(
+          due.map(async ({ data }) => {
+            const params = { shipment_id: data.id, type: 'exception.opened' };
+            return (await all<EventEnvelope>(reader.api, '/v1/events', params)).length;
+          }),
+        );
+      const once = due.map(() => 1);
+      replica('shipments', index).hold();
+      try {
+        await eventually(async () => expect(await opened()).toEqual(once), PATIENT);
+      } finally {
+        replica('shipments', index).wake();
+      }
+      const other = services.system.services.shipments[1 - index] as Replica;
+      const looks = await measured(other, 'clock_looks_total');
+      await writesGoOn();
+      // The other one goes on, the one that woke up does not.
+      await eventually(async () => expect(await measured(other, 'clock_looks_total')).toBeGreaterThan(looks), PATIENT);
+      expect(await opened()).toEqual(once);
     },
     patient(240_000),
   );
