@@ -1,6 +1,7 @@
 import type { EventEnvelope, Milestone, Shipment, Warning } from '@tracking/contracts';
-import { patient } from '@tracking/testing';
+import { eventually, patient } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
+import { HookServer } from '../receiver.ts';
 import type { Subject } from '../subject.ts';
 import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
 
@@ -72,6 +73,22 @@ export function milestoneJourneys(subject: () => Subject): void {
         'shipment.updated',
       ]);
       expect(events.at(-1)?.data).toMatchObject({ changes: { milestone: { to: null }, status: { to: 'pending' } } });
+    });
+
+    test('the retraction of one that happened is delivered to who asks for it', async () => {
+      const receiver = await HookServer.start();
+      try {
+        const { api: developer } = await newKey(subject(), tenant.workspace, 'developer');
+        const hook = await receiver.enabled(developer, '/hook', { event_types: ['milestone.retracted'] });
+        const recorded: Written = await feed.post(`${path}/milestones`, departed);
+        const retracted: Written = await tenant.api.delete(`${path}/milestones/${recorded.data.id}`);
+        await eventually(() => expect(hook.came.size).toBe(1));
+        const { warnings: _, ...milestone } = retracted.data;
+        const [id = ''] = hook.came.keys();
+        expect(receiver.event(id)).toMatchObject({ type: 'milestone.retracted', data: { milestone } });
+      } finally {
+        await receiver.close();
+      }
     });
 
     test('a retracted estimate brings the one before back; a retracted cancellation the shipment', async () => {
