@@ -6,4 +6,4 @@ import { describeRoutes } from '../libs/http-api/dist/index.js';
 const FILE = join(import.meta.dirname, '..', 'docs', 'openapi.json');
 
 // Where a platform stands unless told otherwise.
-await writeFile(FILE, `${JSON.stringify(await describeRoutes('http://localhost:3000'), null, 2)}\n`);
+await writeFile(FILE, `${JSON.stringify(await describeRoutes('http://localhost:3000'), null, 1)}\n`);

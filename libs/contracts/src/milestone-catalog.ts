@@ -143,6 +143,8 @@ export const MILESTONE_CATALOG: readonly MilestoneCode[] = ROWS.map(
   }),
 );
 
+export const MILESTONE_CODES: readonly string[] = MILESTONE_CATALOG.map(({ code }) => code);
+
 const BY_CODE: ReadonlyMap<string, MilestoneCode> = new Map(MILESTONE_CATALOG.map((entry) => [entry.code, entry]));
 
 export function findMilestoneCode(code: string): MilestoneCode | undefined {

@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { AUDIT_TYPES } from '@tracking/contracts';
 import type { AuditEntry, AuditType, AuditedChanges, Page } from '@tracking/contracts';
-import { Shown, ShownTime } from '../docs/shown.ts';
+import { FROM_TO, Shown, ShownTime } from '../docs/shown.ts';
 
 @ApiSchema({ name: 'AuditActor' })
 class AuditActorResource {
@@ -33,7 +33,7 @@ export class AuditEntryResource implements AuditEntry {
   readonly type!: AuditType;
   @Shown(AuditTargetResource, 'What it was done to.')
   readonly target!: AuditTargetResource;
-  @Shown('object', 'By field, `from` what and `to` what; never a secret.', { additionalProperties: true })
+  @Shown('object', 'By field, `from` what and `to` what; never a secret.', { additionalProperties: FROM_TO })
   readonly changes!: AuditedChanges;
   @Shown(String, '`unknown`: the process ended before it knew whether the change was made.', {
     enum: ['done', 'unknown'],

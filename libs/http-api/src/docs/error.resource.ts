@@ -1,13 +1,13 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { ERROR_CODES } from '@tracking/contracts';
+import { ERROR_CODES, FIELD_ERROR_CODES } from '@tracking/contracts';
 import type * as wire from '@tracking/contracts';
 import { Shown } from './shown.ts';
 
 @ApiSchema({ name: 'FieldError' })
-class FieldErrorResource implements wire.FieldError {
+export class FieldErrorResource implements wire.FieldError {
   @Shown(String, 'The faulty field.', { example: 'legs[0].etd' })
   readonly param!: string;
-  @Shown(String, 'Stable code.', { example: 'invalid_timestamp' })
+  @Shown(String, 'Stable code.', { enum: [...FIELD_ERROR_CODES], example: 'invalid_timestamp' })
   readonly code!: wire.FieldErrorCode;
   @Shown(String, 'What is wrong, for people.')
   readonly message!: string;

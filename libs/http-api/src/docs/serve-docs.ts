@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { prefers } from '../errors/problem-details.ts';
-import { API_TITLE } from './openapi.ts';
+import { API_TITLE } from './api-text.ts';
 import { DOCS_PAGE, DOCS_SCRIPT, ERRORS_PAGE } from './pages.ts';
 
 /** The files of Swagger UI that the page needs; the folder holds others, among them a page of its own. */

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
+import { WARNING_CODES } from '@tracking/contracts';
 import type { Warning } from '@tracking/contracts';
 import { declareField } from '../validation/shape.ts';
 import type { DtoClass } from '../validation/read-dto.ts';
@@ -9,10 +10,10 @@ interface More {
   readonly nullable?: boolean;
   /** False where it is absent from some answers. */
   readonly required?: false;
-  readonly enum?: string[];
+  readonly enum?: (string | boolean)[];
   readonly format?: string;
   readonly example?: unknown;
-  readonly additionalProperties?: true | { readonly type: string; readonly items?: { readonly type: string } };
+  readonly additionalProperties?: true | object;
 }
 
 /** Describes a field of an answer in OpenAPI, and makes it known. It is always present, so it is required. */
@@ -30,9 +31,12 @@ export function Shown(type: Type | 'integer' | 'object', description: string, mo
 export const ShownTime = (description: string, more: More = {}): PropertyDecorator =>
   Shown(String, `${description} UTC with milliseconds.`, { format: 'date-time', ...more });
 
+/** What a field of changes was and is; either is anything that the field may be, or absent where there was nothing. */
+export const FROM_TO = { type: 'object', properties: { from: {}, to: {} } };
+
 @ApiSchema({ name: 'Warning' })
 export class WarningResource implements Warning {
-  @Shown(String, 'Stable code.', { example: 'unknown_port' })
+  @Shown(String, 'Stable code.', { enum: [...WARNING_CODES], example: 'unknown_port' })
   readonly code!: Warning['code'];
   @Shown(String, 'The field that it is about.', { nullable: true, example: 'origin_port' })
   readonly param!: string | null;

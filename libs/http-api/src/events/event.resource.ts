@@ -18,6 +18,11 @@ export class EventResource implements wire.EventEnvelope {
   readonly environment!: wire.Environment;
   @Shown(String, 'In whose data it happened.')
   readonly workspace_id!: string;
+  @Shown(Boolean, 'True on events that were made for a test; on others it is not there.', {
+    required: false,
+    enum: [true],
+  })
+  readonly sandbox?: true;
   @Shown(
     'object',
     'The resource as it was then, with `shipment_id`, `external_id` and `shipment_version` to order events by.',

@@ -4,6 +4,7 @@ import {
   EXCEPTION_DETECTORS,
   EXCEPTION_STATUSES,
   EXCEPTION_TYPES,
+  REASON_CODES,
   RESOLUTION_CODES,
   SEVERITIES,
 } from '@tracking/contracts';
@@ -48,7 +49,7 @@ export class ExceptionResource implements wire.ShipmentException {
   readonly rule!: wire.AutomaticExceptionType | null;
   @Shown(String, 'The milestone that showed it.', { nullable: true })
   readonly milestone_id!: string | null;
-  @Shown(String, 'Why, by that milestone or whoever opened it.', { nullable: true })
+  @Shown(String, 'Why, by that milestone or whoever opened it.', { nullable: true, enum: [...REASON_CODES] })
   readonly reason_code!: string | null;
   @Shown(String, 'Who is to deal with it, as you name people.', { nullable: true })
   readonly assignee!: string | null;

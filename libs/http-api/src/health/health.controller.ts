@@ -4,6 +4,7 @@ import type { HealthReport } from '@tracking/runtime';
 import type { FastifyReply } from 'fastify';
 import { HEALTH } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
+import { LivenessResource, ReadinessResource } from './health.resource.ts';
 import { Operation } from '../operations/operation.ts';
 
 /** For orchestrators: no key, no quota. */
@@ -14,7 +15,7 @@ export class HealthController {
 
   @Get('live')
   @Operation('live', { summary: 'Whether the process runs' })
-  @ApiResponse({ status: 200, description: 'It does.' })
+  @ApiResponse({ status: 200, description: 'It does.', type: LivenessResource })
   live(): { readonly status: 'live' } {
     return { status: 'live' };
   }
@@ -22,8 +23,12 @@ export class HealthController {
   /** 503 only before the start is complete and while draining: with an engine lost, what still works keeps its traffic. */
   @Get('ready')
   @Operation('ready', { summary: 'Whether the process takes requests, and how its engines are' })
-  @ApiResponse({ status: 200, description: 'It does: `ready`, or `degraded` while an engine is lost.' })
-  @ApiResponse({ status: 503, description: 'It does not: `starting`, or `draining`.' })
+  @ApiResponse({
+    status: 200,
+    description: 'It does: `ready`, or `degraded` while an engine is lost.',
+    type: ReadinessResource,
+  })
+  @ApiResponse({ status: 503, description: 'It does not: `starting`, or `draining`.', type: ReadinessResource })
   ready(@Res({ passthrough: true }) reply: FastifyReply): Pick<HealthReport, 'status' | 'engines'> {
     const { status, engines, httpStatus } = this.health();
     reply.code(httpStatus);

@@ -85,7 +85,7 @@ export class SessionPageResource implements Page<SessionResource> {
 export class SessionEndedResource {
   @Shown(String, 'The session that was.')
   readonly id!: string;
-  @Shown(Boolean, 'Always true.')
+  @Shown(Boolean, 'Always true.', { enum: [true] })
   readonly deleted!: true;
   @ShownWarnings()
   readonly warnings!: Warning[];

@@ -1,4 +1,4 @@
-import { findMilestoneCode, foreignMilestoneCodes } from '@tracking/contracts';
+import { MILESTONE_CODES, findMilestoneCode, foreignMilestoneCodes } from '@tracking/contracts';
 import { fault, text } from '../validation/checks.ts';
 import type { FieldCheck } from '../validation/checks.ts';
 import { field } from '../validation/fields.ts';
@@ -6,7 +6,7 @@ import type { FieldOptions } from '../validation/fields.ts';
 
 /** A code of the catalog, whatever its case. One of another standard is refused with those that it can mean. */
 export const MilestoneCode = (options: FieldOptions): PropertyDecorator =>
-  field(milestoneCode, options, { type: String }, { normalise: inCatalogForm });
+  field(milestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: inCatalogForm });
 
 function inCatalogForm(value: unknown): unknown {
   return typeof value === 'string' ? (findMilestoneCode(value.trim().toLowerCase())?.code ?? value) : value;

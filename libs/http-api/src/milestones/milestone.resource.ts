@@ -1,5 +1,13 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { CLASSIFIERS, MILESTONE_SOURCES, MODES } from '@tracking/contracts';
+import {
+  CLASSIFIERS,
+  EXCEPTION_TYPES,
+  MILESTONE_CODES,
+  MILESTONE_SOURCES,
+  MODES,
+  REASON_CODES,
+  SHIPMENT_STATUSES,
+} from '@tracking/contracts';
 import type * as wire from '@tracking/contracts';
 import { ActorResource } from '../docs/actor.resource.ts';
 import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
@@ -10,7 +18,7 @@ export class MilestoneResource implements wire.Milestone {
   readonly id!: string;
   @Shown(String, 'The shipment it belongs to.')
   readonly shipment_id!: string;
-  @Shown(String, 'Code of the catalog.')
+  @Shown(String, 'Code of the catalog.', { enum: [...MILESTONE_CODES] })
   readonly code!: string;
   @Shown(String, 'The code for people.')
   readonly label!: string;
@@ -26,7 +34,7 @@ export class MilestoneResource implements wire.Milestone {
   readonly timezone!: string | null;
   @Shown(String, 'Where the milestone comes from.', { enum: [...MILESTONE_SOURCES] })
   readonly source!: wire.MilestoneSource;
-  @Shown(String, 'Why it was posted.', { nullable: true })
+  @Shown(String, 'Why it was posted.', { nullable: true, enum: [...REASON_CODES] })
   readonly reason_code!: string | null;
   @Shown(String, 'The client’s own reference.', { nullable: true })
   readonly external_id!: string | null;
@@ -68,7 +76,7 @@ export class MilestonePageResource implements wire.Page<wire.Milestone> {
 
 @ApiSchema({ name: 'MilestoneCode' })
 export class MilestoneCodeResource implements wire.MilestoneCode {
-  @Shown(String, 'The canonical code.')
+  @Shown(String, 'The canonical code.', { enum: [...MILESTONE_CODES] })
   readonly code!: string;
   @Shown(String, 'The code for people.')
   readonly label!: string;
@@ -78,9 +86,12 @@ export class MilestoneCodeResource implements wire.MilestoneCode {
   readonly sequence!: number;
   @Shown([String], 'Modes in which it is usual.', { enum: [...MODES] })
   readonly modes!: wire.Mode[];
-  @Shown(String, 'What an actual one makes of the status; null leaves it alone.', { nullable: true })
+  @Shown(String, 'What an actual one makes of the status; null leaves it alone.', {
+    nullable: true,
+    enum: [...SHIPMENT_STATUSES],
+  })
   readonly status!: wire.ShipmentStatus | null;
-  @Shown(String, 'Type of the exception that it opens.', { nullable: true })
+  @Shown(String, 'Type of the exception that it opens.', { nullable: true, enum: [...EXCEPTION_TYPES] })
   readonly opens_exception!: string | null;
   @Shown(String, 'DCSA Track & Trace code.', { nullable: true })
   readonly dcsa!: string | null;
@@ -96,8 +107,8 @@ export class MilestoneCodeResource implements wire.MilestoneCode {
 export class MilestoneCodeListResource implements wire.Page<wire.MilestoneCode> {
   @Shown([MilestoneCodeResource], 'The whole catalog, in order.')
   readonly data!: MilestoneCodeResource[];
-  @Shown(String, 'Always null: the catalog is one page.', { nullable: true })
+  @Shown('null' as 'object', 'Always null: the catalog is one page.')
   readonly next_cursor!: null;
-  @Shown(Boolean, 'Always false.')
+  @Shown(Boolean, 'Always false.', { enum: [false] })
   readonly has_more!: boolean;
 }

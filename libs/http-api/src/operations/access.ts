@@ -46,6 +46,23 @@ export function describeRefusal(access: GuardedAccess): string | undefined {
     : `The key lacks the permission ${permission}.`;
 }
 
+/** Who may ask for it, in OpenAPI. */
+export function describeAccess(access: Access): string {
+  if (access === 'open') return 'Open to everybody: it takes no credentials.';
+  if (access === 'authenticated') return 'Needs a key or a session, and no permission.';
+  if (access === 'personal') return 'For users: by a session, or by a key of theirs. No permission is needed.';
+  const [permission, mayBePersonal] = permissionIn(access);
+  return mayBePersonal
+    ? `Needs the permission \`${permission}\`; users need none for what is theirs.`
+    : `Needs the permission \`${permission}\`.`;
+}
+
+/** The permission that an access names; undefined where it names none. */
+export function permissionOf(access: Access): Permission | undefined {
+  if (access === 'open' || access === 'authenticated' || access === 'personal') return undefined;
+  return permissionIn(access)[0];
+}
+
 function permissionIn(access: Permission | `personal or ${Permission}`): readonly [Permission, boolean] {
   const mayBePersonal = access.startsWith(PERSONAL_OR);
   return [(mayBePersonal ? access.slice(PERSONAL_OR.length) : access) as Permission, mayBePersonal];

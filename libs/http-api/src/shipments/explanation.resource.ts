@@ -1,7 +1,10 @@
 import { ApiSchema } from '@nestjs/swagger';
 import {
+  AUTOMATIC_EXCEPTION_TYPES,
   CLASSIFIERS,
+  EXCEPTION_TYPES,
   EXPLAINED_EXCEPTION_STATUSES,
+  MILESTONE_CODES,
   MILESTONE_RESULTS,
   MILESTONE_RULES,
   RESOLVED_BY,
@@ -54,7 +57,7 @@ class ContainerEffectResource extends MilestoneEffectResource {
 class ExplainedMilestoneResource extends MilestoneEffectResource implements wire.ExplainedMilestone {
   @Shown(String, 'Id of the milestone.')
   readonly milestone_id!: string;
-  @Shown(String, 'Code of the catalog.')
+  @Shown(String, 'Code of the catalog.', { enum: [...MILESTONE_CODES] })
   readonly code!: string;
   @Shown(String, 'Whether it happened, or is expected.', { enum: [...CLASSIFIERS] })
   readonly classifier!: wire.Classifier;
@@ -90,7 +93,9 @@ class ResolvedByResource implements wire.ResolvedBy {
     },
   )
   readonly by!: wire.ResolvedBy['by'];
-  @Shown([String], 'Codes, each of which is enough, for the container of the exception.')
+  @Shown([String], 'Codes, each of which is enough, for the container of the exception.', {
+    enum: [...MILESTONE_CODES],
+  })
   readonly codes!: string[];
   @ShownTime('The milestone must not be dated before it; null where that does not matter.', { nullable: true })
   readonly occurred_from!: string | null;
@@ -107,7 +112,7 @@ class ResolvedByResource implements wire.ResolvedBy {
 class ExplainedExceptionResource implements wire.ExplainedException {
   @Shown(String, 'Id of the exception; null until it opens.', { nullable: true })
   readonly exception_id!: string | null;
-  @Shown(String, 'Its type.')
+  @Shown(String, 'Its type.', { enum: [...EXCEPTION_TYPES] })
   readonly type!: string;
   @Shown(String, 'The container that it is about; null for the shipment.', { nullable: true })
   readonly container_number!: string | null;
@@ -119,7 +124,10 @@ class ExplainedExceptionResource implements wire.ExplainedException {
     },
   )
   readonly status!: wire.ExplainedException['status'];
-  @Shown(String, 'The rule that opened it, or will; null where a person did.', { nullable: true })
+  @Shown(String, 'The rule that opened it, or will; null where a person did.', {
+    nullable: true,
+    enum: [...AUTOMATIC_EXCEPTION_TYPES],
+  })
   readonly rule!: string | null;
   @Shown(String, 'Why, for people.', { nullable: true })
   readonly because!: string | null;

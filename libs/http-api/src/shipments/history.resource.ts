@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { HISTORY_TYPES, MILESTONE_SOURCES } from '@tracking/contracts';
+import { HISTORY_TYPES, MILESTONE_SOURCES, REASON_CODES } from '@tracking/contracts';
 import type * as wire from '@tracking/contracts';
-import { Shown, ShownTime } from '../docs/shown.ts';
+import { FROM_TO, Shown, ShownTime } from '../docs/shown.ts';
 
 @ApiSchema({ name: 'HistoryActor' })
 class HistoryActorResource {
@@ -23,7 +23,7 @@ export class HistoryEntryResource implements wire.HistoryEntry {
   readonly at!: string;
   @Shown(HistoryActorResource, 'Who did it.')
   readonly actor!: HistoryActorResource;
-  @Shown('object', 'By field, `from` what and `to` what.', { additionalProperties: true })
+  @Shown('object', 'By field, `from` what and `to` what.', { additionalProperties: FROM_TO })
   readonly changes!: wire.HistoryChanges;
   @Shown('integer', 'Version of the shipment right after.')
   readonly version!: number;
@@ -55,7 +55,7 @@ export class EtaChangeResource implements wire.EtaChange {
   readonly source!: wire.EtaSource;
   @Shown(String, 'The estimate that holds since.', { nullable: true })
   readonly milestone_id!: string | null;
-  @Shown(String, 'Why, by that estimate.', { nullable: true })
+  @Shown(String, 'Why, by that estimate.', { nullable: true, enum: [...REASON_CODES] })
   readonly reason_code!: string | null;
 }
 

@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { LOAD_TYPES, MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
+import { LOAD_TYPES, MILESTONE_CODES, MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import type * as wire from '@tracking/contracts';
 import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
 import { ReferenceDto } from './upsert-shipment.dto.ts';
@@ -16,7 +16,7 @@ export class PartyResource implements wire.Party {
 export class LastMilestoneResource implements wire.LastMilestone {
   @Shown(String, 'Id of the milestone.')
   readonly id!: string;
-  @Shown(String, 'Code of the catalog.')
+  @Shown(String, 'Code of the catalog.', { enum: [...MILESTONE_CODES] })
   readonly code!: string;
   @Shown(String, 'The code for people.')
   readonly label!: string;

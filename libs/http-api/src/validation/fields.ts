@@ -65,7 +65,12 @@ export const QueryOneOf = (values: readonly string[], options: FieldOptions): Pr
 
 /** A query's values of an enumeration, separated by commas. */
 export const SomeOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
-  field(someOf(values), options, { type: String }, anyCase(values, ','));
+  field(
+    someOf(values),
+    { ...options, example: options.example === undefined ? undefined : String(options.example).split(',') },
+    { type: 'array', items: { type: 'string', enum: [...values] }, minItems: 1 } as ApiPropertyOptions,
+    anyCase(values, ','),
+  );
 
 /** A day local to some place. */
 export const CalendarDate = (options: FieldOptions): PropertyDecorator =>

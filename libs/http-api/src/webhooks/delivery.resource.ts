@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { DELIVERY_STATUSES } from '@tracking/contracts';
+import { DELIVERY_STATUSES, EVENT_TYPES } from '@tracking/contracts';
 import type { JsonValue, Page, Warning } from '@tracking/contracts';
 import type { WebhookAttempt, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
@@ -13,7 +13,7 @@ export class DeliveryResource implements WebhookDelivery {
   readonly endpoint_id!: string;
   @Shown(String, 'What it brings.')
   readonly event_id!: string;
-  @Shown(String, 'Type of the event.')
+  @Shown(String, 'Type of the event.', { enum: [...EVENT_TYPES] })
   readonly event_type!: string;
   @Shown(String, 'How far it is.', { enum: [...DELIVERY_STATUSES] })
   readonly status!: WebhookDelivery['status'];

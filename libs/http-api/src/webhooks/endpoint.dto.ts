@@ -1,10 +1,10 @@
 import type { PipeTransform } from '@nestjs/common';
 import { ApiSchema, PartialType } from '@nestjs/swagger';
-import { API_VERSIONS, EVENT_TYPES } from '@tracking/contracts';
+import { API_VERSIONS, EVENT_TYPES, SANDBOX_EVENT_TYPES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
 import type { Sent } from '../server/request-decorators.ts';
-import { MAX_TEXT, inLowerCase } from '../validation/checks.ts';
-import { Forwarded, Text } from '../validation/fields.ts';
+import { MAX_TEXT, inLowerCase, text } from '../validation/checks.ts';
+import { Forwarded, field } from '../validation/fields.ts';
 import { BodyPipe } from '../validation/read-body.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { EndpointCreatedResource } from './endpoint.resource.ts';
@@ -70,8 +70,10 @@ export const ENDPOINT_FIELDS: PipeTransform<Sent, ReadBody<JsonObject>> = {
 
 @ApiSchema({ name: 'WebhookEndpointTest' })
 export class TestEndpointDto {
-  @Text(
+  @field(
+    text,
     { description: 'Type of the sandbox event.', example: 'milestone.recorded', required: true },
+    { type: String, enum: [...SANDBOX_EVENT_TYPES] },
     { normalise: eventType },
   )
   type!: string;

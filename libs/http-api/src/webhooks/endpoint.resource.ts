@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { API_VERSIONS, ENVIRONMENTS } from '@tracking/contracts';
+import { API_VERSIONS, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
 import type { ApiVersion, Environment, Page, Warning } from '@tracking/contracts';
 import type { NewWebhookEndpoint, WebhookEndpoint } from '@tracking/webhooks';
 import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
@@ -28,7 +28,7 @@ export class EndpointResource implements WebhookEndpoint {
   readonly id!: string;
   @Shown(String, 'Where events are posted to.')
   readonly url!: string;
-  @Shown([String], 'What it gets; `*` is the six standard types.')
+  @Shown([String], 'What it gets; `*` is the six standard types.', { enum: ['*', ...EVENT_TYPES] })
   readonly event_types!: string[];
   @Shown(String, 'For people.', { nullable: true })
   readonly description!: string | null;
@@ -74,7 +74,7 @@ export class EndpointCreatedResource extends EndpointWrittenResource implements 
 export class EndpointDeletedResource {
   @Shown(String, 'The endpoint that was.')
   readonly id!: string;
-  @Shown(Boolean, 'Always true.')
+  @Shown(Boolean, 'Always true.', { enum: [true] })
   readonly deleted!: true;
   @ShownWarnings()
   readonly warnings!: Warning[];

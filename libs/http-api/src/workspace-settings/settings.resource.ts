@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { AUTOMATIC_EXCEPTION_TYPES, RECHECK_STATES, SEVERITIES } from '@tracking/contracts';
+import { AUTOMATIC_EXCEPTION_TYPES, DOCUMENT_TYPES, RECHECK_STATES, SEVERITIES } from '@tracking/contracts';
 import type {
   ExceptionSettings,
   RecheckState,
@@ -53,7 +53,7 @@ export class WorkspaceSettingsResource implements WorkspaceSettings {
   @Shown(ExceptionSettingsByTypeResource, 'How exceptions open by themselves, by type.')
   readonly exceptions!: WorkspaceSettings['exceptions'];
   @Shown('object', 'Which documents a shipment of the mode needs.', {
-    additionalProperties: { type: 'array', items: { type: 'string' } },
+    additionalProperties: { type: 'array', items: { type: 'string', enum: [...DOCUMENT_TYPES] } },
     example: { ocean: ['bill_of_lading'], air: [] },
   })
   readonly required_documents!: WorkspaceSettings['required_documents'];

@@ -1,0 +1,97 @@
+import { isKept } from '../idempotency/stored-answer.ts';
+import type { Deprecation } from '../operations/deprecations.ts';
+import { OPERATIONS } from '../operations/operations.ts';
+import { parameterOf } from './described.ts';
+import type { Described, OperationObject } from './described.ts';
+
+const text = { type: 'string' as const };
+const whole = { type: 'integer' as const, minimum: 0 };
+
+/** Headers of answers. Those that are `required` stand in every answer of which they are told. */
+export const ANSWER_HEADERS = {
+  'Request-Id': {
+    description: 'Id of the request, as in the error body.',
+    required: true,
+    schema: { ...text, pattern: '^req_[0-9a-f]{32}$' },
+    example: 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11',
+  },
+  'X-RateLimit-Limit': { description: 'Requests per minute.', schema: whole, example: 1_000 },
+  'X-RateLimit-Remaining': { description: 'Requests that are left.', schema: whole, example: 998 },
+  'X-RateLimit-Reset': { description: 'Epoch second when all are free again.', schema: whole, example: 1_795_426_260 },
+  'Consistency-Token': {
+    description: 'The place of the write: sent with a read, nothing older is read.',
+    required: true,
+    schema: text,
+    example: 'Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE',
+  },
+  Location: { description: 'Where to get what was made.', required: true, schema: { ...text, format: 'uri' } },
+  ETag: {
+    description: 'The version of the resource; of a milestone or an exception, that of its shipment.',
+    schema: text,
+    example: '"7"',
+  },
+  'Idempotency-Replayed': {
+    description: '`true` where the request was answered before, under the same Idempotency-Key.',
+    schema: { ...text, enum: ['true'] },
+  },
+  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' as const, minimum: 1 }, example: 5 },
+  'WWW-Authenticate': { description: 'How to authenticate.', schema: { ...text, enum: ['Bearer'] } },
+  Deprecation: {
+    description: 'Since when the operation is to be used no more: `@` and epoch seconds (RFC 9745).',
+    schema: { ...text, pattern: '^@[0-9]+$' },
+    example: '@1795426260',
+  },
+  Sunset: { description: 'From when on it may not answer (RFC 8594).', schema: text },
+  Link: { description: 'Where to read what to use instead: `rel="deprecation"`.', schema: text },
+} as const;
+type AnswerHeader = keyof typeof ANSWER_HEADERS;
+
+/** Also of what is not answered. */
+const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
+/** What these answer was made just now, and has a version. */
+const MADE: ReadonlySet<string> = new Set(['201', '202']);
+
+/** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
+export function giveHeaders(described: Described, deprecation: Deprecation | undefined): void {
+  const { operation, method } = described;
+  const conditional = Boolean(parameterOf(operation, 'If-Match') ?? parameterOf(operation, 'If-None-Match'));
+  addHeaders(operation, (status) => {
+    const names = headersOf(Number(status), described);
+    const isTagged = conditional && (TAGGED.has(status) || (status.startsWith('2') && method !== 'delete'));
+    if (isTagged || MADE.has(status)) names.push('ETag');
+    if (status === '201') names.push('Location');
+    return names;
+  });
+  if (!deprecation) return;
+  operation.deprecated = true;
+  const sunset = deprecation.sunset === undefined ? [] : (['Sunset'] as const);
+  addHeaders(operation, () => ['Deprecation', ...sunset, 'Link']);
+}
+
+function addHeaders({ responses }: OperationObject, namesOf: (status: string) => readonly AnswerHeader[]): void {
+  for (const [status, response] of Object.entries(responses)) {
+    if (!response || '$ref' in response) continue;
+    const common = namesOf(status).map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+    response.headers = { ...Object.fromEntries(common), ...response.headers };
+  }
+}
+
+/** Statuses that one comes again after: of 409, where the first request under a key is under way. */
+const LATER: ReadonlySet<number> = new Set([409, 429, 503]);
+
+function headersOf(status: number, { id, method, writes }: Described): AnswerHeader[] {
+  const guarded = OPERATIONS[id] !== 'open';
+  const limited = guarded && status !== 401 && status !== 500;
+  const retried = status === 409 ? method === 'post' : LATER.has(status) && id !== 'ready';
+  const held: readonly (readonly [AnswerHeader, boolean])[] = [
+    ['Request-Id', true],
+    ['X-RateLimit-Limit', limited],
+    ['X-RateLimit-Remaining', limited],
+    ['X-RateLimit-Reset', limited],
+    ['Consistency-Token', writes && guarded && status < 300],
+    ['Idempotency-Replayed', method === 'post' && isKept(status)],
+    ['Retry-After', retried],
+    ['WWW-Authenticate', status === 401 && id !== 'signIn'],
+  ];
+  return held.flatMap(([name, is]) => (is ? [name] : []));
+}

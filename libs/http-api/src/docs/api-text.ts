@@ -1,0 +1,29 @@
+export const API_TITLE = 'Shipment Tracking API';
+export const DESCRIPTION = `Track freight shipments: create them, record what happens to them, and read where they are.
+
+Every request carries \`Authorization: Bearer <API_KEY>\`, or the cookie of a session; a session’s writes need
+\`X-Requested-With\`, and its requests may name the environment in \`Environment\`. Lists are paged with \`limit\` and \`cursor\`. Errors have one form,
+or are \`application/problem+json\` where \`Accept\` asks for it; their codes are explained at /docs/errors.
+
+Names of query parameters that an operation does not have are refused. Unknown fields of a body are ignored and named in
+the answer's \`warnings\`, which every write has. Values of enumerations may be written in any case. A path that exists, but
+not with the method asked for, is answered 405 with \`Allow\`.
+
+Header of a request | Meaning
+---|---
+\`Idempotency-Key\` | Of a POST: sent again under the same key, it is carried out once and answered the same, for 24 hours.
+\`Prefer: handling=strict\` | Refuse unknown fields of a body and wrong check digits, instead of warning.
+\`Consistency-Token\` | Read nothing older than the write that answered with it.
+\`If-Match\` | Of a write: carry it out only if the resource still has one of these ETags; else 412.
+\`If-None-Match\` | Of a read: 304 if the resource still has one of these ETags.
+\`traceparent\` | W3C trace context, kept with what the request writes; a trace is begun where there is none.
+
+Header of an answer | Meaning
+---|---
+\`Request-Id\` | The request's id, as in the error body.
+\`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` | Requests per minute, those left, and the epoch second when all are free again.
+\`Consistency-Token\` | Of a write: its place, for reads by others, or through others, that must see it.
+\`ETag\` | Of one resource: its version. It changes with every change.
+\`Idempotency-Replayed\` | \`true\` on the answer to a request that was answered before.
+\`Retry-After\` | Seconds, with 429 and 503, and where the first request under a key is under way.
+\`Deprecation\`, \`Sunset\`, \`Link\` | Of an operation that goes: since when, when it ends, and where to read what to use instead.`;

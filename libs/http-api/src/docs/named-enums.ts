@@ -1,0 +1,55 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import * as contracts from '@tracking/contracts';
+import { objectsIn, schemaRef } from './described.ts';
+import type { JsonSchema } from './described.ts';
+
+/** Enumerations that have a name of their own in the description: generators make one type of each. */
+const ENUMS: Readonly<Record<string, readonly string[]>> = {
+  AuditType: contracts.AUDIT_TYPES,
+  AutomaticExceptionType: contracts.AUTOMATIC_EXCEPTION_TYPES,
+  CanonicalMilestoneCode: contracts.MILESTONE_CODES,
+  Classifier: contracts.CLASSIFIERS,
+  DeliveryStatus: contracts.DELIVERY_STATUSES,
+  DocumentType: contracts.DOCUMENT_TYPES,
+  Environment: contracts.ENVIRONMENTS,
+  ErrorCode: Object.keys(contracts.ERROR_CODES),
+  ErrorType: [...new Set(Object.values(contracts.ERROR_CODES))],
+  SubscribableEventType: ['*', ...contracts.EVENT_TYPES],
+  EventType: contracts.EVENT_TYPES,
+  ExceptionStatus: contracts.EXCEPTION_STATUSES,
+  ExceptionType: contracts.EXCEPTION_TYPES,
+  FieldErrorCode: contracts.FIELD_ERROR_CODES,
+  HistoryType: contracts.HISTORY_TYPES,
+  LoadType: contracts.LOAD_TYPES,
+  ManualResolutionCode: contracts.MANUAL_RESOLUTION_CODES,
+  MilestoneSource: contracts.MILESTONE_SOURCES,
+  Mode: contracts.MODES,
+  ModeInput: [...contracts.MODES, ...Object.keys(contracts.MODE_ALIASES)],
+  Permission: contracts.PERMISSIONS,
+  ReasonCode: contracts.REASON_CODES,
+  ResolutionCode: contracts.RESOLUTION_CODES,
+  Role: contracts.ROLES,
+  SandboxEventType: contracts.SANDBOX_EVENT_TYPES,
+  Severity: contracts.SEVERITIES,
+  ShipmentStatus: contracts.SHIPMENT_STATUSES,
+  WarningCode: contracts.WARNING_CODES,
+};
+const NAMES = new Map(Object.entries(ENUMS).map(([name, values]) => [values.join(), name]));
+
+/** Wherever the values of a named enumeration stand, its name stands instead. */
+export function nameEnums(document: OpenAPIObject): void {
+  const used = new Map<string, JsonSchema>();
+  for (const schema of objectsIn([document.paths, document.components])) {
+    const { enum: values } = schema;
+    if (!Array.isArray(values)) continue;
+    const name = NAMES.get(values.filter((value) => value !== null).join());
+    if (name === undefined) continue;
+    delete schema['enum'];
+    delete schema['type'];
+    if (values.includes(null)) schema['anyOf'] = [schemaRef(name), { type: 'null' }];
+    else Object.assign(schema, schemaRef(name));
+    used.set(name, { type: 'string', enum: ENUMS[name] });
+  }
+  const schemas = Object.fromEntries([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
+  document.components = { ...document.components, schemas: { ...document.components?.schemas, ...schemas } };
+}

@@ -1,0 +1,37 @@
+import type { ErrorCode } from '@tracking/contracts';
+import type { OperationId } from '../operations/operations.ts';
+
+/** What operations refuse by rules of their own, beside what follows from how they are declared. */
+export const OWN_CODES: Readonly<Partial<Record<OperationId, readonly ErrorCode[]>>> = {
+  upsertShipment: ['reference_required', 'limit_exceeded'],
+  upsertShipments: ['limit_exceeded'],
+  listShipments: ['read_model_behind'],
+  changeShipment: ['external_id_immutable', 'reference_required', 'limit_exceeded'],
+  cancelShipment: ['already_delivered'],
+  reopenShipment: ['cancelled_by_milestone', 'limit_exceeded'],
+  listMilestones: ['read_model_behind'],
+  recordMilestone: ['limit_exceeded'],
+  correctMilestone: ['milestone_retracted', 'milestone_exists'],
+  recordMilestones: ['limit_exceeded', 'read_model_behind'],
+  listExceptions: ['read_model_behind'],
+  listShipmentExceptions: ['read_model_behind'],
+  openException: ['limit_exceeded'],
+  acknowledgeException: ['exception_resolved'],
+  listEvents: ['read_model_behind'],
+  getEvent: ['read_model_behind'],
+  streamEvents: ['too_many_streams', 'read_model_behind'],
+  createWebhookEndpoint: ['limit_exceeded'],
+  verifyWebhookEndpoint: ['secret_unreadable'],
+  enableWebhookEndpoint: ['endpoint_not_verified', 'secret_unreadable'],
+  testWebhookEndpoint: ['endpoint_not_verified', 'secret_unreadable'],
+  retryWebhookDelivery: ['endpoint_not_enabled', 'endpoint_not_verified', 'secret_unreadable'],
+  discardWebhookDelivery: ['delivery_succeeded'],
+  signIn: ['invalid_credentials', 'csrf', 'rate_limited'],
+  createApiKey: ['user_not_active'],
+  rotateApiKey: ['key_not_active', 'user_not_active'],
+  inviteUser: ['user_exists'],
+  changeUser: ['last_admin'],
+  deactivateUser: ['last_admin'],
+  resetUserPassword: ['user_not_active'],
+  useInvitation: ['user_exists'],
+};
