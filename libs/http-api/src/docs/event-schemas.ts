@@ -39,19 +39,15 @@ function pascal(name: string): string {
   return name.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Types of events that come to pass, each with a schema of its own: those of resources that the API has. */
-export function describedEvents({ components }: OpenAPIObject): readonly EventType[] {
-  return SANDBOX_EVENT_TYPES.filter((type) => components?.schemas?.[resourceOf(type)] !== undefined);
-}
-const resourceOf = (type: EventType): string => pascal(type.split('.', 1)[0] ?? '');
+/** Types of events that come to pass, each with a schema of its own. */
+export const DESCRIBED_EVENTS = SANDBOX_EVENT_TYPES;
 
 /** Makes `Event` the union of them, told apart by `type`. */
 export function describeEvents(document: OpenAPIObject): void {
   const schemas = document.components?.schemas as Record<string, JsonSchema>;
   const { Event: envelope, EventData: data } = schemas as Record<string, { properties: object; required: string[] }>;
   if (!envelope || !data) throw new Error('there is no schema of events');
-  const types = describedEvents(document);
-  for (const type of types) {
+  for (const type of DESCRIBED_EVENTS) {
     const own = dataOf(type);
     schemas[eventSchemaName(type)] = {
       ...envelope,
@@ -66,7 +62,7 @@ export function describeEvents(document: OpenAPIObject): void {
       },
     };
   }
-  const named = types.map((type) => [type, schemaRef(eventSchemaName(type))] as const);
+  const named = DESCRIBED_EVENTS.map((type) => [type, schemaRef(eventSchemaName(type))] as const);
   schemas['Event'] = {
     description: 'Something that happened, as receivers get it.',
     oneOf: named.map(([, reference]) => reference),

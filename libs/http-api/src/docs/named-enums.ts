@@ -10,6 +10,8 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   CanonicalMilestoneCode: contracts.MILESTONE_CODES,
   Classifier: contracts.CLASSIFIERS,
   DeliveryStatus: contracts.DELIVERY_STATUSES,
+  DocumentContentType: contracts.DOCUMENT_CONTENT_TYPES,
+  DocumentStatus: contracts.DOCUMENT_STATUSES,
   DocumentType: contracts.DOCUMENT_TYPES,
   Environment: contracts.ENVIRONMENTS,
   ErrorCode: Object.keys(contracts.ERROR_CODES),

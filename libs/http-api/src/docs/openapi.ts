@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { SessionCookie } from '../authentication/session-cookie.ts';
+import { DocumentResource } from '../documents/document.resource.ts';
 import type { Deprecations } from '../operations/deprecations.ts';
 import { ANSWER_HEADERS, giveHeaders } from './answer-headers.ts';
 import { API_TITLE, DESCRIPTION } from './api-text.ts';
@@ -34,7 +35,9 @@ export function describeApi(app: INestApplication, baseUrl: string, deprecations
       'session',
     )
     .build();
-  const document = SwaggerModule.createDocument(app, config, { extraModels: [ProblemResource, EventDataResource] });
+  const document = SwaggerModule.createDocument(app, config, {
+    extraModels: [ProblemResource, EventDataResource, DocumentResource],
+  });
   const { schemas, securitySchemes } = document.components ?? {};
   const parameters = headerParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
   document.components = { securitySchemes, schemas, parameters, headers: { ...ANSWER_HEADERS } } as never;
