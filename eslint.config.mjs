@@ -6,6 +6,8 @@ import tseslint from 'typescript-eslint';
 const boundaries = [
   { sourceTag: 'layer:contracts', onlyDependOnLibsWithTags: ['layer:contracts'] },
   { sourceTag: 'layer:ports', onlyDependOnLibsWithTags: ['layer:contracts'] },
+  // The published client: whoever installs it has nothing else of this workspace.
+  { sourceTag: 'layer:sdk', onlyDependOnLibsWithTags: [], allowedExternalImports: ['axios'] },
   { sourceTag: 'layer:resilience', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
   { sourceTag: 'layer:domain', onlyDependOnLibsWithTags: ['layer:contracts'], allowedExternalImports: ['fast-check'] },
   {
@@ -89,6 +91,7 @@ const boundaries = [
       'layer:ports',
       'layer:testing',
       'layer:adapter',
+      'layer:sdk',
     ],
   },
   {
@@ -115,7 +118,14 @@ const boundaries = [
   { sourceTag: 'engine:system', onlyDependOnLibsWithTags: ['layer:system', 'layer:runtime'] },
   {
     sourceTag: 'engine:journeys',
-    onlyDependOnLibsWithTags: ['layer:system', 'layer:testing', 'layer:contracts', 'layer:client', 'engine:none'],
+    onlyDependOnLibsWithTags: [
+      'layer:system',
+      'layer:testing',
+      'layer:contracts',
+      'layer:client',
+      'layer:sdk',
+      'engine:none',
+    ],
   },
   {
     sourceTag: 'engine:services',
@@ -132,7 +142,10 @@ const boundaries = [
     ],
   },
   { sourceTag: 'layer:client', onlyDependOnLibsWithTags: ['layer:contracts'] },
-  { sourceTag: 'engine:none', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:client', 'layer:testing'] },
+  {
+    sourceTag: 'engine:none',
+    onlyDependOnLibsWithTags: ['layer:contracts', 'layer:client', 'layer:sdk', 'layer:testing'],
+  },
   { sourceTag: 'layer:app', onlyDependOnLibsWithTags: ['*'] },
   { sourceTag: 'layer:bench', onlyDependOnLibsWithTags: ['*'] },
 ];
@@ -178,7 +191,7 @@ const honestTests = {
 };
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', '.nx/**', 'coverage/**', 'data/**', '**/*.mjs'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', '.nx/**', 'coverage/**', 'data/**', '**/*.mjs', '**/generated/**'] },
   ...tseslint.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -226,6 +239,14 @@ export default tseslint.config(
         { object: 'Math', property: 'random', message: 'Randomness comes in with the command.' },
       ],
       'no-restricted-globals': ['error', 'process', 'crypto', 'setTimeout', 'setInterval'],
+    },
+  },
+  {
+    files: ['libs/client/src/**/*.ts'],
+    ignores: ['**/*.spec.ts', 'libs/client/src/node.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: [{ group: ['node:*'], message: 'Browsers have none of it.' }] }],
+      'no-restricted-globals': ['error', 'process', 'Buffer'],
     },
   },
   // The folders of webhooks import each other one way only.

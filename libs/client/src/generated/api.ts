@@ -1,0 +1,6061 @@
+// Made from docs/openapi.json by `npm run client-types`: not to be edited.
+
+export interface paths {
+    "/health/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the process runs */
+        get: operations["live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the process takes requests, and how its engines are */
+        get: operations["ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api_keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys that you may see, the newest first
+         * @description Your own; with `keys:manage` those of service accounts that are no admins; with `workspace:admin` all. Never the keys themselves.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Make a key of your own, or of a service account
+         * @description Those of service accounts need `keys:manage`; of one that is an admin, `workspace:admin`. A key for tests makes keys for tests alone.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api_keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a key, but not the key itself */
+        get: operations["getApiKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api_keys/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a key for good, within 5 seconds
+         * @description Admins may end those of other users too. A key that is revoked stays as it is.
+         */
+        post: operations["revokeApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api_keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a key in the place of another
+         * @description Of the same owner, environment and end. The old key expires when the grace ends.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit_log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List changes to keys, users, service accounts, sessions, webhook endpoints and settings, the newest first */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what happened, the oldest first
+         * @description The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days, unless the operator sets another time.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an event */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what happens
+         * @description Server-sent events (`EventSource`): each has the `id` of an event, and its envelope, as `GET /v1/events` shows it, as `data`. From now on, or after the event that `Last-Event-ID` or `after` names, each once, in the order of `GET /v1/events`. A comment comes every 15 s. It ends when the key or session does, or the server; whoever comes again with the last `id` misses nothing.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exceptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List exceptions
+         * @description The newest first, unless sort says otherwise. A page may hold fewer exceptions than limit, even none, while has_more is true: go on with next_cursor.
+         */
+        get: operations["listExceptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exceptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an exception, resolved or not
+         * @description The ETag is that of the shipment.
+         */
+        get: operations["getException"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exceptions/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell who deals with an exception
+         * @description Sent again it hands the exception on, or adds a note; as it is already, it changes nothing. If-Match and the ETag of the answer are those of the shipment.
+         */
+        post: operations["acknowledgeException"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exceptions/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve an exception
+         * @description What opened it by itself opens no other one until it was over once. If-Match and the ETag of the answer are those of the shipment.
+         */
+        post: operations["resolveException"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/invitations/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a one-time link is for */
+        get: operations["getInvitation"];
+        put?: never;
+        /**
+         * Set the password, and accept where it is an invitation; sign in then
+         * @description It is good once. What is refused leaves it good.
+         */
+        post: operations["useInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/milestone_codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the milestone catalog */
+        get: operations["listMilestoneCodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/milestones/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record up to 500 milestones, of whatever shipments
+         * @description Each item is carried out and answered as the single call would be, those of one shipment in their order. It is not atomic: an item that is refused leaves the others as they are. One request for the rate limit.
+         */
+        post: operations["recordMilestones"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/service_accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List service accounts, the newest first */
+        get: operations["listServiceAccounts"];
+        put?: never;
+        /** Make a service account */
+        post: operations["createServiceAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/service_accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a service account */
+        get: operations["getServiceAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change its name or role
+         * @description Another role is that of all its keys, within 5 seconds.
+         */
+        patch: operations["changeServiceAccount"];
+        trace?: never;
+    };
+    "/v1/service_accounts/{id}/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End its keys until it is reactivated */
+        post: operations["deactivateServiceAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/service_accounts/{id}/reactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make its keys valid again, but those that were revoked or expired */
+        post: operations["reactivateServiceAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who am I: whose session or key the request carries, and what it allows */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Sign in: begin a session, kept in a cookie
+         * @description Needs the header `X-Requested-With`, with any value.
+         */
+        post: operations["signIn"];
+        /** Sign out: end the session */
+        delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change one's password: ends every other session */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List one's sessions, the newest first */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of one's sessions */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the settings of the workspace, defaults included */
+        get: operations["getSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change settings: what is left out stays, null brings back the default
+         * @description A JSON merge patch (RFC 7396).
+         */
+        patch: operations["changeSettings"];
+        trace?: never;
+    };
+    "/v1/shipments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List shipments
+         * @description The newest first, unless sort says otherwise. A page may hold fewer shipments than limit, even none, while has_more is true: go on with next_cursor.
+         */
+        get: operations["listShipments"];
+        put?: never;
+        /** Create a shipment, or update the one with this external_id */
+        post: operations["upsertShipment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a shipment */
+        get: operations["getShipment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change fields of a shipment: what is left out stays, null clears
+         * @description A JSON merge patch (RFC 7396).
+         */
+        patch: operations["changeShipment"];
+        trace?: never;
+    };
+    "/v1/shipments/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a shipment */
+        post: operations["cancelShipment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipments/{id}/containers/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change what is known of a container: what is left out stays, null clears
+         * @description A JSON merge patch (RFC 7396). If-Match and the ETag of the answer are those of the shipment.
+         */
+        patch: operations["changeContainer"];
+        trace?: never;
+    };
+    "/v1/shipments/{id}/eta_history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the changes of a shipment’s eta, the newest first */
+        get: operations["listEtaHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipments/{id}/exceptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the exceptions of a shipment, the oldest first */
+        get: operations["listShipmentExceptions"];
+        put?: never;
+        /**
+         * Open an exception, of whatever type
+         * @description There is at most one of a type that is not resolved, for the shipment and for each container. If-Match and the ETag of the answer are those of the shipment.
+         */
+        post: operations["openException"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipments/{id}/explanation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Explain the status, the times and the exceptions of a shipment */
+        get: operations["explainShipment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipments/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what happened to a shipment, the newest first */
+        get: operations["listShipmentHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipments/{id}/milestones": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the milestones of a shipment */
+        get: operations["listMilestones"];
+        put?: never;
+        /**
+         * Record a milestone
+         * @description If-Match and the ETag of the answer are those of the shipment.
+         */
+        post: operations["recordMilestone"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipments/{id}/milestones/{milestone_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a milestone, retracted or superseded or not
+         * @description The ETag is that of the shipment.
+         */
+        get: operations["getMilestone"];
+        put?: never;
+        post?: never;
+        /**
+         * Retract a milestone: it stays on record, and counts for nothing
+         * @description If-Match and the ETag of the answer are those of the shipment.
+         */
+        delete: operations["retractMilestone"];
+        options?: never;
+        head?: never;
+        /**
+         * Correct a milestone
+         * @description A JSON merge patch: what is left out stays, null clears. What a feed sends again does not undo it. If-Match and the ETag of the answer are those of the shipment.
+         */
+        patch: operations["correctMilestone"];
+        trace?: never;
+    };
+    "/v1/shipments/{id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take the cancellation of a shipment back */
+        post: operations["reopenShipment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipments/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create or update up to 500 shipments
+         * @description Each item is carried out and answered as the single call would be, those of one shipment in their order. It is not atomic: an item that is refused leaves the others as they are. One request for the rate limit.
+         */
+        post: operations["upsertShipments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List users, the newest first */
+        get: operations["listUsers"];
+        put?: never;
+        /** Invite a user by a one-time link */
+        post: operations["inviteUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a user */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a name or role
+         * @description Another role is that of their sessions and keys, within 5 seconds.
+         */
+        patch: operations["changeUser"];
+        trace?: never;
+    };
+    "/v1/users/{id}/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End their sessions, keys and link */
+        post: operations["deactivateUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/reactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let them sign in again, with their keys; sessions and links stay ended */
+        post: operations["reactivateUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/reset_password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a one-time link by which they set a password
+         * @description The link of before is good no more; the password of before is, until the new link is used. For who was invited and has not come yet it is another invitation.
+         */
+        post: operations["resetUserPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List deliveries, the newest first */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a delivery with every attempt */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_deliveries/{id}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send it no more */
+        post: operations["discardWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_deliveries/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Attempt it once, beside its schedule */
+        post: operations["retryWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List endpoints, the oldest first */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        /** Make an endpoint; nothing is sent to it yet */
+        post: operations["createWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an endpoint */
+        get: operations["getWebhookEndpoint"];
+        put?: never;
+        post?: never;
+        /** Delete an endpoint: what is pending is discarded, its log stays */
+        delete: operations["deleteWebhookEndpoint"];
+        options?: never;
+        head?: never;
+        /** Change an endpoint; another URL is to be verified */
+        patch: operations["changeWebhookEndpoint"];
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send it no live events; what is pending is held */
+        post: operations["disableWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send live events to it, and what waits for it */
+        post: operations["enableWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send it a sandbox event: one attempt, subscribed or not */
+        post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send the challenge */
+        post: operations["verifyWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Actor: {
+            /** @description Its id. */
+            id: string;
+            /**
+             * @description What kind of actor.
+             * @enum {string}
+             */
+            type: "user" | "service_account" | "system";
+        };
+        ApiKey: {
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: components["schemas"]["Actor"];
+            /**
+             * @description Whose data it sees.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * Format: date-time
+             * @description From then on it is refused; null: never. UTC with milliseconds.
+             */
+            expires_at: string | null;
+            /**
+             * @description Service-assigned identifier.
+             * @example key_5f3c…
+             */
+            id: string;
+            /**
+             * @description How the key ends.
+             * @example 9zY8
+             */
+            last_four: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null: never. UTC with milliseconds.
+             */
+            last_used_at: string | null;
+            /** @description What the key is for. */
+            name: string;
+            /** @description Whose permissions the key has, at each request. */
+            owner: components["schemas"]["ApiKeyOwner"];
+            /**
+             * @description How the key begins.
+             * @example sk_live_0aB1
+             */
+            prefix: string;
+            /**
+             * Format: date-time
+             * @description Since when it is refused; null: it was not revoked. UTC with milliseconds.
+             */
+            revoked_at: string | null;
+            /**
+             * @description The role that its owner has now.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description The key that took its place. */
+            rotated_to: string | null;
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Its workspace. */
+            workspace_id: string;
+        };
+        ApiKeyCreated: {
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: components["schemas"]["Actor"];
+            /**
+             * @description Whose data it sees.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * Format: date-time
+             * @description From then on it is refused; null: never. UTC with milliseconds.
+             */
+            expires_at: string | null;
+            /**
+             * @description Service-assigned identifier.
+             * @example key_5f3c…
+             */
+            id: string;
+            /**
+             * @description The key itself. Shown in this answer only.
+             * @example sk_live_…
+             */
+            key: string;
+            /**
+             * @description How the key ends.
+             * @example 9zY8
+             */
+            last_four: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null: never. UTC with milliseconds.
+             */
+            last_used_at: string | null;
+            /** @description What the key is for. */
+            name: string;
+            /** @description Whose permissions the key has, at each request. */
+            owner: components["schemas"]["ApiKeyOwner"];
+            /**
+             * @description How the key begins.
+             * @example sk_live_0aB1
+             */
+            prefix: string;
+            /**
+             * Format: date-time
+             * @description Since when it is refused; null: it was not revoked. UTC with milliseconds.
+             */
+            revoked_at: string | null;
+            /**
+             * @description The role that its owner has now.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description The key that took its place. */
+            rotated_to: string | null;
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+            /** @description Its workspace. */
+            workspace_id: string;
+        };
+        ApiKeyFields: {
+            /**
+             * @description Whose data it sees.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * Format: date-time
+             * @description From then on it is refused; never, unless told.
+             */
+            expires_at?: string | null;
+            /**
+             * @description What the key is for.
+             * @example Nightly import
+             */
+            name: string;
+            /** @description The service account whose key it is; without, it is one of your own. */
+            service_account_id?: string | null;
+        };
+        ApiKeyOwner: {
+            /**
+             * @description Its id.
+             * @example sva_5f3c…
+             */
+            id: string;
+            /**
+             * @description What kind of owner.
+             * @enum {string}
+             */
+            type: "service_account" | "user";
+        };
+        ApiKeyPage: {
+            /** @description The keys of this page. */
+            data: components["schemas"]["ApiKey"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
+        };
+        ApiKeyRotation: {
+            /**
+             * @description How long the old key is valid beside the new one; 0 unless told.
+             * @example 86400
+             */
+            grace_seconds?: number;
+        };
+        ApiKeyWritten: {
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: components["schemas"]["Actor"];
+            /**
+             * @description Whose data it sees.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * Format: date-time
+             * @description From then on it is refused; null: never. UTC with milliseconds.
+             */
+            expires_at: string | null;
+            /**
+             * @description Service-assigned identifier.
+             * @example key_5f3c…
+             */
+            id: string;
+            /**
+             * @description How the key ends.
+             * @example 9zY8
+             */
+            last_four: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute; null: never. UTC with milliseconds.
+             */
+            last_used_at: string | null;
+            /** @description What the key is for. */
+            name: string;
+            /** @description Whose permissions the key has, at each request. */
+            owner: components["schemas"]["ApiKeyOwner"];
+            /**
+             * @description How the key begins.
+             * @example sk_live_0aB1
+             */
+            prefix: string;
+            /**
+             * Format: date-time
+             * @description Since when it is refused; null: it was not revoked. UTC with milliseconds.
+             */
+            revoked_at: string | null;
+            /**
+             * @description The role that its owner has now.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description The key that took its place. */
+            rotated_to: string | null;
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+            /** @description Its workspace. */
+            workspace_id: string;
+        };
+        AuditActor: {
+            /** @description Its id; `administration` for the command line. */
+            id: string;
+            /** @description What it is called now. */
+            name: string | null;
+            /**
+             * @description What acted.
+             * @enum {string}
+             */
+            type: "user" | "service_account" | "system";
+        };
+        AuditEntry: {
+            /** @description Who changed it. */
+            actor: components["schemas"]["AuditActor"];
+            /** @description Where the request came from; null for the command line. */
+            address: string | null;
+            /**
+             * Format: date-time
+             * @description When the change was accepted. UTC with milliseconds.
+             */
+            at: string;
+            /** @description By field, `from` what and `to` what; never a secret. */
+            changes: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Service-assigned identifier.
+             * @example aud_5f3c…
+             */
+            id: string;
+            /**
+             * @description `unknown`: the process ended before it knew whether the change was made.
+             * @enum {string}
+             */
+            outcome: "done" | "unknown";
+            /** @description The request that did it. */
+            request_id: string;
+            /** @description What it was done to. */
+            target: components["schemas"]["AuditTarget"];
+            /**
+             * @description What was done.
+             * @example api_key.revoked
+             * @enum {string}
+             */
+            type: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled";
+        };
+        AuditLogPage: {
+            /** @description The entries of this page. */
+            data: components["schemas"]["AuditEntry"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page, with the same filters. */
+            next_cursor: string | null;
+        };
+        AuditTarget: {
+            /** @description Its id; null where the outcome is unknown and it was only being made. */
+            id: string | null;
+            /**
+             * @description What was changed.
+             * @example api_key
+             */
+            type: string;
+        };
+        BulkMilestone: {
+            /**
+             * @description The shipment’s booking number.
+             * @example BKG-55012
+             */
+            booking_number?: string | null;
+            /**
+             * @description `actual` unless said otherwise.
+             * @example actual
+             * @enum {string|null}
+             */
+            classifier?: "actual" | "estimated" | "planned" | null;
+            /**
+             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @example vessel_departed
+             */
+            code: string;
+            /**
+             * @description The container that it is about; where nothing else names the shipment, it is the one that has it.
+             * @example CSQU3054383
+             */
+            container_number?: string | null;
+            /**
+             * @description Your own reference of the shipment.
+             * @example TMS-2026-000181
+             */
+            external_id?: string | null;
+            /**
+             * @description Free text; a UN/LOCODE is recognised.
+             * @example CNSHA
+             */
+            location?: string | null;
+            /**
+             * @description The shipment’s master bill or air waybill.
+             * @example MAEU912345678
+             */
+            master_bill?: string | null;
+            /**
+             * @description Your own reference of the milestone: the same one again corrects that milestone.
+             * @example EVT-9981
+             */
+            milestone_external_id?: string | null;
+            /** @description A remark. */
+            note?: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-11-21T09:30:00+08:00
+             */
+            occurred_at: string;
+            /**
+             * @description Why it is posted.
+             * @example carrier_feed_unavailable
+             * @enum {string|null}
+             */
+            reason_code?: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other" | null;
+            /** @description Id of the shipment, `shp_…`. */
+            shipment_id?: string | null;
+            /**
+             * @description `manual` unless the key may post for feeds.
+             * @example manual
+             * @enum {string|null}
+             */
+            source?: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system" | null;
+            /**
+             * @description IANA time zone of the place, for display.
+             * @example Asia/Shanghai
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of the vessel.
+             * @example Maersk Honam
+             */
+            vessel?: string | null;
+            /**
+             * @description Voyage, flight, train or trip number.
+             * @example 412W
+             */
+            voyage?: string | null;
+        };
+        BulkMilestoneItem: {
+            /** @description Of an item that was refused. */
+            error?: components["schemas"]["ErrorDetail"];
+            /** @description Place of the item in the request, from 0. */
+            index: number;
+            /** @description Of an item that was carried out. */
+            milestone?: components["schemas"]["MilestoneWritten"];
+            /**
+             * @description The status that the single call answers.
+             * @example 201
+             */
+            status: number;
+        };
+        BulkMilestones: {
+            /** @description Each as `POST /v1/shipments/{id}/milestones` takes it, with what names its shipment. */
+            milestones: components["schemas"]["BulkMilestone"][];
+        };
+        BulkMilestonesWritten: {
+            /** @description An answer for each item, in their order. */
+            data: components["schemas"]["BulkMilestoneItem"][];
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        BulkShipmentItem: {
+            /** @description Of an item that was refused. */
+            error?: components["schemas"]["ErrorDetail"];
+            /** @description Place of the item in the request, from 0. */
+            index: number;
+            /** @description Of an item that was carried out. */
+            shipment?: components["schemas"]["ShipmentWritten"];
+            /**
+             * @description The status that the single call answers.
+             * @example 201
+             */
+            status: number;
+        };
+        BulkShipments: {
+            /** @description Each as `POST /v1/shipments` takes it. */
+            shipments: components["schemas"]["ShipmentFields"][];
+        };
+        BulkShipmentsWritten: {
+            /** @description An answer for each item, in their order. */
+            data: components["schemas"]["BulkShipmentItem"][];
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        Container: {
+            /**
+             * Format: date-time
+             * @description Available for pickup. UTC with milliseconds.
+             */
+            available_at: string | null;
+            /**
+             * Format: date-time
+             * @description Delivered. UTC with milliseconds.
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description Discharged. UTC with milliseconds.
+             */
+            discharged_at: string | null;
+            /**
+             * Format: date
+             * @description Day by which it must be back empty, local to the place.
+             */
+            empty_return_by: string | null;
+            /**
+             * Format: date-time
+             * @description Returned empty. UTC with milliseconds.
+             */
+            empty_returned_at: string | null;
+            /**
+             * Format: date-time
+             * @description Gated out. UTC with milliseconds.
+             */
+            gated_out_at: string | null;
+            /**
+             * Format: date
+             * @description Last day without demurrage, a date local to the place.
+             */
+            last_free_day: string | null;
+            /** @description Its latest actual milestone. */
+            last_milestone: components["schemas"]["LastMilestone"] | null;
+            /** @description Normalised number. */
+            number: string;
+            /** @description Seal. */
+            seal_number: string | null;
+            /** @description ISO 6346 size and type. */
+            size_type: string | null;
+            /**
+             * @description Status of this container.
+             * @enum {string}
+             */
+            status: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+            /** @description The milestone that set the status. */
+            status_milestone_id: string | null;
+            /** @description Whether the check digit is right; null where the kind has none. */
+            valid_check_digit: boolean | null;
+        };
+        ContainerPatch: {
+            /**
+             * Format: date
+             * @description Day by which it must be back empty, local to the place.
+             * @example 2027-01-04
+             */
+            empty_return_by?: string | null;
+            /**
+             * Format: date
+             * @description Last day without demurrage, local to the place.
+             * @example 2026-12-24
+             */
+            last_free_day?: string | null;
+            /**
+             * @description Seal, or several of them.
+             * @example ML-CN4831977
+             */
+            seal_number?: string | null;
+            /**
+             * @description Size and type: four letters or digits, as ISO 6346 writes them.
+             * @example 45G1
+             */
+            size_type?: string | null;
+        };
+        ContainerWritten: {
+            /**
+             * Format: date-time
+             * @description Available for pickup. UTC with milliseconds.
+             */
+            available_at: string | null;
+            /**
+             * Format: date-time
+             * @description Delivered. UTC with milliseconds.
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description Discharged. UTC with milliseconds.
+             */
+            discharged_at: string | null;
+            /**
+             * Format: date
+             * @description Day by which it must be back empty, local to the place.
+             */
+            empty_return_by: string | null;
+            /**
+             * Format: date-time
+             * @description Returned empty. UTC with milliseconds.
+             */
+            empty_returned_at: string | null;
+            /**
+             * Format: date-time
+             * @description Gated out. UTC with milliseconds.
+             */
+            gated_out_at: string | null;
+            /**
+             * Format: date
+             * @description Last day without demurrage, a date local to the place.
+             */
+            last_free_day: string | null;
+            /** @description Its latest actual milestone. */
+            last_milestone: components["schemas"]["LastMilestone"] | null;
+            /** @description Normalised number. */
+            number: string;
+            /** @description Seal. */
+            seal_number: string | null;
+            /** @description ISO 6346 size and type. */
+            size_type: string | null;
+            /**
+             * @description Status of this container.
+             * @enum {string}
+             */
+            status: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+            /** @description The milestone that set the status. */
+            status_milestone_id: string | null;
+            /** @description Whether the check digit is right; null where the kind has none. */
+            valid_check_digit: boolean | null;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        CredentialsHolder: {
+            /**
+             * @description Of the key; for a session what the header Environment says.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * Format: date-time
+             * @description When the key or session ends at the latest; null: never. UTC with milliseconds.
+             */
+            expires_at: string | null;
+            /** @description What the role allows in this environment. */
+            permissions: ("shipments:read" | "shipments:write" | "milestones:write" | "milestones:feed" | "documents:read" | "documents:write" | "documents:approve" | "exceptions:write" | "webhooks:manage" | "keys:manage" | "workspace:admin")[];
+            /**
+             * @description Their role now.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description The service account whose key it is; else null. */
+            service_account: components["schemas"]["HoldingServiceAccount"] | null;
+            /** @description The user who is signed in, or whose key it is; else null. */
+            user: components["schemas"]["HoldingUser"] | null;
+            /** @description Where they work. */
+            workspace: components["schemas"]["HoldingWorkspace"];
+        };
+        Error: {
+            /** @description The error. */
+            error: components["schemas"]["ErrorDetail"];
+        };
+        ErrorDetail: {
+            /**
+             * @description Stable code, see /docs/errors.
+             * @enum {string}
+             */
+            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "body_too_large" | "unsupported_media_type" | "invalid_cursor" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "invalid_consistency_token" | "method_not_allowed" | "request_timeout" | "expectation_failed" | "headers_too_large" | "missing_api_key" | "invalid_api_key" | "invalid_credentials" | "invalid_session" | "permission_denied" | "csrf" | "not_found" | "ambiguous_shipment" | "already_delivered" | "cancelled_by_milestone" | "milestone_retracted" | "milestone_exists" | "exception_resolved" | "workspace_exists" | "user_exists" | "user_not_active" | "last_admin" | "key_not_active" | "idempotency_key_reused" | "idempotency_in_progress" | "endpoint_not_verified" | "endpoint_not_enabled" | "secret_unreadable" | "delivery_succeeded" | "precondition_failed" | "rate_limited" | "too_many_streams" | "busy" | "unavailable" | "read_model_behind" | "internal_error";
+            /** @description Every faulty field. */
+            details: components["schemas"]["FieldError"][];
+            /** @description What is wrong, for people. */
+            message: string;
+            /** @description The first faulty field, if it is about fields. */
+            param: string | null;
+            /** @description Id of the request, as in the Request-Id header. */
+            request_id: string;
+            /**
+             * @description Kind of error.
+             * @enum {string}
+             */
+            type: "invalid_request" | "authentication" | "permission" | "not_found" | "conflict" | "rate_limit" | "internal";
+        };
+        EtaChange: {
+            /**
+             * Format: date-time
+             * @description The estimated arrival since then. UTC with milliseconds.
+             */
+            eta: string | null;
+            /** @description The estimate that holds since. */
+            milestone_id: string | null;
+            /**
+             * Format: date-time
+             * @description The one before. UTC with milliseconds.
+             */
+            previous_eta: string | null;
+            /** @description Why, by that estimate. */
+            reason_code: string | null;
+            /**
+             * Format: date-time
+             * @description When it was recorded. UTC with milliseconds.
+             */
+            reported_at: string;
+            /** @description By how many hours it moved, to the hundredth; negative: earlier. */
+            slip_hours: number | null;
+            /**
+             * @description Source of the estimate that holds since; `client`: it was set on the shipment.
+             * @enum {string}
+             */
+            source: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system" | "client";
+        };
+        EtaHistoryPage: {
+            /** @description The changes of this page. */
+            data: components["schemas"]["EtaChange"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
+        };
+        Event: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description The resource as it was then, with `shipment_id`, `external_id` and `shipment_version` to order events by. */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Where it happened.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
+            type: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
+            /** @description In whose data it happened. */
+            workspace_id: string;
+        };
+        EventPage: {
+            /** @description The events of this page. */
+            data: components["schemas"]["Event"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page, with the same filters. */
+            next_cursor: string | null;
+        };
+        Exception: {
+            /**
+             * Format: date-time
+             * @description When it was first acknowledged. UTC with milliseconds.
+             */
+            acknowledged_at: string | null;
+            /** @description Who is to deal with it, as you name people. */
+            assignee: string | null;
+            /** @description The container it is about; null for the shipment. */
+            container_number: string | null;
+            /** @description What exactly is wrong, for people. */
+            detail: string | null;
+            /**
+             * @description Who found it.
+             * @enum {string}
+             */
+            detected_by: "system" | "manual" | "carrier";
+            /** @description Service-assigned identifier. */
+            id: string;
+            /** @description What the rule measured. */
+            metrics: {
+                [key: string]: unknown;
+            };
+            /** @description The milestone that showed it. */
+            milestone_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was opened. UTC with milliseconds.
+             */
+            opened_at: string;
+            /** @description Why, by that milestone or whoever opened it. */
+            reason_code: string | null;
+            /** @description How it was resolved; null until then. */
+            resolution: components["schemas"]["ExceptionResolution"] | null;
+            /**
+             * Format: date-time
+             * @description When it was resolved. UTC with milliseconds.
+             */
+            resolved_at: string | null;
+            /**
+             * @description The rule that opened it; null where a person did.
+             * @enum {string|null}
+             */
+            rule: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | null;
+            /**
+             * @description How grave it is.
+             * @enum {string}
+             */
+            severity: "low" | "medium" | "high" | "critical";
+            /** @description The shipment it belongs to. */
+            shipment_id: string;
+            /**
+             * @description Whether somebody deals with it.
+             * @enum {string}
+             */
+            status: "open" | "acknowledged" | "resolved";
+            /** @description What it is called. */
+            title: string;
+            /**
+             * @description What is wrong.
+             * @enum {string}
+             */
+            type: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "freight_hold" | "terminal_hold" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
+        };
+        ExceptionAcknowledgement: {
+            /**
+             * @description Who deals with it; left out, it stays as it is.
+             * @example kim@example.com
+             */
+            assignee?: string | null;
+            /**
+             * @description A remark, for the history of the shipment.
+             * @example The broker is on it.
+             */
+            note?: string | null;
+        };
+        ExceptionFields: {
+            /**
+             * @description Who is to deal with it, as you name people.
+             * @example kim@example.com
+             */
+            assignee?: string | null;
+            /**
+             * @description A container of the shipment; without one it is about the shipment.
+             * @example CSQU3054383
+             */
+            container_number?: string | null;
+            /**
+             * @description What exactly is wrong, for people.
+             * @example The left door does not close.
+             */
+            detail?: string | null;
+            /** @description A milestone of the shipment that shows it. */
+            milestone_id?: string | null;
+            /**
+             * @description Why.
+             * @example equipment_shortage
+             * @enum {string|null}
+             */
+            reason_code?: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other" | null;
+            /**
+             * @description How grave it is; `medium` unless told.
+             * @example high
+             * @enum {string|null}
+             */
+            severity?: "low" | "medium" | "high" | "critical" | null;
+            /**
+             * @description What it is called; by its type unless told.
+             * @example Door bent
+             */
+            title?: string | null;
+            /**
+             * @description What is wrong.
+             * @example container_damage
+             * @enum {string}
+             */
+            type: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "freight_hold" | "terminal_hold" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
+        };
+        ExceptionPage: {
+            /** @description The exceptions of this page. */
+            data: components["schemas"]["Exception"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page, with the same filters and sort. */
+            next_cursor: string | null;
+        };
+        ExceptionResolution: {
+            /** @description Who resolved it; `system`: it resolved by itself. */
+            by: components["schemas"]["Actor"];
+            /**
+             * @description Why it is resolved.
+             * @enum {string}
+             */
+            code: "fixed" | "waived" | "false_positive" | "duplicate" | "auto_cleared" | "shipment_cancelled";
+            /** @description A remark. */
+            note: string | null;
+        };
+        ExceptionResolutionFields: {
+            /**
+             * @description `fixed` unless told.
+             * @example waived
+             * @enum {string|null}
+             */
+            code?: "fixed" | "waived" | "false_positive" | "duplicate" | null;
+            /**
+             * @description A remark.
+             * @example Repaired at the depot.
+             */
+            note?: string | null;
+        };
+        ExceptionSettings: {
+            /**
+             * @description After so many hours; null where the type has no such time.
+             * @example 24
+             */
+            after_hours: number | null;
+            /** @description So many hours before a day or time that was given; null where the type has no such time. */
+            before_hours: number | null;
+            /**
+             * @description Instead of `after_hours` for shipments of these modes.
+             * @example {
+             *       "air": 4,
+             *       "road": 4
+             *     }
+             */
+            by_mode: {
+                [key: string]: number;
+            };
+            /** @description Whether exceptions of the type open by themselves. */
+            enabled: boolean;
+            /**
+             * @description With which it opens.
+             * @enum {string}
+             */
+            severity: "low" | "medium" | "high" | "critical";
+        };
+        ExceptionSettingsByType: {
+            /** @description Of `arrival_overdue`. */
+            arrival_overdue: components["schemas"]["ExceptionSettings"];
+            /** @description Of `customs_hold`. */
+            customs_hold: components["schemas"]["ExceptionSettings"];
+            /** @description Of `delivery_failed`. */
+            delivery_failed: components["schemas"]["ExceptionSettings"];
+            /** @description Of `demurrage_risk`. */
+            demurrage_risk: components["schemas"]["ExceptionSettings"];
+            /** @description Of `departure_overdue`. */
+            departure_overdue: components["schemas"]["ExceptionSettings"];
+            /** @description Of `detention_risk`. */
+            detention_risk: components["schemas"]["ExceptionSettings"];
+            /** @description Of `document_rejected`. */
+            document_rejected: components["schemas"]["ExceptionSettings"];
+            /** @description Of `eta_slip`. */
+            eta_slip: components["schemas"]["ExceptionSettings"];
+            /** @description Of `invalid_container_number`. */
+            invalid_container_number: components["schemas"]["ExceptionSettings"];
+            /** @description Of `milestone_conflict`. */
+            milestone_conflict: components["schemas"]["ExceptionSettings"];
+            /** @description Of `missed_connection`. */
+            missed_connection: components["schemas"]["ExceptionSettings"];
+            /** @description Of `missing_document`. */
+            missing_document: components["schemas"]["ExceptionSettings"];
+            /** @description Of `movement_after_cancel`. */
+            movement_after_cancel: components["schemas"]["ExceptionSettings"];
+            /** @description Of `no_update`. */
+            no_update: components["schemas"]["ExceptionSettings"];
+        };
+        ExceptionSettingsChanges: {
+            /** @description After so many hours; of types that have it. */
+            after_hours?: number | null;
+            /** @description So many hours before a day or time that was given; of types that have it. */
+            before_hours?: number | null;
+            /**
+             * @description Instead of `after_hours` by mode: ocean, air, road, rail, barge, courier, multimodal.
+             * @example {
+             *       "air": 4
+             *     }
+             */
+            by_mode?: {
+                [key: string]: number | null;
+            } | null;
+            /** @description Whether exceptions of the type open by themselves. */
+            enabled?: boolean | null;
+            /**
+             * @description With which it opens.
+             * @enum {string|null}
+             */
+            severity?: "low" | "medium" | "high" | "critical" | null;
+        };
+        ExceptionSettingsChangesByType: {
+            /** @description Of `arrival_overdue`. */
+            arrival_overdue?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `customs_hold`. */
+            customs_hold?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `delivery_failed`. */
+            delivery_failed?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `demurrage_risk`. */
+            demurrage_risk?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `departure_overdue`. */
+            departure_overdue?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `detention_risk`. */
+            detention_risk?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `document_rejected`. */
+            document_rejected?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `eta_slip`. */
+            eta_slip?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `invalid_container_number`. */
+            invalid_container_number?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `milestone_conflict`. */
+            milestone_conflict?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `missed_connection`. */
+            missed_connection?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `missing_document`. */
+            missing_document?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `movement_after_cancel`. */
+            movement_after_cancel?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Of `no_update`. */
+            no_update?: components["schemas"]["ExceptionSettingsChanges"] | null;
+        };
+        ExceptionWritten: {
+            /**
+             * Format: date-time
+             * @description When it was first acknowledged. UTC with milliseconds.
+             */
+            acknowledged_at: string | null;
+            /** @description Who is to deal with it, as you name people. */
+            assignee: string | null;
+            /** @description The container it is about; null for the shipment. */
+            container_number: string | null;
+            /** @description What exactly is wrong, for people. */
+            detail: string | null;
+            /**
+             * @description Who found it.
+             * @enum {string}
+             */
+            detected_by: "system" | "manual" | "carrier";
+            /** @description Service-assigned identifier. */
+            id: string;
+            /** @description What the rule measured. */
+            metrics: {
+                [key: string]: unknown;
+            };
+            /** @description The milestone that showed it. */
+            milestone_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was opened. UTC with milliseconds.
+             */
+            opened_at: string;
+            /** @description Why, by that milestone or whoever opened it. */
+            reason_code: string | null;
+            /** @description How it was resolved; null until then. */
+            resolution: components["schemas"]["ExceptionResolution"] | null;
+            /**
+             * Format: date-time
+             * @description When it was resolved. UTC with milliseconds.
+             */
+            resolved_at: string | null;
+            /**
+             * @description The rule that opened it; null where a person did.
+             * @enum {string|null}
+             */
+            rule: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | null;
+            /**
+             * @description How grave it is.
+             * @enum {string}
+             */
+            severity: "low" | "medium" | "high" | "critical";
+            /** @description The shipment it belongs to. */
+            shipment_id: string;
+            /**
+             * @description Whether somebody deals with it.
+             * @enum {string}
+             */
+            status: "open" | "acknowledged" | "resolved";
+            /** @description What it is called. */
+            title: string;
+            /**
+             * @description What is wrong.
+             * @enum {string}
+             */
+            type: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "freight_hold" | "terminal_hold" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        ExplainedContainer: {
+            /** @description Number of the container. */
+            number: string;
+            /** @description Its status. */
+            status: components["schemas"]["ExplainedStatus"];
+        };
+        ExplainedException: {
+            /** @description Why, for people. */
+            because: string | null;
+            /** @description The container that it is about; null for the shipment. */
+            container_number: string | null;
+            /** @description Id of the exception; null until it opens. */
+            exception_id: string | null;
+            /** @description The milestone that showed it. */
+            milestone_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it will open; null for one that has, and for one that opens with the next write. UTC with milliseconds.
+             */
+            opens_at: string | null;
+            /** @description What resolves it, or keeps it from opening, each alone; so does the cancellation of the shipment. */
+            resolved_by: components["schemas"]["ResolvedBy"][];
+            /** @description The rule that opened it, or will; null where a person did. */
+            rule: string | null;
+            /**
+             * @description `expected`: it will open; `suppressed`: a person resolved it, and what was wrong has not ended since.
+             * @enum {string}
+             */
+            status: "open" | "acknowledged" | "expected" | "suppressed";
+            /** @description Its type. */
+            type: string;
+        };
+        ExplainedMilestone: {
+            /**
+             * @description Whether it happened, or is expected.
+             * @enum {string}
+             */
+            classifier: "actual" | "estimated" | "planned";
+            /** @description Code of the catalog. */
+            code: string;
+            /** @description The container that it names; null for all. */
+            container_number: string | null;
+            /** @description Containers for which it does something else, and what. */
+            containers: components["schemas"]["MilestoneEffectOnContainer"][];
+            /**
+             * @description The status that it counts as; null where it leaves that alone.
+             * @enum {string|null}
+             */
+            counts_as: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled" | null;
+            /** @description Where. */
+            location: string | null;
+            /** @description Id of the milestone. */
+            milestone_id: string;
+            /**
+             * Format: date-time
+             * @description When it happened, or is expected to. UTC with milliseconds.
+             */
+            occurred_at: string;
+            /**
+             * @description What it does.
+             * @enum {string}
+             */
+            result: "counted" | "demoted" | "superseded" | "ignored";
+            /**
+             * @description The rule by which it does.
+             * @enum {string}
+             */
+            rule: "status_of_code" | "status_of_mode" | "leaves_status" | "arrival_on_the_way" | "departed_again" | "rail_departed_again" | "part_load" | "unavailable_again" | "cancellation_taken_back" | "delivered_before" | "sailing_on" | "newest_estimate" | "newer_estimate" | "later_estimate" | "destination_estimated" | "set_by_client" | "actual_time_known" | "estimates_nothing" | "estimated_elsewhere" | "planned" | "container_not_on_shipment" | "retracted";
+            /** @description Fields of the shipment that have their value from it, as `status`, `ata`, `legs[1].eta`. */
+            sets: string[];
+        };
+        ExplainedStatus: {
+            /** @description The milestone that set it. */
+            milestone_id: string | null;
+            /**
+             * @description The rule by which it came.
+             * @enum {string}
+             */
+            rule: "no_milestone" | "highest_rank" | "not_all_delivered" | "lowest_of_delivered" | "cancelled_by_client" | "cancelled_by_milestone" | "earlier_rules";
+            /**
+             * @description The status.
+             * @enum {string}
+             */
+            value: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+        };
+        ExplainedTime: {
+            /** @description The milestone that set it, or keeps it from moving. */
+            milestone_id: string | null;
+            /**
+             * @description The rule by which it came.
+             * @enum {string}
+             */
+            rule: "unknown" | "set_by_client" | "newest_estimate" | "of_leg" | "actual_time_known" | "at_port" | "earliest" | "earlier_rules";
+            /**
+             * Format: date-time
+             * @description The time. UTC with milliseconds.
+             */
+            value: string | null;
+        };
+        FieldError: {
+            /**
+             * @description Stable code.
+             * @example invalid_timestamp
+             */
+            code: string;
+            /** @description What is wrong, for people. */
+            message: string;
+            /**
+             * @description The faulty field.
+             * @example legs[0].etd
+             */
+            param: string;
+        };
+        HistoryActor: {
+            /** @description Its id. */
+            id: string;
+            /** @description What it is called now. */
+            name: string | null;
+            /**
+             * @description What acted.
+             * @enum {string}
+             */
+            type: "user" | "service_account" | "system";
+        };
+        HistoryEntry: {
+            /** @description Who did it. */
+            actor: components["schemas"]["HistoryActor"];
+            /**
+             * Format: date-time
+             * @description When it was accepted. UTC with milliseconds.
+             */
+            at: string;
+            /** @description By field, `from` what and `to` what. */
+            changes: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description That of the event, where it was announced.
+             * @example evt_0b8c…
+             */
+            id: string;
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
+            type: "shipment.created" | "shipment.updated" | "shipment.cancelled" | "shipment.reopened" | "milestone.recorded" | "milestone.corrected" | "milestone.retracted" | "exception.opened" | "exception.updated" | "exception.resolved";
+            /** @description Version of the shipment right after. */
+            version: number;
+        };
+        HistoryPage: {
+            /** @description The entries of this page. */
+            data: components["schemas"]["HistoryEntry"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
+        };
+        HoldingServiceAccount: {
+            /**
+             * @description Service-assigned identifier.
+             * @example sva_5f3c…
+             */
+            id: string;
+            /** @description Its name. */
+            name: string;
+        };
+        HoldingUser: {
+            /** @description Their e-mail. */
+            email: string;
+            /**
+             * @description Service-assigned identifier.
+             * @example usr_5f3c…
+             */
+            id: string;
+            /** @description Their name. */
+            name: string | null;
+        };
+        HoldingWorkspace: {
+            /**
+             * @description Service-assigned identifier.
+             * @example wsp_5f3c…
+             */
+            id: string;
+            /** @description Its name. */
+            name: string;
+        };
+        Invitation: {
+            /** @description Whose it is; null where whoever uses it tells: the first admin. */
+            email: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it is good. UTC with milliseconds.
+             */
+            expires_at: string;
+            /**
+             * @description What the link is for.
+             * @enum {string}
+             */
+            purpose: "invitation" | "first_admin" | "password_reset";
+            /**
+             * @description What they may do there.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description Where it lets in. */
+            workspace: components["schemas"]["InvitingWorkspace"];
+        };
+        InvitingWorkspace: {
+            /** @description Service-assigned identifier. */
+            id: string;
+            /** @description As people call it. */
+            name: string;
+        };
+        LastMilestone: {
+            /** @description Code of the catalog. */
+            code: string;
+            /** @description Id of the milestone. */
+            id: string;
+            /** @description The code for people. */
+            label: string;
+            /** @description Where it happened. */
+            location: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            occurred_at: string;
+        };
+        Leg: {
+            /**
+             * Format: date-time
+             * @description Actual arrival. UTC with milliseconds.
+             */
+            ata: string | null;
+            /**
+             * Format: date-time
+             * @description Actual departure. UTC with milliseconds.
+             */
+            atd: string | null;
+            /** @description Carrier code. */
+            carrier_scac: string | null;
+            /** @description Port code. */
+            destination_port: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated arrival. UTC with milliseconds.
+             */
+            eta: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated departure. UTC with milliseconds.
+             */
+            etd: string | null;
+            /**
+             * @description Transport mode.
+             * @enum {string|null}
+             */
+            mode: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | null;
+            /** @description Port code. */
+            origin_port: string | null;
+            /** @description Name of the vessel. */
+            vessel: string | null;
+            /** @description Voyage, flight, train or trip number. */
+            voyage: string | null;
+        };
+        LegFields: {
+            /**
+             * @description Carrier: SCAC, or the two-character IATA code for air and courier.
+             * @example MAEU
+             */
+            carrier_scac?: string | null;
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example NLRTM
+             */
+            destination_port?: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated arrival.
+             * @example 2026-12-19T18:00:00Z
+             */
+            eta?: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated departure.
+             * @example 2026-11-21T09:30:00Z
+             */
+            etd?: string | null;
+            /**
+             * @description Transport mode of the leg.
+             * @example ocean
+             * @enum {string|null}
+             */
+            mode?: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck" | null;
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example CNSHA
+             */
+            origin_port?: string | null;
+            /**
+             * @description Name of the vessel.
+             * @example Maersk Honam
+             */
+            vessel?: string | null;
+            /**
+             * @description Voyage, flight, train or trip number.
+             * @example 412W
+             */
+            voyage?: string | null;
+        };
+        LinkUse: {
+            /**
+             * Format: email
+             * @description By which they sign in; for the first admin, ignored for others.
+             * @example jo@example.com
+             */
+            email?: string | null;
+            /**
+             * @description What they are called; asked for, unless it is a password reset.
+             * @example Jo Doe
+             */
+            name?: string;
+            /** @description 10 to 200 characters, neither the e-mail nor one of the most common ones. */
+            password: string;
+        };
+        Milestone: {
+            /**
+             * @description Whether it happened, or is expected.
+             * @enum {string}
+             */
+            classifier: "actual" | "estimated" | "planned";
+            /** @description Code of the catalog. */
+            code: string;
+            /** @description The container it is about; null for all. */
+            container_number: string | null;
+            /** @description The client’s own reference. */
+            external_id: string | null;
+            /** @description Service-assigned identifier. */
+            id: string;
+            /** @description The code for people. */
+            label: string;
+            /** @description Free text or a UN/LOCODE. */
+            location: string | null;
+            /** @description A remark. */
+            note: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened, or is expected to. UTC with milliseconds.
+             */
+            occurred_at: string;
+            /** @description Why it was posted. */
+            reason_code: string | null;
+            /**
+             * Format: date-time
+             * @description When it was recorded. UTC with milliseconds.
+             */
+            recorded_at: string;
+            /** @description Who recorded it. */
+            recorded_by: components["schemas"]["Actor"];
+            /**
+             * Format: date-time
+             * @description When it was taken back. UTC with milliseconds.
+             */
+            retracted_at: string | null;
+            /** @description 1 when recorded, and one more at each correction. */
+            revision: number;
+            /** @description Place in the catalog. */
+            sequence: number;
+            /** @description The shipment it belongs to. */
+            shipment_id: string;
+            /**
+             * @description Where the milestone comes from.
+             * @enum {string}
+             */
+            source: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system";
+            /**
+             * Format: date-time
+             * @description When a newer estimate replaced it. UTC with milliseconds.
+             */
+            superseded_at: string | null;
+            /** @description IANA time zone of the place, for display. */
+            timezone: string | null;
+            /** @description Name of the vessel. */
+            vessel: string | null;
+            /** @description Voyage, flight, train or trip number. */
+            voyage: string | null;
+        };
+        MilestoneChanges: {
+            /**
+             * @description `actual` unless said otherwise.
+             * @example actual
+             * @enum {string|null}
+             */
+            classifier?: "actual" | "estimated" | "planned" | null;
+            /**
+             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @example vessel_departed
+             */
+            code?: string;
+            /**
+             * @description A container of the shipment; without one it counts for all.
+             * @example CSQU3054383
+             */
+            container_number?: string | null;
+            /**
+             * @description Your own reference: the same one again corrects that milestone.
+             * @example EVT-9981
+             */
+            external_id?: string | null;
+            /**
+             * @description Free text; a UN/LOCODE is recognised.
+             * @example CNSHA
+             */
+            location?: string | null;
+            /** @description A remark. */
+            note?: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-11-21T09:30:00+08:00
+             */
+            occurred_at?: string;
+            /**
+             * @description Why it is posted.
+             * @example carrier_feed_unavailable
+             * @enum {string|null}
+             */
+            reason_code?: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other" | null;
+            /**
+             * @description IANA time zone of the place, for display.
+             * @example Asia/Shanghai
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of the vessel.
+             * @example Maersk Honam
+             */
+            vessel?: string | null;
+            /**
+             * @description Voyage, flight, train or trip number.
+             * @example 412W
+             */
+            voyage?: string | null;
+        };
+        MilestoneCode: {
+            /** @description The canonical code. */
+            code: string;
+            /** @description DCSA Track & Trace code. */
+            dcsa: string | null;
+            /** @description What it means. */
+            description: string;
+            /** @description The code for people. */
+            label: string;
+            /** @description Modes in which it is usual. */
+            modes: ("ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal")[];
+            /** @description Type of the exception that it opens. */
+            opens_exception: string | null;
+            /** @description UN/ECE Recommendation 24 code. */
+            rec24: string | null;
+            /** @description Place in the usual course of a shipment. */
+            sequence: number;
+            /** @description What an actual one makes of the status; null leaves it alone. */
+            status: string | null;
+            /** @description X12 214 code. */
+            x12_214: string | null;
+            /** @description X12 315 code. */
+            x12_315: string | null;
+        };
+        MilestoneCodeList: {
+            /** @description The whole catalog, in order. */
+            data: components["schemas"]["MilestoneCode"][];
+            /** @description Always false. */
+            has_more: boolean;
+            /** @description Always null: the catalog is one page. */
+            next_cursor: string | null;
+        };
+        MilestoneEffectOnContainer: {
+            /** @description Number of the container. */
+            container_number: string;
+            /**
+             * @description The status that it counts as; null where it leaves that alone.
+             * @enum {string|null}
+             */
+            counts_as: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled" | null;
+            /**
+             * @description What it does.
+             * @enum {string}
+             */
+            result: "counted" | "demoted" | "superseded" | "ignored";
+            /**
+             * @description The rule by which it does.
+             * @enum {string}
+             */
+            rule: "status_of_code" | "status_of_mode" | "leaves_status" | "arrival_on_the_way" | "departed_again" | "rail_departed_again" | "part_load" | "unavailable_again" | "cancellation_taken_back" | "delivered_before" | "sailing_on" | "newest_estimate" | "newer_estimate" | "later_estimate" | "destination_estimated" | "set_by_client" | "actual_time_known" | "estimates_nothing" | "estimated_elsewhere" | "planned" | "container_not_on_shipment" | "retracted";
+        };
+        MilestoneFields: {
+            /**
+             * @description `actual` unless said otherwise.
+             * @example actual
+             * @enum {string|null}
+             */
+            classifier?: "actual" | "estimated" | "planned" | null;
+            /**
+             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @example vessel_departed
+             */
+            code: string;
+            /**
+             * @description A container of the shipment; without one it counts for all.
+             * @example CSQU3054383
+             */
+            container_number?: string | null;
+            /**
+             * @description Your own reference: the same one again corrects that milestone.
+             * @example EVT-9981
+             */
+            external_id?: string | null;
+            /**
+             * @description Free text; a UN/LOCODE is recognised.
+             * @example CNSHA
+             */
+            location?: string | null;
+            /** @description A remark. */
+            note?: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             * @example 2026-11-21T09:30:00+08:00
+             */
+            occurred_at: string;
+            /**
+             * @description Why it is posted.
+             * @example carrier_feed_unavailable
+             * @enum {string|null}
+             */
+            reason_code?: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other" | null;
+            /**
+             * @description `manual` unless the key may post for feeds.
+             * @example manual
+             * @enum {string|null}
+             */
+            source?: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system" | null;
+            /**
+             * @description IANA time zone of the place, for display.
+             * @example Asia/Shanghai
+             */
+            timezone?: string | null;
+            /**
+             * @description Name of the vessel.
+             * @example Maersk Honam
+             */
+            vessel?: string | null;
+            /**
+             * @description Voyage, flight, train or trip number.
+             * @example 412W
+             */
+            voyage?: string | null;
+        };
+        MilestonePage: {
+            /** @description The milestones of this page. */
+            data: components["schemas"]["Milestone"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page, with the same filters. */
+            next_cursor: string | null;
+        };
+        MilestoneWritten: {
+            /**
+             * @description Whether it happened, or is expected.
+             * @enum {string}
+             */
+            classifier: "actual" | "estimated" | "planned";
+            /** @description Code of the catalog. */
+            code: string;
+            /** @description The container it is about; null for all. */
+            container_number: string | null;
+            /** @description The client’s own reference. */
+            external_id: string | null;
+            /** @description Service-assigned identifier. */
+            id: string;
+            /** @description The code for people. */
+            label: string;
+            /** @description Free text or a UN/LOCODE. */
+            location: string | null;
+            /** @description A remark. */
+            note: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened, or is expected to. UTC with milliseconds.
+             */
+            occurred_at: string;
+            /** @description Why it was posted. */
+            reason_code: string | null;
+            /**
+             * Format: date-time
+             * @description When it was recorded. UTC with milliseconds.
+             */
+            recorded_at: string;
+            /** @description Who recorded it. */
+            recorded_by: components["schemas"]["Actor"];
+            /**
+             * Format: date-time
+             * @description When it was taken back. UTC with milliseconds.
+             */
+            retracted_at: string | null;
+            /** @description 1 when recorded, and one more at each correction. */
+            revision: number;
+            /** @description Place in the catalog. */
+            sequence: number;
+            /** @description The shipment it belongs to. */
+            shipment_id: string;
+            /**
+             * @description Where the milestone comes from.
+             * @enum {string}
+             */
+            source: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system";
+            /**
+             * Format: date-time
+             * @description When a newer estimate replaced it. UTC with milliseconds.
+             */
+            superseded_at: string | null;
+            /** @description IANA time zone of the place, for display. */
+            timezone: string | null;
+            /** @description Name of the vessel. */
+            vessel: string | null;
+            /** @description Voyage, flight, train or trip number. */
+            voyage: string | null;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        Party: {
+            /** @description The client’s reference of the party. */
+            external_id: string | null;
+            /** @description Name of the party. */
+            name: string | null;
+        };
+        PartyFields: {
+            /**
+             * @description Your own reference of the party.
+             * @example CUST-1042
+             */
+            external_id?: string | null;
+            /**
+             * @description Name of the party.
+             * @example Acme Electronics Ltd
+             */
+            name?: string | null;
+        };
+        PasswordChange: {
+            /** @description The password until now. */
+            current_password: string;
+            /** @description 10 to 200 characters; neither the e-mail nor one of the most common passwords. */
+            new_password: string;
+        };
+        PasswordChanged: {
+            /**
+             * Format: date-time
+             * @description From then on the new password holds, and the other sessions have ended. UTC with milliseconds.
+             */
+            changed_at: string;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        PasswordReset: {
+            /**
+             * Format: date-time
+             * @description Until when the link is good. UTC with milliseconds.
+             */
+            expires_at: string;
+            /**
+             * @description One-time link by which they set a password. Shown in this answer only.
+             * @example https://app.example.com/invitation#…
+             */
+            reset_url: string;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        Reference: {
+            /**
+             * @description What kind of reference it is.
+             * @example purchase_order
+             */
+            type: string;
+            /**
+             * @description The reference.
+             * @example PO-88213
+             */
+            value: string;
+        };
+        ResolvedBy: {
+            /**
+             * @description A milestone of one of `codes`, the correction or retraction of one of `milestone_ids`, another value of one of `fields`, …
+             * @enum {string}
+             */
+            by: "milestone" | "correction" | "field_changed" | "news" | "cancellation_taken_back" | "container_taken_off";
+            /** @description Codes, each of which is enough, for the container of the exception. */
+            codes: string[];
+            /** @description Fields of the shipment, or of the container of the exception, as `eta`, `legs[1].etd`, `last_free_day`. */
+            fields: string[];
+            /** @description Milestones to correct. */
+            milestone_ids: string[];
+            /**
+             * Format: date-time
+             * @description The milestone must not be dated before it; null where that does not matter. UTC with milliseconds.
+             */
+            occurred_from: string | null;
+        };
+        ServiceAccount: {
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: components["schemas"]["Actor"];
+            /**
+             * @description Service-assigned identifier.
+             * @example sva_5f3c…
+             */
+            id: string;
+            /** @description Which system it is. */
+            name: string;
+            /**
+             * @description What it may do, with each of its keys.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /**
+             * @description Its keys are valid only while it is active.
+             * @enum {string}
+             */
+            status: "active" | "deactivated";
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Its workspace. */
+            workspace_id: string;
+        };
+        ServiceAccountChanges: {
+            /**
+             * @description Which system it is.
+             * @example TMS
+             */
+            name?: string;
+            /**
+             * @description What it may do, with each of its keys, from now on.
+             * @enum {string}
+             */
+            role?: "viewer" | "operator" | "feed" | "developer" | "admin";
+        };
+        ServiceAccountFields: {
+            /**
+             * @description Which system it is.
+             * @example TMS
+             */
+            name: string;
+            /**
+             * @description What it may do, with each of its keys.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+        };
+        ServiceAccountPage: {
+            /** @description The service accounts of this page. */
+            data: components["schemas"]["ServiceAccount"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
+        };
+        ServiceAccountWritten: {
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Who made it. */
+            created_by: components["schemas"]["Actor"];
+            /**
+             * @description Service-assigned identifier.
+             * @example sva_5f3c…
+             */
+            id: string;
+            /** @description Which system it is. */
+            name: string;
+            /**
+             * @description What it may do, with each of its keys.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /**
+             * @description Its keys are valid only while it is active.
+             * @enum {string}
+             */
+            status: "active" | "deactivated";
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+            /** @description Its workspace. */
+            workspace_id: string;
+        };
+        Session: {
+            /**
+             * @description Where it was begun from.
+             * @example 203.0.113.7
+             */
+            address: string;
+            /**
+             * Format: date-time
+             * @description When it was begun. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Whether it is the one that asks. */
+            current: boolean;
+            /**
+             * @description The browser and its system, as far as it tells.
+             * @example Firefox on Windows
+             */
+            device: string;
+            /**
+             * Format: date-time
+             * @description When it ends at the latest. UTC with milliseconds.
+             */
+            expires_at: string;
+            /**
+             * @description Service-assigned identifier.
+             * @example ses_5f3c…
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute. UTC with milliseconds.
+             */
+            last_seen_at: string;
+        };
+        SessionEnded: {
+            /** @description Always true. */
+            deleted: boolean;
+            /** @description The session that was. */
+            id: string;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        SessionPage: {
+            /** @description The sessions of this page. */
+            data: components["schemas"]["Session"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
+        };
+        SettingsRecheck: {
+            /** @description Shipments so far, of live and test. */
+            checked: number;
+            /**
+             * Format: date-time
+             * @description When the last shipment was checked. UTC with milliseconds.
+             */
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it began. UTC with milliseconds.
+             */
+            started_at: string | null;
+            /**
+             * @description `pending` until every replica knows the settings.
+             * @enum {string}
+             */
+            state: "pending" | "running" | "done";
+        };
+        Shipment: {
+            /**
+             * Format: date-time
+             * @description Actual arrival. UTC with milliseconds.
+             */
+            ata: string | null;
+            /**
+             * Format: date-time
+             * @description Actual departure. UTC with milliseconds.
+             */
+            atd: string | null;
+            /** @description Booking number. */
+            booking_number: string | null;
+            /** @description Carrier code. */
+            carrier_scac: string | null;
+            /** @description Who receives. */
+            consignee: components["schemas"]["Party"] | null;
+            /** @description Normalised container numbers. */
+            container_numbers: string[];
+            /** @description The containers with what is known of each. */
+            containers: components["schemas"]["Container"][];
+            /**
+             * Format: date-time
+             * @description When it was created. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Port code. */
+            destination_port: string | null;
+            /** @description Documents that are uploaded, approved or rejected. */
+            documents_count: number;
+            /**
+             * Format: date-time
+             * @description Estimated arrival. UTC with milliseconds.
+             */
+            eta: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated departure. UTC with milliseconds.
+             */
+            etd: string | null;
+            /** @description The client’s own reference. */
+            external_id: string | null;
+            /** @description House bill reference. */
+            house_bill: string | null;
+            /**
+             * @description Service-assigned identifier.
+             * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+             */
+            id: string;
+            /** @description The latest actual milestone. */
+            last_milestone: components["schemas"]["LastMilestone"] | null;
+            /** @description The legs in order. */
+            legs: components["schemas"]["Leg"][];
+            /**
+             * @description How the cargo is loaded.
+             * @enum {string|null}
+             */
+            load_type: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk" | null;
+            /** @description Master bill or air waybill. */
+            master_bill: string | null;
+            /** @description The client’s own strings by name. */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Transport mode.
+             * @enum {string|null}
+             */
+            mode: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | null;
+            /** @description Exceptions that are not resolved. */
+            open_exceptions_count: number;
+            /** @description Port code. */
+            origin_port: string | null;
+            /**
+             * Format: date-time
+             * @description The first estimated arrival known. UTC with milliseconds.
+             */
+            original_eta: string | null;
+            /** @description Further references. */
+            references: components["schemas"]["Reference"][];
+            /** @description Who ships. */
+            shipper: components["schemas"]["Party"] | null;
+            /**
+             * @description Derived from the milestones, whatever order they come in.
+             * @enum {string}
+             */
+            status: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+            /** @description The milestone that set the status; null when pending or cancelled by the client. */
+            status_milestone_id: string | null;
+            /**
+             * Format: date-time
+             * @description When anything about it last changed. UTC with milliseconds.
+             */
+            updated_at: string;
+            /**
+             * Format: uri
+             * @description The shipment in the web application.
+             */
+            url: string;
+            /** @description Grows with every change. */
+            version: number;
+        };
+        ShipmentExplanation: {
+            /** @description Actual arrival. */
+            ata: components["schemas"]["ExplainedTime"];
+            /** @description Actual departure. */
+            atd: components["schemas"]["ExplainedTime"];
+            /** @description Its containers. */
+            containers: components["schemas"]["ExplainedContainer"][];
+            /** @description Estimated arrival. */
+            eta: components["schemas"]["ExplainedTime"];
+            /** @description Estimated departure. */
+            etd: components["schemas"]["ExplainedTime"];
+            /** @description Its exceptions that are not resolved, those that will open, and those that a person keeps resolved. */
+            exceptions: components["schemas"]["ExplainedException"][];
+            /** @description All its milestones, in the order of their list. */
+            milestones: components["schemas"]["ExplainedMilestone"][];
+            /** @description Id of the shipment. */
+            shipment_id: string;
+            /** @description Its status. */
+            status: components["schemas"]["ExplainedStatus"];
+            /** @description Version of the shipment that is explained. */
+            version: number;
+        };
+        ShipmentFields: {
+            /**
+             * @description Booking number of the carrier.
+             * @example BKG-55012
+             */
+            booking_number?: string | null;
+            /**
+             * @description Carrier: SCAC, or the two-character IATA code for air and courier.
+             * @example MAEU
+             */
+            carrier_scac?: string | null;
+            /** @description Who receives. */
+            consignee?: components["schemas"]["PartyFields"] | null;
+            /**
+             * @description Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.
+             * @example [
+             *       "CSQU3054383"
+             *     ]
+             */
+            container_numbers?: string[] | null;
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example NLRTM
+             */
+            destination_port?: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated arrival.
+             * @example 2026-12-19T18:00:00Z
+             */
+            eta?: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated departure.
+             * @example 2026-11-21T09:30:00Z
+             */
+            etd?: string | null;
+            /**
+             * @description Your own reference, unique per workspace and environment: the same one again updates that shipment.
+             * @example TMS-2026-000181
+             */
+            external_id?: string | null;
+            /**
+             * @description House bill reference.
+             * @example HBL-77120
+             */
+            house_bill?: string | null;
+            /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
+            legs?: components["schemas"]["LegFields"][] | null;
+            /**
+             * @description How the cargo is loaded.
+             * @example fcl
+             * @enum {string|null}
+             */
+            load_type?: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk" | null;
+            /**
+             * @description Master bill or air waybill.
+             * @example MAEU912345678
+             */
+            master_bill?: string | null;
+            /**
+             * @description Your own strings by name.
+             * @example {
+             *       "cost_centre": "4711"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Transport mode; `sea`, `vessel` and `truck` are normalised.
+             * @example ocean
+             * @enum {string|null}
+             */
+            mode?: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck" | null;
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example CNSHA
+             */
+            origin_port?: string | null;
+            /** @description Further references. */
+            references?: components["schemas"]["Reference"][] | null;
+            /** @description Who ships. */
+            shipper?: components["schemas"]["PartyFields"] | null;
+        };
+        ShipmentPage: {
+            /** @description The shipments of this page. */
+            data: components["schemas"]["Shipment"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page, with the same filters. */
+            next_cursor: string | null;
+        };
+        ShipmentPatch: {
+            /**
+             * @description Booking number of the carrier.
+             * @example BKG-55012
+             */
+            booking_number?: string | null;
+            /**
+             * @description Carrier: SCAC, or the two-character IATA code for air and courier.
+             * @example MAEU
+             */
+            carrier_scac?: string | null;
+            /** @description Who receives. */
+            consignee?: components["schemas"]["PartyFields"] | null;
+            /**
+             * @description Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.
+             * @example [
+             *       "CSQU3054383"
+             *     ]
+             */
+            container_numbers?: string[] | null;
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example NLRTM
+             */
+            destination_port?: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated arrival.
+             * @example 2026-12-19T18:00:00Z
+             */
+            eta?: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated departure.
+             * @example 2026-11-21T09:30:00Z
+             */
+            etd?: string | null;
+            /**
+             * @description Your own reference, unique per workspace and environment: the same one again updates that shipment.
+             * @example TMS-2026-000181
+             */
+            external_id?: string | null;
+            /**
+             * @description House bill reference.
+             * @example HBL-77120
+             */
+            house_bill?: string | null;
+            /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
+            legs?: components["schemas"]["LegFields"][] | null;
+            /**
+             * @description How the cargo is loaded.
+             * @example fcl
+             * @enum {string|null}
+             */
+            load_type?: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk" | null;
+            /**
+             * @description Master bill or air waybill.
+             * @example MAEU912345678
+             */
+            master_bill?: string | null;
+            /**
+             * @description Your own strings by name; null removes one.
+             * @example {
+             *       "cost_centre": "4711",
+             *       "old": null
+             *     }
+             */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
+            /**
+             * @description Transport mode; `sea`, `vessel` and `truck` are normalised.
+             * @example ocean
+             * @enum {string|null}
+             */
+            mode?: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck" | null;
+            /**
+             * @description UN/LOCODE, or IATA airport code where the mode allows it.
+             * @example CNSHA
+             */
+            origin_port?: string | null;
+            /**
+             * Format: date-time
+             * @description The first estimated arrival known; null: the present one.
+             * @example 2026-12-19T18:00:00Z
+             */
+            original_eta?: string | null;
+            /** @description Further references. */
+            references?: components["schemas"]["Reference"][] | null;
+            /** @description Who ships. */
+            shipper?: components["schemas"]["PartyFields"] | null;
+        };
+        ShipmentWritten: {
+            /**
+             * Format: date-time
+             * @description Actual arrival. UTC with milliseconds.
+             */
+            ata: string | null;
+            /**
+             * Format: date-time
+             * @description Actual departure. UTC with milliseconds.
+             */
+            atd: string | null;
+            /** @description Booking number. */
+            booking_number: string | null;
+            /** @description Carrier code. */
+            carrier_scac: string | null;
+            /** @description Who receives. */
+            consignee: components["schemas"]["Party"] | null;
+            /** @description Normalised container numbers. */
+            container_numbers: string[];
+            /** @description The containers with what is known of each. */
+            containers: components["schemas"]["Container"][];
+            /**
+             * Format: date-time
+             * @description When it was created. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Port code. */
+            destination_port: string | null;
+            /** @description Documents that are uploaded, approved or rejected. */
+            documents_count: number;
+            /**
+             * Format: date-time
+             * @description Estimated arrival. UTC with milliseconds.
+             */
+            eta: string | null;
+            /**
+             * Format: date-time
+             * @description Estimated departure. UTC with milliseconds.
+             */
+            etd: string | null;
+            /** @description The client’s own reference. */
+            external_id: string | null;
+            /** @description House bill reference. */
+            house_bill: string | null;
+            /**
+             * @description Service-assigned identifier.
+             * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+             */
+            id: string;
+            /** @description The latest actual milestone. */
+            last_milestone: components["schemas"]["LastMilestone"] | null;
+            /** @description The legs in order. */
+            legs: components["schemas"]["Leg"][];
+            /**
+             * @description How the cargo is loaded.
+             * @enum {string|null}
+             */
+            load_type: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk" | null;
+            /** @description Master bill or air waybill. */
+            master_bill: string | null;
+            /** @description The client’s own strings by name. */
+            metadata: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Transport mode.
+             * @enum {string|null}
+             */
+            mode: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | null;
+            /** @description Exceptions that are not resolved. */
+            open_exceptions_count: number;
+            /** @description Port code. */
+            origin_port: string | null;
+            /**
+             * Format: date-time
+             * @description The first estimated arrival known. UTC with milliseconds.
+             */
+            original_eta: string | null;
+            /** @description Further references. */
+            references: components["schemas"]["Reference"][];
+            /** @description Who ships. */
+            shipper: components["schemas"]["Party"] | null;
+            /**
+             * @description Derived from the milestones, whatever order they come in.
+             * @enum {string}
+             */
+            status: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+            /** @description The milestone that set the status; null when pending or cancelled by the client. */
+            status_milestone_id: string | null;
+            /**
+             * Format: date-time
+             * @description When anything about it last changed. UTC with milliseconds.
+             */
+            updated_at: string;
+            /**
+             * Format: uri
+             * @description The shipment in the web application.
+             */
+            url: string;
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        SignedIn: {
+            /**
+             * @description Of the key; for a session what the header Environment says.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * Format: date-time
+             * @description When the key or session ends at the latest; null: never. UTC with milliseconds.
+             */
+            expires_at: string | null;
+            /** @description What the role allows in this environment. */
+            permissions: ("shipments:read" | "shipments:write" | "milestones:write" | "milestones:feed" | "documents:read" | "documents:write" | "documents:approve" | "exceptions:write" | "webhooks:manage" | "keys:manage" | "workspace:admin")[];
+            /**
+             * @description Their role now.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description The service account whose key it is; else null. */
+            service_account: components["schemas"]["HoldingServiceAccount"] | null;
+            /** @description The user who is signed in, or whose key it is; else null. */
+            user: components["schemas"]["HoldingUser"] | null;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+            /** @description Where they work. */
+            workspace: components["schemas"]["HoldingWorkspace"];
+        };
+        SignIn: {
+            /**
+             * @description E-mail of the user, in any case.
+             * @example jo@example.com
+             */
+            email: string;
+            /** @description Their password. */
+            password: string;
+            /** @description Name or id of the workspace, for who is in several. Without it: the oldest whose password it is. */
+            workspace?: string | null;
+        };
+        User: {
+            /**
+             * Format: date-time
+             * @description When they were invited. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Who invited them. */
+            created_by: components["schemas"]["Actor"];
+            /** @description By which they sign in. */
+            email: string;
+            /**
+             * @description Service-assigned identifier.
+             * @example usr_5f3c…
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When they last used a session, to the minute; null when never. UTC with milliseconds.
+             */
+            last_seen_at: string | null;
+            /** @description What they are called; null until the invitation is accepted. */
+            name: string | null;
+            /**
+             * @description What they may do.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /**
+             * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
+             * @enum {string}
+             */
+            status: "invited" | "active" | "deactivated";
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Their workspace. */
+            workspace_id: string;
+        };
+        UserChanges: {
+            /**
+             * @description What they are called.
+             * @example Jo Doe
+             */
+            name?: string;
+            /**
+             * @description What they may do, with their sessions and keys, from now on.
+             * @enum {string}
+             */
+            role?: "viewer" | "operator" | "feed" | "developer" | "admin";
+        };
+        UserInvitation: {
+            /**
+             * Format: email
+             * @description Unique in the workspace, whatever its case.
+             * @example jo@example.com
+             */
+            email: string;
+            /**
+             * @description What they may do.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+        };
+        UserInvited: {
+            /**
+             * Format: date-time
+             * @description When they were invited. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Who invited them. */
+            created_by: components["schemas"]["Actor"];
+            /** @description By which they sign in. */
+            email: string;
+            /**
+             * @description Service-assigned identifier.
+             * @example usr_5f3c…
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description Until when the link is good. UTC with milliseconds.
+             */
+            invitation_expires_at: string;
+            /**
+             * @description One-time link by which they set a name and a password. Shown in this answer only.
+             * @example https://app.example.com/invitation#…
+             */
+            invitation_url: string;
+            /**
+             * Format: date-time
+             * @description When they last used a session, to the minute; null when never. UTC with milliseconds.
+             */
+            last_seen_at: string | null;
+            /** @description What they are called; null until the invitation is accepted. */
+            name: string | null;
+            /**
+             * @description What they may do.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /**
+             * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
+             * @enum {string}
+             */
+            status: "invited" | "active" | "deactivated";
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+            /** @description Their workspace. */
+            workspace_id: string;
+        };
+        UserPage: {
+            /** @description The users of this page. */
+            data: components["schemas"]["User"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
+        };
+        UserWritten: {
+            /**
+             * Format: date-time
+             * @description When they were invited. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Who invited them. */
+            created_by: components["schemas"]["Actor"];
+            /** @description By which they sign in. */
+            email: string;
+            /**
+             * @description Service-assigned identifier.
+             * @example usr_5f3c…
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When they last used a session, to the minute; null when never. UTC with milliseconds.
+             */
+            last_seen_at: string | null;
+            /** @description What they are called; null until the invitation is accepted. */
+            name: string | null;
+            /**
+             * @description What they may do.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /**
+             * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
+             * @enum {string}
+             */
+            status: "invited" | "active" | "deactivated";
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+            /** @description Their workspace. */
+            workspace_id: string;
+        };
+        Warning: {
+            /**
+             * @description Stable code.
+             * @example unknown_port
+             */
+            code: string;
+            /** @description The warning for people. */
+            message: string;
+            /**
+             * @description The field that it is about.
+             * @example origin_port
+             */
+            param: string | null;
+        };
+        WebhookAttempt: {
+            /**
+             * Format: date-time
+             * @description When it began. UTC with milliseconds.
+             */
+            at: string;
+            /** @description From name resolution to the last byte, in milliseconds. */
+            duration_ms: number;
+            /** @description Why it failed. */
+            error: components["schemas"]["WebhookError"] | null;
+            /** @description Whether a person asked for it. */
+            manual: boolean;
+            /** @description From 1. Of very many the first and the latest fifty are kept. */
+            number: number;
+            /** @description What the endpoint answered. */
+            response: components["schemas"]["WebhookResponse"] | null;
+            /** @description What the endpoint answered with. */
+            status_code: number | null;
+        };
+        WebhookDelivery: {
+            /** @description Attempts made. */
+            attempts_count: number;
+            /**
+             * Format: date-time
+             * @description When it came to its end. UTC with milliseconds.
+             */
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was recorded. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Where it goes. */
+            endpoint_id: string;
+            /** @description What it brings. */
+            event_id: string;
+            /** @description Type of the event. */
+            event_type: string;
+            /**
+             * @description Service-assigned identifier: one for an event and an endpoint.
+             * @example dlv_9c1e…
+             */
+            id: string;
+            /** @description Why the last attempt failed. */
+            last_error: components["schemas"]["WebhookError"] | null;
+            /**
+             * Format: date-time
+             * @description The next attempt by the schedule. UTC with milliseconds.
+             */
+            next_attempt_at: string | null;
+            /** @description Whether the event was made for a test. */
+            sandbox: boolean;
+            /**
+             * @description How far it is.
+             * @enum {string}
+             */
+            status: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
+            /** @description Grows with every change, attempts among them. */
+            version: number;
+        };
+        WebhookDeliveryDetail: {
+            /** @description Every attempt. */
+            attempts: components["schemas"]["WebhookAttempt"][];
+            /** @description Attempts made. */
+            attempts_count: number;
+            /**
+             * Format: date-time
+             * @description When it came to its end. UTC with milliseconds.
+             */
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was recorded. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Where it goes. */
+            endpoint_id: string;
+            /** @description What it brings. */
+            event_id: string;
+            /** @description Type of the event. */
+            event_type: string;
+            /**
+             * @description Service-assigned identifier: one for an event and an endpoint.
+             * @example dlv_9c1e…
+             */
+            id: string;
+            /** @description Why the last attempt failed. */
+            last_error: components["schemas"]["WebhookError"] | null;
+            /**
+             * Format: date-time
+             * @description The next attempt by the schedule. UTC with milliseconds.
+             */
+            next_attempt_at: string | null;
+            /** @description The body, as it was and will be sent. */
+            payload: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether the event was made for a test. */
+            sandbox: boolean;
+            /**
+             * @description How far it is.
+             * @enum {string}
+             */
+            status: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
+            /** @description Grows with every change, attempts among them. */
+            version: number;
+        };
+        WebhookDeliveryPage: {
+            /** @description The deliveries of this page. */
+            data: components["schemas"]["WebhookDelivery"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page, with the same filters. */
+            next_cursor: string | null;
+        };
+        WebhookDeliveryWritten: {
+            /** @description Attempts made. */
+            attempts_count: number;
+            /**
+             * Format: date-time
+             * @description When it came to its end. UTC with milliseconds.
+             */
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was recorded. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Where it goes. */
+            endpoint_id: string;
+            /** @description What it brings. */
+            event_id: string;
+            /** @description Type of the event. */
+            event_type: string;
+            /**
+             * @description Service-assigned identifier: one for an event and an endpoint.
+             * @example dlv_9c1e…
+             */
+            id: string;
+            /** @description Why the last attempt failed. */
+            last_error: components["schemas"]["WebhookError"] | null;
+            /**
+             * Format: date-time
+             * @description The next attempt by the schedule. UTC with milliseconds.
+             */
+            next_attempt_at: string | null;
+            /** @description Whether the event was made for a test. */
+            sandbox: boolean;
+            /**
+             * @description How far it is.
+             * @enum {string}
+             */
+            status: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
+            /** @description Grows with every change, attempts among them. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        WebhookEndpoint: {
+            /**
+             * @description Version of the payloads.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description For people. */
+            description: string | null;
+            /**
+             * @description `manual`, or `gone`: it answered 410.
+             * @enum {string|null}
+             */
+            disabled_reason: "manual" | "gone" | null;
+            /**
+             * @description Whose events it gets.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /** @description What it gets; `*` is the six standard types. */
+            event_types: string[];
+            /** @description Go with every delivery; values masked. */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description Service-assigned identifier.
+             * @example whe_5f3c…
+             */
+            id: string;
+            /** @description Outcome of the last challenge to this URL. */
+            last_verification: components["schemas"]["WebhookVerification"] | null;
+            /** @description Most attempts at once. */
+            max_concurrency: number;
+            /**
+             * @description Only an enabled one gets live events.
+             * @enum {string}
+             */
+            status: "pending_verification" | "verified" | "enabled" | "disabled";
+            /**
+             * Format: date-time
+             * @description When it last changed. UTC with milliseconds.
+             */
+            updated_at: string;
+            /** @description Where events are posted to. */
+            url: string;
+            /** @description Grows with every change. */
+            version: number;
+        };
+        WebhookEndpointChanges: {
+            /**
+             * @description Version of the payloads; the newest when the endpoint is made, unless told.
+             * @enum {string}
+             */
+            api_version?: "2026-11-01";
+            /** @description For people. */
+            description?: string | null;
+            /**
+             * @description What it gets; `*` is the six standard types.
+             * @example [
+             *       "*"
+             *     ]
+             */
+            event_types?: ("*" | "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered")[];
+            /**
+             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @example {
+             *       "x-token": "secret"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Most attempts at once; 16 unless told. */
+            max_concurrency?: number;
+            /**
+             * Format: uri
+             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @example https://tms.example.com/webhooks
+             */
+            url?: string;
+        };
+        WebhookEndpointCreated: {
+            /**
+             * @description Version of the payloads.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description For people. */
+            description: string | null;
+            /**
+             * @description `manual`, or `gone`: it answered 410.
+             * @enum {string|null}
+             */
+            disabled_reason: "manual" | "gone" | null;
+            /**
+             * @description Whose events it gets.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /** @description What it gets; `*` is the six standard types. */
+            event_types: string[];
+            /** @description Go with every delivery; values masked. */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description Service-assigned identifier.
+             * @example whe_5f3c…
+             */
+            id: string;
+            /** @description Outcome of the last challenge to this URL. */
+            last_verification: components["schemas"]["WebhookVerification"] | null;
+            /** @description Most attempts at once. */
+            max_concurrency: number;
+            /**
+             * @description Signs every delivery: the whole string is the HMAC key. Shown in this answer only.
+             * @example whsec_…
+             */
+            secret: string;
+            /**
+             * @description Only an enabled one gets live events.
+             * @enum {string}
+             */
+            status: "pending_verification" | "verified" | "enabled" | "disabled";
+            /**
+             * Format: date-time
+             * @description When it last changed. UTC with milliseconds.
+             */
+            updated_at: string;
+            /** @description Where events are posted to. */
+            url: string;
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        WebhookEndpointDeleted: {
+            /** @description Always true. */
+            deleted: boolean;
+            /** @description The endpoint that was. */
+            id: string;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        WebhookEndpointFields: {
+            /**
+             * @description Version of the payloads; the newest when the endpoint is made, unless told.
+             * @enum {string}
+             */
+            api_version?: "2026-11-01";
+            /** @description For people. */
+            description?: string | null;
+            /**
+             * @description What it gets; `*` is the six standard types.
+             * @example [
+             *       "*"
+             *     ]
+             */
+            event_types: ("*" | "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered")[];
+            /**
+             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @example {
+             *       "x-token": "secret"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Most attempts at once; 16 unless told. */
+            max_concurrency?: number;
+            /**
+             * Format: uri
+             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @example https://tms.example.com/webhooks
+             */
+            url: string;
+        };
+        WebhookEndpointPage: {
+            /** @description The endpoints of this page. */
+            data: components["schemas"]["WebhookEndpoint"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
+        };
+        WebhookEndpointTest: {
+            /**
+             * @description Type of the sandbox event.
+             * @example milestone.recorded
+             */
+            type: string;
+        };
+        WebhookEndpointWritten: {
+            /**
+             * @description Version of the payloads.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description For people. */
+            description: string | null;
+            /**
+             * @description `manual`, or `gone`: it answered 410.
+             * @enum {string|null}
+             */
+            disabled_reason: "manual" | "gone" | null;
+            /**
+             * @description Whose events it gets.
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /** @description What it gets; `*` is the six standard types. */
+            event_types: string[];
+            /** @description Go with every delivery; values masked. */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description Service-assigned identifier.
+             * @example whe_5f3c…
+             */
+            id: string;
+            /** @description Outcome of the last challenge to this URL. */
+            last_verification: components["schemas"]["WebhookVerification"] | null;
+            /** @description Most attempts at once. */
+            max_concurrency: number;
+            /**
+             * @description Only an enabled one gets live events.
+             * @enum {string}
+             */
+            status: "pending_verification" | "verified" | "enabled" | "disabled";
+            /**
+             * Format: date-time
+             * @description When it last changed. UTC with milliseconds.
+             */
+            updated_at: string;
+            /** @description Where events are posted to. */
+            url: string;
+            /** @description Grows with every change. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+        WebhookError: {
+            /**
+             * @description Stable code.
+             * @example timeout
+             */
+            code: string;
+            /** @description What went wrong, for people. */
+            message: string;
+        };
+        WebhookResponse: {
+            /** @description The body, at most 16 KiB of it. */
+            body: string;
+            /** @description Headers, names in lower case. */
+            headers: {
+                [key: string]: string;
+            };
+        };
+        WebhookVerification: {
+            /**
+             * Format: date-time
+             * @description When the challenge was sent. UTC with milliseconds.
+             */
+            at: string;
+            /** @description Why it counts as failed. */
+            error: components["schemas"]["WebhookError"] | null;
+            /** @description Whether the endpoint answered with the token. */
+            ok: boolean;
+        };
+        WorkspaceSettings: {
+            /** @description How exceptions open by themselves, by type. */
+            exceptions: components["schemas"]["ExceptionSettingsByType"];
+            /** @description Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`. */
+            recheck: components["schemas"]["SettingsRecheck"] | null;
+            /**
+             * @description Which documents a shipment of the mode needs.
+             * @example {
+             *       "ocean": [
+             *         "bill_of_lading"
+             *       ],
+             *       "air": []
+             *     }
+             */
+            required_documents: {
+                [key: string]: string[];
+            };
+            /**
+             * Format: date-time
+             * @description When they last changed. UTC with milliseconds.
+             */
+            updated_at: string | null;
+            /** @description Who changed them last. */
+            updated_by: components["schemas"]["Actor"] | null;
+            /** @description Grows with every change; 1 before the first. */
+            version: number;
+        };
+        WorkspaceSettingsChanges: {
+            /** @description How exceptions open, by type. */
+            exceptions?: components["schemas"]["ExceptionSettingsChangesByType"] | null;
+            /**
+             * @description Which documents a shipment of a mode needs; a list is replaced whole.
+             * @example {
+             *       "ocean": [
+             *         "bill_of_lading",
+             *         "packing_list"
+             *       ]
+             *     }
+             */
+            required_documents?: {
+                [key: string]: ("bill_of_lading" | "house_bill" | "sea_waybill" | "air_waybill" | "commercial_invoice" | "packing_list" | "certificate_of_origin" | "booking_confirmation" | "shipping_instructions" | "arrival_notice" | "delivery_order" | "proof_of_delivery" | "customs_entry" | "verified_gross_mass" | "dangerous_goods_declaration" | "inspection_certificate" | "phytosanitary_certificate" | "insurance_certificate" | "freight_invoice" | "photo" | "other")[] | null;
+            } | null;
+        };
+        WorkspaceSettingsWritten: {
+            /** @description How exceptions open by themselves, by type. */
+            exceptions: components["schemas"]["ExceptionSettingsByType"];
+            /** @description Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`. */
+            recheck: components["schemas"]["SettingsRecheck"] | null;
+            /**
+             * @description Which documents a shipment of the mode needs.
+             * @example {
+             *       "ocean": [
+             *         "bill_of_lading"
+             *       ],
+             *       "air": []
+             *     }
+             */
+            required_documents: {
+                [key: string]: string[];
+            };
+            /**
+             * Format: date-time
+             * @description When they last changed. UTC with milliseconds.
+             */
+            updated_at: string | null;
+            /** @description Who changed them last. */
+            updated_by: components["schemas"]["Actor"] | null;
+            /** @description Grows with every change; 1 before the first. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
+    };
+    responses: never;
+    parameters: {
+        /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+        "Idempotency-Key": string;
+    };
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    live: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It does. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    ready: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It does: `ready`, or `degraded` while an engine is lost. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyPage"];
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyFields"];
+            };
+        };
+        responses: {
+            /** @description Made; the key is shown here only. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyCreated"];
+                };
+            };
+        };
+    };
+    getApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyWritten"];
+                };
+            };
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyRotation"];
+            };
+        };
+        responses: {
+            /** @description The new key, shown here only. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyCreated"];
+                };
+            };
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /** @description Only changes by this user or service account, by its id; `administration` is the command line. */
+                actor?: string;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Only changes at this time or later. */
+                from?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+                /** @description Only changes at this time or earlier. */
+                to?: string;
+                /** @description Only changes of this type. */
+                type?: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLogPage"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only those that came after this event: where a receiver left off. */
+                after?: string;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+                /** @description Only those of this shipment. */
+                shipment_id?: string;
+                /** @description Only those created at this time or later. */
+                since?: string;
+                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, webhook_endpoint.failing, webhook_delivery.dead_lettered, separated by commas. */
+                type?: string;
+                /** @description Only those created at this time or earlier. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Id of the event, `evt_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description Only those that came after this event, where no `Last-Event-ID` is sent; `beginning`: all that are kept. */
+                after?: string;
+                /** @description Only those of this shipment. */
+                shipment_id?: string;
+                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, webhook_endpoint.failing, webhook_delivery.dead_lettered, separated by commas. */
+                type?: string;
+            };
+            header?: {
+                /** @description The last `id` that was read. Goes before `after`. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, until one side ends it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    listExceptions: {
+        parameters: {
+            query?: {
+                /** @description Those with exactly this assignee. */
+                assignee?: string;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+                /** @description Those opened then or later. */
+                opened_from?: string;
+                /** @description Those opened then or earlier. */
+                opened_to?: string;
+                /** @description One or more of low, medium, high, critical, separated by commas. */
+                severity?: string;
+                /** @description Those of this shipment. */
+                shipment_id?: string;
+                /** @description -opened_at (the newest first) by default; -severity: the gravest first, of these the oldest. */
+                sort?: "-opened_at" | "opened_at" | "-severity";
+                /** @description One or more of open, acknowledged, resolved, separated by commas. */
+                status?: string;
+                /** @description One or more of eta_slip, departure_overdue, arrival_overdue, no_update, missed_connection, customs_hold, demurrage_risk, detention_risk, missing_document, document_rejected, delivery_failed, milestone_conflict, movement_after_cancel, invalid_container_number, freight_hold, terminal_hold, container_damage, cargo_damage, shortage, temperature_excursion, seal_broken, delivery_refused, lost, other, separated by commas. */
+                type?: string;
+                /** @description True: those of nobody. False: those that have an assignee. */
+                unassigned?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of exceptions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExceptionPage"];
+                };
+            };
+        };
+    };
+    getException: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Id of the exception, `exc_…`. */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exception. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Exception"];
+                };
+            };
+        };
+    };
+    acknowledgeException: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the exception, `exc_…`. */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExceptionAcknowledgement"];
+            };
+        };
+        responses: {
+            /** @description The exception. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExceptionWritten"];
+                };
+            };
+        };
+    };
+    resolveException: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the exception, `exc_…`. */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExceptionResolutionFields"];
+            };
+        };
+        responses: {
+            /** @description The exception, also where it was resolved before. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExceptionWritten"];
+                };
+            };
+        };
+    };
+    getInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it is for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
+                };
+            };
+        };
+    };
+    useInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LinkUse"];
+            };
+        };
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserWritten"];
+                };
+            };
+        };
+    };
+    listMilestoneCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole catalog, in order. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MilestoneCodeList"];
+                };
+            };
+        };
+    };
+    recordMilestones: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkMilestones"];
+            };
+        };
+        responses: {
+            /** @description An answer for each item. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkMilestonesWritten"];
+                };
+            };
+        };
+    };
+    listServiceAccounts: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of service accounts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountPage"];
+                };
+            };
+        };
+    };
+    createServiceAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServiceAccountFields"];
+            };
+        };
+        responses: {
+            /** @description Made; it has no keys yet. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountWritten"];
+                };
+            };
+        };
+    };
+    getServiceAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+        };
+    };
+    changeServiceAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServiceAccountChanges"];
+            };
+        };
+        responses: {
+            /** @description The service account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountWritten"];
+                };
+            };
+        };
+    };
+    deactivateServiceAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountWritten"];
+                };
+            };
+        };
+    };
+    reactivateServiceAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountWritten"];
+                };
+            };
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The holder. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialsHolder"];
+                };
+            };
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            /** @description Signed in; `Set-Cookie` has the session. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended; the cookie is taken away. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionEnded"];
+                };
+            };
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordChanged"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionPage"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionEnded"];
+                };
+            };
+        };
+    };
+    getSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings, of live and test alike. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceSettings"];
+                };
+            };
+        };
+    };
+    changeSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceSettingsChanges"];
+                "application/merge-patch+json": components["schemas"]["WorkspaceSettingsChanges"];
+            };
+        };
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceSettingsWritten"];
+                };
+            };
+        };
+    };
+    listShipments: {
+        parameters: {
+            query?: {
+                /** @description True: those that are neither delivered or beyond, nor cancelled. False: the others. */
+                active?: boolean;
+                /** @description Those with this booking number. */
+                booking_number?: string;
+                /** @description Those of this carrier: SCAC or IATA code. */
+                carrier_scac?: string;
+                /** @description Those with this external_id of the consignee. */
+                consignee?: string;
+                /** @description Those that have this container. */
+                container_number?: string;
+                /** @description Those created then or later. */
+                created_from?: string;
+                /** @description Those created then or earlier. */
+                created_to?: string;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Those to here: UN/LOCODE or IATA airport code. */
+                destination_port?: string;
+                /** @description Those with an eta then or later. */
+                eta_from?: string;
+                /** @description Those with an eta then or earlier. */
+                eta_to?: string;
+                /** @description Only the shipment with this reference of yours. */
+                external_id?: string;
+                /** @description Whether an exception is open or acknowledged. */
+                has_open_exceptions?: boolean;
+                /** @description Those with this house bill. */
+                house_bill?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+                /** @description Those with this master bill or air waybill. */
+                master_bill?: string;
+                /** @description Transport mode of the shipment. */
+                mode?: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck";
+                /** @description Those from here: UN/LOCODE or IATA airport code. */
+                origin_port?: string;
+                /** @description At most 10 words, each the beginning of a word in references, containers, names of parties or vessels. */
+                q?: string;
+                /** @description Those with a further reference of this value, of whatever type. */
+                reference?: string;
+                /** @description Those with this external_id of the shipper. */
+                shipper?: string;
+                /** @description What to sort by, with - descending; -created_at by default. Shipments without an eta come last. */
+                sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "eta" | "-eta";
+                /** @description One or more of pending, booked, at_origin, in_transit, arrived, available_for_pickup, out_for_delivery, delivered, completed, returned, cancelled, separated by commas. */
+                status?: string;
+                /** @description Those that changed then or later. */
+                updated_since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of shipments. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShipmentPage"];
+                };
+            };
+        };
+    };
+    upsertShipment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /** @description `*`: only if there is none yet; else 412. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShipmentFields"];
+            };
+        };
+        responses: {
+            /** @description It existed; what was sent is in it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShipmentWritten"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShipmentWritten"];
+                };
+            };
+        };
+    };
+    getShipment: {
+        parameters: {
+            query?: {
+                /** @description As it was recorded at this time, to the millisecond; not in the future. */
+                as_of?: string;
+            };
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The shipment. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Shipment"];
+                };
+            };
+        };
+    };
+    changeShipment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShipmentPatch"];
+                "application/merge-patch+json": components["schemas"]["ShipmentPatch"];
+            };
+        };
+        responses: {
+            /** @description The shipment. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShipmentWritten"];
+                };
+            };
+        };
+    };
+    cancelShipment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The shipment, also where it was so already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShipmentWritten"];
+                };
+            };
+        };
+    };
+    changeContainer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: unknown;
+                /** @description Number of a container of the shipment. */
+                number: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContainerPatch"];
+                "application/merge-patch+json": components["schemas"]["ContainerPatch"];
+            };
+        };
+        responses: {
+            /** @description The container. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContainerWritten"];
+                };
+            };
+        };
+    };
+    listEtaHistory: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page; it may hold fewer than `limit`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EtaHistoryPage"];
+                };
+            };
+        };
+    };
+    listShipmentExceptions: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, whatever became of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExceptionPage"];
+                };
+            };
+        };
+    };
+    openException: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExceptionFields"];
+            };
+        };
+        responses: {
+            /** @description It was open already: the one there is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExceptionWritten"];
+                };
+            };
+            /** @description Opened. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExceptionWritten"];
+                };
+            };
+        };
+    };
+    explainShipment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Why it is what it is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShipmentExplanation"];
+                };
+            };
+        };
+    };
+    listShipmentHistory: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page; it may hold fewer than `limit`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+        };
+    };
+    listMilestones: {
+        parameters: {
+            query?: {
+                /** @description As it was recorded at this time, to the millisecond; not in the future. */
+                as_of?: string;
+                /** @description One or more of actual, estimated, planned, separated by commas, or all; actual by default. */
+                classifier?: string;
+                /** @description Only those that name this container. */
+                container_number?: string;
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Also milestones taken back. */
+                include_retracted?: boolean;
+                /** @description Also estimates that a newer one replaced. */
+                include_superseded?: boolean;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page, by time and place in the catalog. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MilestonePage"];
+                };
+            };
+        };
+    };
+    recordMilestone: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MilestoneFields"];
+            };
+        };
+        responses: {
+            /** @description It was there already, or is corrected. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MilestoneWritten"];
+                };
+            };
+            /** @description Recorded. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MilestoneWritten"];
+                };
+            };
+        };
+    };
+    getMilestone: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: unknown;
+                /** @description Id of the milestone, `mst_…`. */
+                milestone_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The milestone. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Milestone"];
+                };
+            };
+        };
+    };
+    retractMilestone: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: unknown;
+                /** @description Id of the milestone, `mst_…`. */
+                milestone_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The milestone, also where it was retracted before. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MilestoneWritten"];
+                };
+            };
+        };
+    };
+    correctMilestone: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: unknown;
+                /** @description Id of the milestone, `mst_…`. */
+                milestone_id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MilestoneChanges"];
+                "application/merge-patch+json": components["schemas"]["MilestoneChanges"];
+            };
+        };
+        responses: {
+            /** @description The milestone as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MilestoneWritten"];
+                };
+            };
+        };
+    };
+    reopenShipment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the shipment, `shp_…`. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The shipment, also where it was so already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShipmentWritten"];
+                };
+            };
+        };
+    };
+    upsertShipments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkShipments"];
+            };
+        };
+        responses: {
+            /** @description An answer for each item. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkShipmentsWritten"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of users. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserPage"];
+                };
+            };
+        };
+    };
+    inviteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserInvitation"];
+            };
+        };
+        responses: {
+            /** @description Invited; the link is shown here only. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserInvited"];
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    changeUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserChanges"];
+            };
+        };
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserWritten"];
+                };
+            };
+        };
+    };
+    deactivateUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserWritten"];
+                };
+            };
+        };
+    };
+    reactivateUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserWritten"];
+                };
+            };
+        };
+    };
+    resetUserPassword: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link, shown here only. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordReset"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Only those to this endpoint. */
+                endpoint_id?: string;
+                /** @description Only those of this event. */
+                event_id?: string;
+                /** @description Only those of events of this type. */
+                event_type?: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
+                /** @description Most items of the page. */
+                limit?: number;
+                /** @description One or more of pending, retrying, succeeded, dead_lettered, discarded, separated by commas. */
+                status?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryPage"];
+                };
+            };
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryDetail"];
+                };
+            };
+        };
+    };
+    discardWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryWritten"];
+                };
+            };
+        };
+    };
+    retryWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery as it is before the attempt; get it for its outcome. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryWritten"];
+                };
+            };
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of endpoints. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointPage"];
+                };
+            };
+        };
+    };
+    createWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpointFields"];
+            };
+        };
+        responses: {
+            /** @description Made; the secret is shown here only. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointCreated"];
+                };
+            };
+        };
+    };
+    getWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+        };
+    };
+    deleteWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointDeleted"];
+                };
+            };
+        };
+    };
+    changeWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpointChanges"];
+            };
+        };
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWritten"];
+                };
+            };
+        };
+    };
+    disableWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWritten"];
+                };
+            };
+        };
+    };
+    enableWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWritten"];
+                };
+            };
+        };
+    };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpointTest"];
+            };
+        };
+        responses: {
+            /** @description The delivery; get it for its outcome. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryWritten"];
+                };
+            };
+        };
+    };
+    verifyWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint; `last_verification` tells the outcome. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpointWritten"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,142 @@
+import axios, { type AxiosResponse } from 'axios';
+import { ConnectionError, TimeoutError, apiError } from '../errors.ts';
+import type { ClientOptions } from '../options.ts';
+import type { ApiRequest } from './request.ts';
+import { SessionCookie } from './session-cookie.ts';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly data: unknown;
+}
+
+/** Nothing was sent: the connection was never there. */
+const NEVER_SENT: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+]);
+
+/** Sends a request once. */
+export class Transport {
+  private readonly http;
+  private readonly credentials: Readonly<Record<string, string>>;
+  private readonly cookie: SessionCookie | undefined;
+  private readonly base: string;
+
+  constructor({ baseUrl, apiKey, session, environment, headers, transport }: ClientOptions) {
+    if (apiKey !== undefined && session) throw new TypeError('Give either apiKey or session.');
+    if (!/^https?:\/\//.test(baseUrl)) throw new TypeError('baseUrl must begin with https:// or http://.');
+    this.base = new URL(baseUrl).href.replace(/\/$/, '');
+    this.cookie = session ? new SessionCookie(session === true ? undefined : session.cookie) : undefined;
+    this.credentials = {
+      ...headers,
+      ...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
+      // No page of another site can send it: that is what it is for.
+      ...(session && { 'X-Requested-With': '@tracking/client', Environment: environment ?? 'live' }),
+    };
+    this.http = axios.create({
+      ...transport,
+      maxRedirects: 0,
+      maxBodyLength: Infinity,
+      maxContentLength: Infinity,
+      validateStatus: () => true,
+    });
+  }
+
+  /**
+   * @param headers of this request
+   * @param timeout milliseconds until the answer is there, or has begun where it is a stream; 0: none
+   * @throws ApiError for a status of 4xx and 5xx, ConnectionError, TimeoutError, and the signal's reason
+   */
+  async send(request: ApiRequest, headers: Record<string, string>, limits: Limits): Promise<RawAnswer> {
+    const { status, headers: answered, data } = await this.inTime(request, headers, limits);
+    const told = toRecord(answered);
+    if (request.answer === 'stream') {
+      if (status < 300) return { status, headers: told, data };
+      throw apiError(status, told, await bodyOf(data as ReadableStream<Uint8Array> | null));
+    }
+    if ((status >= 200 && status < 300 && typeof data === 'object') || status === 304) {
+      this.cookie?.heed(answered['set-cookie'] as readonly string[] | undefined);
+      return { status, headers: told, data };
+    }
+    throw apiError(status, told, data);
+  }
+
+  private async inTime(
+    request: ApiRequest,
+    headers: Record<string, string>,
+    { timeout, signal }: Limits,
+  ): Promise<AxiosResponse<unknown>> {
+    const late = new AbortController();
+    const timer = timeout > 0 ? setTimeout(() => late.abort(), timeout) : undefined;
+    try {
+      return await this.http.request(this.config(request, headers, AbortSignal.any([signal, late.signal])));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const options = { cause: error, outcomeUnknown: true };
+      if (late.signal.aborted) throw new TimeoutError(`No answer came within ${timeout} ms.`, options);
+      if (!axios.isAxiosError(error)) throw error;
+      const outcomeUnknown = !NEVER_SENT.has(error.code ?? '');
+      throw new ConnectionError(`No answer came: ${error.message}`, { ...options, outcomeUnknown });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private config({ method, path, query, body, answer, onUpload }: ApiRequest, own: object, signal: AbortSignal) {
+    const isOurs = path.startsWith('/');
+    const headers = {
+      Accept: answer === 'stream' ? '*/*' : 'application/json',
+      ...(isOurs && this.credentials),
+      ...own,
+    };
+    return {
+      method,
+      url: `${isOurs ? this.base : ''}${path}${queryString(query)}`,
+      headers: { ...headers, ...(isOurs && this.cookie?.header) },
+      withCredentials: isOurs && this.cookie !== undefined,
+      signal,
+      ...(body !== undefined && { data: body }),
+      ...(onUpload && { onUploadProgress: ({ loaded, total }: Sent) => onUpload({ loaded, total }) }),
+      // Only fetch hands the bytes on as they come, in Node and in browsers alike; only the others tell of uploads.
+      ...(answer === 'stream' && { adapter: 'fetch' as const, responseType: 'stream' as const }),
+    };
+  }
+}
+
+export interface Limits {
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+interface Sent {
+  readonly loaded: number;
+  readonly total?: number | undefined;
+}
+
+function queryString(query: ApiRequest['query'] = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  if (given.length === 0) return '';
+  // An array becomes its values, separated by commas.
+  return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString()}`;
+}
+
+function toRecord(headers: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || value === null ? [] : [[name.toLowerCase(), String(value)]],
+    ),
+  );
+}
+
+/** What was refused is told in JSON, whatever was asked for. */
+async function bodyOf(stream: ReadableStream<Uint8Array> | null): Promise<unknown> {
+  try {
+    return await new Response(stream).json();
+  } catch {
+    return undefined;
+  }
+}

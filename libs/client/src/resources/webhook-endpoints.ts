@@ -1,0 +1,48 @@
+import type { BodyOf, QueryOf } from '../api-types.ts';
+import type { Api } from '../http/api.ts';
+import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from '../options.ts';
+
+export class WebhookEndpoints {
+  constructor(private readonly api: Api) {}
+
+  /** The answer holds the signing `secret`, and no other one does. */
+  create(endpoint: BodyOf<'createWebhookEndpoint'>, options?: PostOptions) {
+    return this.api.call('createWebhookEndpoint', { body: endpoint }, options);
+  }
+
+  list(query: QueryOf<'listWebhookEndpoints'> = {}, options?: RequestOptions) {
+    return this.api.list('listWebhookEndpoints', { query }, options);
+  }
+
+  get(id: string, options?: ReadOptions) {
+    return this.api.call('getWebhookEndpoint', { path: { id } }, options);
+  }
+
+  patch(id: string, changes: BodyOf<'changeWebhookEndpoint'>, options?: WriteOptions) {
+    return this.api.call('changeWebhookEndpoint', { path: { id }, body: changes }, options);
+  }
+
+  /** What is pending for it is discarded. */
+  delete(id: string, options?: WriteOptions) {
+    return this.api.call('deleteWebhookEndpoint', { path: { id } }, options);
+  }
+
+  /** Sends it the challenge; `last_verification` tells how it answered. */
+  verify(id: string, options?: PostOptions) {
+    return this.api.call('verifyWebhookEndpoint', { path: { id } }, options);
+  }
+
+  /** Lets live events through. */
+  enable(id: string, options?: PostOptions) {
+    return this.api.call('enableWebhookEndpoint', { path: { id } }, options);
+  }
+
+  disable(id: string, options?: PostOptions) {
+    return this.api.call('disableWebhookEndpoint', { path: { id } }, options);
+  }
+
+  /** Sends it an invented event of the type. */
+  test(id: string, type: BodyOf<'testWebhookEndpoint'>['type'], options?: PostOptions) {
+    return this.api.call('testWebhookEndpoint', { path: { id }, body: { type } }, options);
+  }
+}

@@ -1,0 +1,66 @@
+import { Api } from './http/api.ts';
+import { Requester } from './http/requester.ts';
+import type { ClientOptions } from './options.ts';
+import { Events } from './resources/events.ts';
+import { Exceptions } from './resources/exceptions.ts';
+import { Keys } from './resources/keys.ts';
+import { Milestones } from './resources/milestones.ts';
+import { ServiceAccounts } from './resources/service-accounts.ts';
+import { Invitations, SessionOperations } from './resources/session.ts';
+import { Shipments } from './resources/shipments.ts';
+import { Users } from './resources/users.ts';
+import { WebhookDeliveries } from './resources/webhook-deliveries.ts';
+import { WebhookEndpoints } from './resources/webhook-endpoints.ts';
+import { AuditLog, Health, Settings } from './resources/workspace.ts';
+
+/**
+ * The shipment tracking API. Sends again what may be sent again, reads what it wrote, and throws errors by their type. One
+ * client serves any number of calls side by side.
+ */
+export class TrackingClient {
+  readonly shipments: Shipments;
+  readonly milestones: Milestones;
+  readonly exceptions: Exceptions;
+  readonly events: Events;
+  readonly webhookEndpoints: WebhookEndpoints;
+  readonly webhookDeliveries: WebhookDeliveries;
+  readonly settings: Settings;
+  readonly keys: Keys;
+  readonly serviceAccounts: ServiceAccounts;
+  readonly users: Users;
+  readonly invitations: Invitations;
+  readonly session: SessionOperations;
+  readonly auditLog: AuditLog;
+  readonly health: Health;
+  private readonly requester: Requester;
+
+  /** @throws TypeError for options that cannot be */
+  constructor(options: ClientOptions) {
+    this.requester = new Requester(options);
+    const api = new Api(this.requester);
+    this.shipments = new Shipments(api);
+    this.milestones = new Milestones(api);
+    this.exceptions = new Exceptions(api);
+    this.events = new Events(api);
+    this.webhookEndpoints = new WebhookEndpoints(api);
+    this.webhookDeliveries = new WebhookDeliveries(api);
+    this.settings = new Settings(api);
+    this.keys = new Keys(api);
+    this.serviceAccounts = new ServiceAccounts(api);
+    this.users = new Users(api);
+    this.invitations = new Invitations(api);
+    this.session = new SessionOperations(api);
+    this.auditLog = new AuditLog(api);
+    this.health = new Health(api);
+  }
+
+  /** The place of this client's last writes, for another client that is to see them; undefined where it wrote nothing. */
+  get consistencyToken(): string | undefined {
+    return this.requester.tokens.header;
+  }
+
+  /** From now on reads see what another client wrote, whose `consistencyToken` this is. */
+  see(consistencyToken: string): void {
+    this.requester.tokens.add(consistencyToken);
+  }
+}

@@ -1,0 +1,1 @@
+export function clientTypes(description: unknown): Promise<Readonly<Record<string, string>>>;

@@ -1,0 +1,34 @@
+// Makes what the client generates from the description of the API: types of everything that goes to and fro, and the
+// table of operations. What is refused has one form (errors.ts), and is left out.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import openapiTypescript, { astToString } from 'openapi-typescript';
+
+const root = join(import.meta.dirname, '..');
+const HEAD = '// Made from docs/openapi.json by `npm run client-types`: not to be edited.\n\n';
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** @returns what stands in each generated file, by its name */
+export async function clientTypes(description) {
+  const succeeding = structuredClone(description);
+  const operations = [];
+  for (const [path, item] of Object.entries(succeeding.paths)) {
+    for (const [method, operation] of Object.entries(item).filter(([name]) => METHODS.includes(name))) {
+      operations.push(`  ${operation.operationId}: ['${method.toUpperCase()}', '${path}'],\n`);
+      const answers = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
+      operation.responses = Object.fromEntries(answers.map(([status, { headers: _, ...answer }]) => [status, answer]));
+    }
+  }
+  delete succeeding.components.headers;
+  delete succeeding.components.responses;
+  const types = astToString(await openapiTypescript(succeeding, { alphabetize: true }));
+  const table = `/** Method and path of every operation, by its operationId. */\nexport const OPERATIONS = {\n${operations.sort().join('')}} as const;\n`;
+  return { 'api.ts': HEAD + types, 'operations.ts': HEAD + table };
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const description = JSON.parse(await readFile(process.argv[2] ?? join(root, 'docs/openapi.json'), 'utf8'));
+  for (const [name, text] of Object.entries(await clientTypes(description))) {
+    await writeFile(join(root, 'libs/client/src/generated', name), text);
+  }
+}
