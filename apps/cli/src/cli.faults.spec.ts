@@ -194,6 +194,7 @@ describe('the command line tool', () => {
         expect.objectContaining({ name: 'shipments', generation: 1, caught_up: true, building: null, parked: 0 }),
         expect.objectContaining({ name: 'milestones', generation: 1, caught_up: true, building: null, parked: 0 }),
         expect.objectContaining({ name: 'exceptions', generation: 1, caught_up: true, building: null, parked: 0 }),
+        expect.objectContaining({ name: 'documents', generation: 1, caught_up: true, building: null, parked: 0 }),
         expect.objectContaining({
           name: 'published_events',
           generation: 1,
@@ -208,6 +209,7 @@ describe('the command line tool', () => {
         'shipments 2',
         'milestones 2',
         'exceptions 2',
+        'documents 2',
         'published_events 2',
         'deadlines 2',
       ]);

@@ -1,6 +1,12 @@
 export type { RetryOutcome } from '@tracking/subscriptions';
 export type { DeadlineQueries, DueShipment, OpenShipment } from './deadlines/deadline-queries.ts';
 export type { Digest } from './digest.ts';
+export type {
+  DeletedDocument,
+  DocumentListQuery,
+  DocumentQueries,
+  FoundDocument,
+} from './documents/document-queries.ts';
 export type { ExceptionListQuery, ExceptionQueries } from './exceptions/exception-queries.ts';
 export { EXCEPTION_SORTS } from './exceptions/exception-ranges.ts';
 export type { ExceptionListFilter, ExceptionSort } from './exceptions/exception-ranges.ts';

@@ -1,6 +1,8 @@
 import { ActiveRows, type ActiveRowsParts } from './active-rows.ts';
 import { DeadlineQueries } from './deadlines/deadline-queries.ts';
 import { deadlinesModel } from './deadlines/deadline-rows.ts';
+import { DocumentQueries } from './documents/document-queries.ts';
+import { documentsModel } from './documents/document-rows.ts';
 import { ExceptionQueries } from './exceptions/exception-queries.ts';
 import { exceptionsModel } from './exceptions/exception-rows.ts';
 import { MilestoneQueries } from './milestones/milestone-queries.ts';
@@ -16,6 +18,7 @@ const READ_MODELS = [
   readModel(shipmentsModel, ShipmentQueries),
   readModel(milestonesModel, MilestoneQueries),
   readModel(exceptionsModel, ExceptionQueries),
+  readModel(documentsModel, DocumentQueries),
   readModel(publishedEventsModel, EventQueries),
   readModel(deadlinesModel, DeadlineQueries),
 ] as const;

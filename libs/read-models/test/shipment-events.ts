@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { EMPTY_SHIPMENT_FIELDS } from '@tracking/contracts';
-import type { JsonObject, Milestone, Scope, ShipmentException, ShipmentRecord, Timestamp } from '@tracking/contracts';
+import type {
+  DocumentRecord,
+  JsonObject,
+  Milestone,
+  Scope,
+  ShipmentException,
+  ShipmentRecord,
+  Timestamp,
+} from '@tracking/contracts';
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import type { Changes, ShipmentEventBody } from '@tracking/shipments-domain';
 
@@ -107,9 +115,31 @@ export function exception(n: number, id: string, fields: Partial<ShipmentExcepti
   };
 }
 
+export function documentRecord(n: number, id: string, fields: Partial<DocumentRecord> = {}): DocumentRecord {
+  return {
+    id: `doc_${token(n)}${id}`,
+    shipment_id: `shp_${token(n)}`,
+    type: 'packing_list',
+    status: 'uploaded',
+    file_name: 'packing list.pdf',
+    content_type: 'application/pdf',
+    size_bytes: 1_000,
+    checksum_sha256: 'ab'.repeat(32),
+    uploaded_by: { type: 'service_account', id: 'sva_1' },
+    created_at: '2026-03-02T09:00:00.000Z',
+    uploaded_at: '2026-03-02T09:00:00.000Z',
+    reviewed_by: null,
+    reviewed_at: null,
+    rejection_reason: null,
+    replaces_document_id: null,
+    replaced_by_document_id: null,
+    ...fields,
+  };
+}
+
 type Body = ShipmentEventBody | { readonly type: string; readonly data: object };
 
-export function newEvent(body: Body, next_check_at: Timestamp | null = null): NewEvent {
+export function newEvent(body: Body, next_check_at: Timestamp | null = null, at = new Date()): NewEvent {
   return {
     id: randomUUID(),
     type: body.type,
@@ -117,7 +147,7 @@ export function newEvent(body: Body, next_check_at: Timestamp | null = null): Ne
     metadata: {
       command_id: randomUUID(),
       command_index: 0,
-      recorded_at: new Date().toISOString(),
+      recorded_at: at.toISOString(),
       actor: { type: 'service_account', id: 'sva_1' },
       request_id: 'req_1',
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
@@ -171,6 +201,20 @@ export class Writer {
     // What it was before, nobody who folds it looks at.
     const data = { exception: changed, previous: changed, note: null };
     return this.append(n, { type: 'exception.updated.v1', data });
+  }
+
+  /** A document of which only the row matters: its event is the one that leads to its status. */
+  document(n: number, document: DocumentRecord, object_id: string | null, at?: string): Promise<Position> {
+    const stored = { document, object_id };
+    const bodies = {
+      pending_upload: { type: 'document.requested.v1', data: { stored } },
+      uploaded: { type: 'document.uploaded.v1', data: { stored, replaced: null, documents_count: 1 } },
+      approved: { type: 'document.approved.v1', data: { stored, previous: document } },
+      rejected: { type: 'document.rejected.v1', data: { stored, previous: document } },
+      expired: { type: 'document.expired.v1', data: { stored, previous: document } },
+      deleted: { type: 'document.deleted.v1', data: { stored, previous: document, documents_count: 0 } },
+    } as const;
+    return this.appendEvents(n, [newEvent(bodies[document.status], null, at === undefined ? undefined : new Date(at))]);
   }
 
   /** Its rules were checked: the next time is to be then. */

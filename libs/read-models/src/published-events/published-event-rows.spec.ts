@@ -1,5 +1,5 @@
 import { storedEventTypes, toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME, milestone, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
+import { ACME, documentRecord, milestone, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
 import type { ProjectedEvent } from '../read-model.ts';
 import { publishedEventsModel } from './published-event-rows.ts';
 
@@ -8,6 +8,9 @@ const last = { containers: [] };
 const exception = { id: 'exc_1' };
 const estimate = milestone(1, 'a', { classifier: 'estimated' });
 const actual = milestone(1, 'a');
+const document = documentRecord(1, 'a');
+const stored = { document, object_id: 'obj-a' };
+const changed = { stored, previous: document };
 
 /** Data of every stored event, with the type that it is announced as. */
 const ANNOUNCED: readonly (readonly [type: string, data: object, announced: string | undefined])[] = [
@@ -27,12 +30,19 @@ const ANNOUNCED: readonly (readonly [type: string, data: object, announced: stri
   ['exception.resolved.v1', { exception, open_exceptions_count: 0 }, 'exception.resolved'],
   ['exception.updated.v1', { exception, previous: exception, note: null }, 'exception.updated'],
   ['exception.conditions_ended.v1', { exception_ids: ['exc_1'] }, undefined],
+  ['document.requested.v1', { stored }, undefined],
+  ['document.received.v1', { document_id: document.id, object: {} }, undefined],
+  ['document.uploaded.v1', { stored, replaced: null, documents_count: 1 }, 'document.uploaded'],
+  ['document.approved.v1', changed, 'document.approved'],
+  ['document.rejected.v1', changed, 'document.rejected'],
+  ['document.expired.v1', changed, undefined],
+  ['document.deleted.v1', { ...changed, documents_count: 0 }, undefined],
   ['shipment.checked.v1', {}, undefined],
 ];
 
 function event(type: string, data: object): ProjectedEvent {
-  const stored = { ...newEvent({ type, data }), stream, revision: 3, position: '0004' };
-  return { id: stored.id, stream, position: stored.position, scope: ACME, event: toShipmentEvent(stored) };
+  const written = { ...newEvent({ type, data }), stream, revision: 3, position: '0004' };
+  return { id: written.id, stream, position: written.position, scope: ACME, event: toShipmentEvent(written) };
 }
 const rowsOf = (given: ProjectedEvent) => publishedEventsModel.apply(given, () => undefined);
 
