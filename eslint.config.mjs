@@ -82,6 +82,17 @@ const boundaries = [
     ],
   },
   {
+    allSourceTags: ['layer:feature', 'scope:documents'],
+    onlyDependOnLibsWithTags: [
+      'scope:documents',
+      'layer:resilience',
+      'layer:contracts',
+      'layer:ports',
+      'layer:testing',
+      'layer:adapter',
+    ],
+  },
+  {
     sourceTag: 'layer:edge',
     onlyDependOnLibsWithTags: [
       'layer:feature',

@@ -1,0 +1,319 @@
+import { rounds } from '@tracking/testing';
+import fc from 'fast-check';
+import {
+  DOCM_PARTS,
+  DOCX,
+  DOCX_PARTS,
+  docx,
+  inPieces,
+  jpeg,
+  pdf,
+  png,
+  tiff,
+  XLSB_PARTS,
+  XLSX,
+  XLSX_PARTS,
+  xlsx,
+} from '../../test/files.ts';
+import { zip } from '../../test/zip.ts';
+import { UnsupportedDocumentType } from '../refusals.ts';
+import { HEAD_BYTES } from './beginning.ts';
+import { Judgement } from './judgement.ts';
+import type { ContentHint } from './text-judge.ts';
+
+type Content = Buffer | string;
+const bytesOf = (content: Content) => (typeof content === 'string' ? Buffer.from(content) : content);
+
+/** The type, or why it is refused. */
+async function judged(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, hint: ContentHint = {}) {
+  const judgement = new Judgement(hint);
+  try {
+    for await (const piece of pieces) await judgement.take(piece);
+    return await judgement.end();
+  } catch (error) {
+    if (error instanceof UnsupportedDocumentType) return error.message;
+    throw error;
+  }
+}
+const judge = (content: Content, hint?: ContentHint) => judged(inPieces(bytesOf(content)), hint);
+const refusal = (why: string) => `The file is not accepted: ${why}.`;
+const utf16 = (text: string, mark: number[]) => Buffer.concat([Buffer.from(mark), Buffer.from(text, 'utf16le')]);
+
+const NOTHING_KNOWN = 'it is of no type that is accepted, nor text';
+const PAGE = 'it begins with the markup of a page';
+const NO_OFFICE = 'it is an archive, neither DOCX nor XLSX';
+const hasMarkup = (found: string) => `it has markup of a page: ${JSON.stringify(found)}`;
+const xmlOf = (inside: string) => `<?xml version="1.0"?><Invoice>${inside}</Invoice>`;
+
+const TAKEN: readonly (readonly [string, Content, string])[] = [
+  ['PDF', pdf(), 'application/pdf'],
+  ['PNG', png(), 'image/png'],
+  ['PNG whose colour profile is longer than what is looked at', png(['iCCP', Buffer.alloc(40_000)]), 'image/png'],
+  ['animated PNG', png(['acTL', Buffer.alloc(8)]), 'image/png'],
+  ['JPEG', jpeg(), 'image/jpeg'],
+  ['TIFF', tiff(), 'image/tiff'],
+  ['TIFF of the other byte order', tiff({ isBigEndian: true }), 'image/tiff'],
+  ['TIFF whose directory is far behind', tiff({ pixels: 100_000 }), 'image/tiff'],
+  ['BigTIFF', Buffer.concat([Buffer.from('II+\0\x08\0\0\0'), Buffer.alloc(40)]), 'image/tiff'],
+  ['DOCX', docx(), DOCX],
+  ['XLSX', xlsx(), XLSX],
+  ['DOCX whose parts are in another order', zip(DOCX_PARTS.toReversed()), DOCX],
+  ['DOCX with a comment at its end', zip(DOCX_PARTS, { comment: 'made by hand' }), DOCX],
+  [
+    'XLSX that tells what it is behind a large part',
+    zip([{ name: 'docProps/thumbnail.jpeg', content: Buffer.alloc(90_000, 'x'), isStored: true }, ...XLSX_PARTS]),
+    XLSX,
+  ],
+  ['DOCX with a sheet in it', docx({ name: 'word/embeddings/sheet.xlsx', content: xlsx(), isStored: true }), DOCX],
+  ['text', 'Gross weight 12 t\r\n\tmarks: none\f', 'text/plain'],
+  ['text with a byte order mark', '\ufeffGrüße', 'text/plain'],
+  ['text in Latin-1', Buffer.from('Grüße aus Köln', 'latin1'), 'text/plain'],
+  ['text that begins as a picture or program does', 'BMW, 3 cars\nMZ-100', 'text/plain'],
+  ['text with signs that are no markup', 'a < b > c, <user@example.com>, 3<4 <scripture> <htmlx', 'text/plain'],
+  ['text that begins with such a sign', '<< notice >>', 'text/plain'],
+  ['one character', '1', 'text/plain'],
+  ['XML', xmlOf('<title>x</title><Body/>'), 'application/xml'],
+  ['XML without a declaration, behind blanks', '\ufeff\n <n:Invoice xmlns:n="urn:n"/>\n', 'application/xml'],
+  ['XML in Latin-1', Buffer.from('<?xml version="1.0" encoding=\'ISO-8859-1\'?><a>é</a>', 'latin1'), 'application/xml'],
+  [
+    'XML with a document type and a stylesheet elsewhere',
+    '<?xml version="1.0"?><?xml-stylesheet href="f.xsl"?><!DOCTYPE a SYSTEM "a.dtd"><a/>',
+    'application/xml',
+  ],
+];
+
+const REFUSED: readonly (readonly [string, Content, string])[] = [
+  ['HTML', '<!DOCTYPE html><html><body>x</body></html>', PAGE],
+  ['HTML behind blanks, in capitals', '\ufeff \n\t<HTML>', PAGE],
+  ['a piece of HTML', '<b>x</b>', PAGE],
+  ['HTML behind a comment', '<!-- x --><p>', PAGE],
+  ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"/>', PAGE],
+  ['SVG behind a declaration', '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', hasMarkup('<svg')],
+  ['SVG with a prefix', '<?xml version="1.0"?><x:svg xmlns:x="u"/>', hasMarkup('<x:svg')],
+  ['XHTML', '<?xml version="1.0"?><!DOCTYPE html><HTML/>', hasMarkup('<HTML/')],
+  ['XML with a script in it', xmlOf('<x:script\n>'), hasMarkup('<x:script')],
+  [
+    'XML with elements of pages in it',
+    xmlOf('<x:img xmlns:x="http://www.w3.org/1999/xhtml"/>'),
+    hasMarkup('http://www.w3.org/1999/xhtml'),
+  ],
+  [
+    'XML with a stylesheet in it',
+    xmlOf('<s:s xmlns:s="http://www.w3.org/1999/XSL/Transform"/>'),
+    hasMarkup('http://www.w3.org/1999/XSL/Transform'),
+  ],
+  ['XML that grows', '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "bbbb">]><a>&b;&b;</a>', hasMarkup('<!ENTITY')],
+  ['XML in another encoding', '<?xml version="1.0" encoding="UTF-7"?><a/>', 'XML must be UTF-8 or Latin-1'],
+  ['XML that was cut off', '<?xml version="1.0"?><a>x', 'it begins as XML and does not end as such'],
+  ['what begins as a declaration alone', '<!ELEMENT a ANY>', PAGE],
+  ['text with a page far inside', `${'x'.repeat(200_000)}<Script >`, hasMarkup('<Script')],
+  ['text with the end of a page', 'x</body>', hasMarkup('</body>')],
+  ['text with PHP', 'x <?php phpinfo();', hasMarkup('<?php')],
+  ['CSV with a page in a cell', 'a;b\n1;"<iframe src=x>"', hasMarkup('<iframe')],
+  ['text with NUL', 'abc\0', NOTHING_KNOWN],
+  ['text with NUL far behind', `${'x'.repeat(200_000)}\0`, NOTHING_KNOWN],
+  ['text in UTF-16', utf16('a;b', [0xff, 0xfe]), 'text must be UTF-8 or Latin-1'],
+  ['text in UTF-16 of the other byte order', Buffer.from([0xfe, 0xff, 0x4e, 0x2d]), 'text must be UTF-8 or Latin-1'],
+  ['text in UTF-16 without a mark', utf16('a;b', []), NOTHING_KNOWN],
+  ['a shell script', '#!/bin/sh\nrm -rf /', 'it is a program'],
+  ['PostScript', '%!PS-Adobe-3.0', 'it is a program'],
+  ['RTF', '{\\rtf1 x}', 'it is application/rtf'],
+  ['a Windows program', Buffer.from('MZ\x90\0\x03\0\0\0'), NOTHING_KNOWN],
+  ['a Linux program', Buffer.from('\x7fELF\x02\x01\x01\0'), NOTHING_KNOWN],
+  ['Java', Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 52]), NOTHING_KNOWN],
+  ['GIF', Buffer.from('GIF89a\x01\0\x01\0'), NOTHING_KNOWN],
+  ['an old Word file', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0]), NOTHING_KNOWN],
+  ['gzip', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]), NOTHING_KNOWN],
+  ['a raw photo', tiff({ tag: 50_706 }), 'it is image/x-adobe-dng'],
+  ['JPEG-LS', Buffer.from([0xff, 0xd8, 0xff, 0xf7, 0, 1]), 'it is image/jls'],
+  ['what only begins as PNG', png().subarray(0, 12), 'it is damaged or of no type that is known'],
+  ['PDF behind HTML', Buffer.concat([Buffer.from('<html>'), pdf()]), PAGE],
+  ['PDF that goes on as HTML', pdf('<html><script>'), PAGE],
+  ['PDF behind other bytes', Buffer.concat([Buffer.from('\0\x01'), pdf()]), NOTHING_KNOWN],
+  ['a plain ZIP', zip([{ name: 'a.txt', content: 'a' }]), NO_OFFICE],
+  ['an empty ZIP', zip([]), NOTHING_KNOWN],
+  ['an empty DOCX', zip([DOCX_PARTS[0]!]), NO_OFFICE],
+  [
+    'Java in a ZIP',
+    zip([{ name: 'META-INF/MANIFEST.MF', content: 'Manifest-Version: 1.0' }]),
+    'it is application/java-archive',
+  ],
+  [
+    'OpenDocument',
+    zip([{ name: 'mimetype', content: 'application/vnd.oasis.opendocument.text', isStored: true }]),
+    'it is application/vnd.oasis.opendocument.text',
+  ],
+  [
+    'a presentation',
+    zip([
+      { name: 'ppt/presentation.xml', content: 'x' },
+      { name: '[Content_Types].xml', content: 'x' },
+    ]),
+    NO_OFFICE,
+  ],
+  ['DOCM', zip(DOCM_PARTS), 'it is application/vnd.ms-word.document.macroenabled.12'],
+  ['DOCX with macros', docx({ name: 'word/vbaProject.bin', content: 'x' }), 'it has macros or programs in it'],
+  ['DOCX that is Java too', docx({ name: 'META-INF/MANIFEST.MF', content: 'x' }), 'it has macros or programs in it'],
+  ['DOCX with a program in it', docx({ name: 'word/media/a.EXE', content: 'x' }), 'it has macros or programs in it'],
+  ['XLSB', zip(XLSB_PARTS), NO_OFFICE],
+  [
+    'DOCX and XLSX in one',
+    zip([...DOCX_PARTS, ...XLSX_PARTS.slice(1).filter(({ name }) => name !== '_rels/.rels')]),
+    NO_OFFICE,
+  ],
+  [
+    'what begins as DOCX and is XLSX by its directory',
+    zip(DOCX_PARTS, { renamed: { 'word/document.xml': 'xl/workbook.xml' } }),
+    'its beginning says something else than its directory',
+  ],
+  [
+    'two parts of one name',
+    docx({ name: 'WORD/document.xml', content: 'x' }),
+    'it is an archive with two parts of one name',
+  ],
+  ['DOCX that is encrypted', docx({ name: 'word/x.xml', content: 'x', flags: 1 }), 'it is encrypted'],
+  [
+    'a part with a path that leads out',
+    docx({ name: '../../etc/passwd', content: 'x' }),
+    'it is a damaged archive, or one of more than some 5,000 parts',
+  ],
+  [
+    'DOCX with another archive in front',
+    zip(DOCX_PARTS, { before: zip([{ name: 'a.exe', content: 'x' }]) }),
+    'its beginning is not in its directory',
+  ],
+  [
+    'DOCX with bytes behind',
+    Buffer.concat([docx(), Buffer.from('x')]),
+    'it is a damaged archive, or one of more than some 5,000 parts',
+  ],
+  ['DOCX that was cut off', docx().subarray(0, -30), 'it is a damaged archive, or one of more than some 5,000 parts'],
+  ['PDF with an archive behind', Buffer.concat([pdf(), docx()]), 'there is an archive at its end'],
+  [
+    'PDF with an archive inside that knows where it is',
+    zip([{ name: 'a.class', content: 'x' }], { before: pdf(), comment: '\n%%EOF' }),
+    'there is an archive at its end',
+  ],
+  [
+    'JPEG with an archive behind, and a byte',
+    Buffer.concat([jpeg(), zip([{ name: 'A.class', content: 'x' }]), Buffer.from('!')]),
+    'there is an archive at its end',
+  ],
+  [
+    'PNG with an archive behind',
+    Buffer.concat([png(), zip([{ name: 'A.class', content: 'x' }])]),
+    'there is an archive at its end',
+  ],
+];
+
+describe('a file by its bytes', () => {
+  it.each(TAKEN)('is taken: %s', async (_name, content, type) => {
+    expect(await judge(content)).toBe(type);
+  });
+
+  it.each(REFUSED)('is refused: %s', async (_name, content, why) => {
+    expect(await judge(content)).toBe(refusal(why));
+  });
+
+  it.each<[string, ContentHint, string]>([
+    ['the type that was declared', { contentType: 'Text/CSV; charset=utf-8' }, 'text/csv'],
+    ['its name', { fileName: 'Übersicht.CSV' }, 'text/csv'],
+    [
+      'its name, where the declared type is none of text',
+      { contentType: 'application/vnd.ms-excel', fileName: 'a.csv' },
+      'text/csv',
+    ],
+    ['the type that was declared before its name', { contentType: 'text/plain', fileName: 'a.csv' }, 'text/plain'],
+    ['nothing', { contentType: 'application/octet-stream', fileName: null }, 'text/plain'],
+    ['what it cannot be', { contentType: 'application/pdf', fileName: 'a.pdf' }, 'text/plain'],
+  ])('is CSV or plain text by %s', async (_name, hint, type) => {
+    expect(await judge('a,b\n1,2\n', hint)).toBe(type);
+  });
+
+  it.each<[string, Content, string]>([
+    ['PDF', pdf(), 'application/pdf'],
+    ['XML', xmlOf(''), 'application/xml'],
+    ['DOCX', docx(), DOCX],
+  ])('is %s whatever it is called', async (_name, content, type) => {
+    expect(await judge(content, { contentType: 'text/csv', fileName: 'a.csv' })).toBe(type);
+  });
+
+  it('is the same however it is cut', async () => {
+    const all = [...TAKEN, ...REFUSED].map(([, content]) => bytesOf(content));
+    const cut = fc.tuple(fc.constantFrom(...all), fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 8 }));
+    await fc.assert(
+      fc.asyncProperty(cut, async ([bytes, cuts]) => {
+        const at = [0, ...cuts.filter((place) => place < bytes.length).sort((a, b) => a - b), bytes.length];
+        // The memory of a piece is used again, as a source may.
+        const memory = Buffer.alloc(bytes.length);
+        const pieces = function* () {
+          for (const [n, from] of at.slice(0, -1).entries()) {
+            memory.fill(0x20);
+            const size = bytes.copy(memory, 0, from, at[n + 1]);
+            yield memory.subarray(0, size);
+          }
+        };
+        expect(await judged(pieces())).toBe(await judge(bytes));
+      }),
+      { numRuns: rounds(1_000) },
+    );
+  });
+
+  it.each(['<script>', '</IFRAME ', '<!DocType', '<?php'])('has %s wherever it stands', async (markup) => {
+    const places = fc.tuple(fc.integer({ min: 1, max: HEAD_BYTES + 200 }), fc.integer({ min: 1, max: 40_000 }));
+    await fc.assert(
+      fc.asyncProperty(places, async ([before, pieceBytes]) => {
+        const bytes = Buffer.from(`${'é'.repeat(before)}${markup}${'y'.repeat(100)}`, 'latin1');
+        expect(await judged(inPieces(bytes, pieceBytes))).toContain('it has markup of a page');
+      }),
+      { numRuns: rounds(200) },
+    );
+  });
+
+  it('is told of random bytes without a fault', async () => {
+    const start = fc.constantFrom(
+      '',
+      '%PDF-',
+      '\x89PNG\r\n\x1a\n',
+      '\xff\xd8\xff',
+      'II*\0',
+      'PK\x03\x04',
+      '<?xml ',
+      '<',
+    );
+    await fc.assert(
+      fc.asyncProperty(start, fc.uint8Array({ minLength: 1, maxLength: 3_000 }), async (prefix, rest) => {
+        expect(typeof (await judge(Buffer.concat([Buffer.from(prefix, 'latin1'), rest])))).toBe('string');
+      }),
+      { numRuns: rounds(2_000) },
+    );
+  });
+
+  describe('that inflates', () => {
+    const zeros = Buffer.alloc(30 * 2 ** 20);
+    const TOO_MUCH = refusal('it inflates too much');
+
+    it('too much is refused', async () => {
+      const parts = [1, 2, 3, 4].map((n) => ({ name: `word/media/${n}.bmp`, content: zeros }));
+      expect(await judge(docx(...parts))).toBe(TOO_MUCH);
+    });
+
+    it('too much since its parts share their bytes is refused', async () => {
+      const shared = Array.from({ length: 20 }, (_, n) => ({ name: `word/${n}.bin`, content: zeros, isShared: true }));
+      expect(await judge(docx({ name: 'word/a.bin', content: zeros }, ...shared))).toBe(TOO_MUCH);
+    });
+
+    it('as its directory claims in vain is refused', async () => {
+      expect(await judge(docx({ name: 'word/a.xml', content: 'x', claimedBytes: 0xfffffff0 }))).toBe(TOO_MUCH);
+    });
+
+    it('in the part that tells the type is not inflated further than is looked at', async () => {
+      const bomb = { name: '[Content_Types].xml', content: zeros };
+      expect(await judge(zip([bomb, ...DOCX_PARTS.slice(1)]))).toBe(DOCX);
+    });
+
+    it('as pictures and tables do is taken', async () => {
+      expect(await judge(xlsx({ name: 'xl/worksheets/sheet1.xml', content: zeros }))).toBe(XLSX);
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import type { DocumentContentType } from '@tracking/contracts';
+import type { Counter, Metrics, ObjectStore } from '@tracking/ports';
+import { Judgement } from './content/judgement.ts';
+import type { ContentHint } from './content/text-judge.ts';
+import { freshObjectId } from './object-ids.ts';
+import { DocumentTooLarge, EmptyDocument, isDocumentRefusal } from './refusals.ts';
+
+/** An object as commands name it: bytes that are whole and durable. */
+export interface DocumentObject {
+  readonly id: string;
+  readonly size_bytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  /** Judged by the bytes. */
+  readonly content_type: DocumentContentType;
+}
+
+export interface BytesToStore {
+  /** `shp_…`: the object's id begins with its token. */
+  readonly shipmentId: string;
+  readonly source: AsyncIterable<Uint8Array>;
+  readonly limitBytes: number;
+  /** How many bytes the sender says there are: refused at once where these are none or too many. */
+  readonly declaredBytes?: number;
+  readonly hint?: ContentHint;
+}
+
+export interface DocumentBytesParts {
+  readonly objects: Pick<ObjectStore, 'put'>;
+  readonly metrics: Metrics;
+  readonly random?: (bytes: number) => Uint8Array;
+}
+
+/** Stores what is sent as the bytes of a document, before any command names them. */
+export class DocumentBytes {
+  private readonly stored: Counter;
+  private readonly refused: Counter;
+
+  constructor(private readonly parts: DocumentBytesParts) {
+    const { metrics } = parts;
+    this.stored = metrics.counter('document_bytes_stored_total', 'Bytes of documents that were stored whole.');
+    this.refused = metrics.counter('documents_refused_total', 'Files that were refused as documents, by why.', ['why']);
+  }
+
+  /**
+   * Stores all bytes of the source under a fresh id, and judges them as they pass. Where it throws, nothing is kept; an
+   * `Unavailable` may leave an object that nothing names, which the sweep of orphans takes.
+   * @throws DocumentTooLarge, EmptyDocument, UnsupportedDocumentType, Unavailable; what the source throws
+   */
+  async store(bytes: BytesToStore): Promise<DocumentObject> {
+    const { shipmentId, declaredBytes, limitBytes, source, hint = {} } = bytes;
+    try {
+      if (declaredBytes !== undefined && declaredBytes > limitBytes) throw new DocumentTooLarge(limitBytes);
+      if (declaredBytes === 0) throw new EmptyDocument();
+      const id = freshObjectId(shipmentId, this.parts.random ?? randomBytes);
+      const passing = new Passing(source, limitBytes, new Judgement(hint));
+      const { sizeBytes, sha256 } = await this.parts.objects.put(id, passing.bytes());
+      this.stored.add(sizeBytes);
+      return { id, size_bytes: sizeBytes, sha256, content_type: passing.judged() };
+    } catch (error) {
+      if (isDocumentRefusal(error)) this.refused.add(1, { why: error.name });
+      throw error;
+    }
+  }
+}
+
+/** A source on its way to the store, which keeps nothing when this throws. */
+class Passing {
+  private contentType: DocumentContentType | undefined;
+
+  constructor(
+    private readonly source: AsyncIterable<Uint8Array>,
+    private readonly limitBytes: number,
+    private readonly judgement: Judgement,
+  ) {}
+
+  async *bytes(): AsyncGenerator<Uint8Array> {
+    let size = 0;
+    for await (const bytes of this.source) {
+      size += bytes.length;
+      if (size > this.limitBytes) throw new DocumentTooLarge(this.limitBytes);
+      await this.judgement.take(bytes);
+      yield bytes;
+    }
+    if (size === 0) throw new EmptyDocument();
+    this.contentType = await this.judgement.end();
+  }
+
+  judged(): DocumentContentType {
+    if (this.contentType === undefined) throw new Error('the object store did not read to the end');
+    return this.contentType;
+  }
+}
