@@ -20,6 +20,7 @@ import type { InjectOptions } from 'fastify';
 import { IdempotencyClaims, createHttpApi } from '../src/index.ts';
 import type { HttpApiDependencies, HttpApiSettings, IdempotencyOptions } from '../src/index.ts';
 import type { Deprecations } from '../src/operations/deprecations.ts';
+import { expectDescribed } from './described-answers.ts';
 
 export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
 
@@ -190,7 +191,7 @@ export async function startApi(options: StartOptions = {}) {
 }
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
-/** Makes calls of the server at the URL. */
+/** Makes calls of the server at the URL; every answer is to be as it is described. */
 export function caller(url: string) {
   return async (method: string, path: string, { key, headers, json, raw, signal }: ApiCall = {}): Promise<Answer> => {
     const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
@@ -207,7 +208,9 @@ export function caller(url: string) {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+    const answer = { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+    expectDescribed(method, path, answer);
+    return answer;
   };
 }
 

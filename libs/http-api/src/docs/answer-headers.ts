@@ -48,16 +48,18 @@ type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
 /** Also of what is not answered. */
 const TAGGED: ReadonlySet<string> = new Set(['304', '412']);
+/** What they answer is gone, and has no version. */
+const TAGLESS: ReadonlySet<string> = new Set(['deleteWebhookEndpoint', 'signOut', 'endSession']);
 /** What these answer was made just now, and has a version. */
 const MADE: ReadonlySet<string> = new Set(['201', '202']);
 
 /** Which headers an answer has follows from its status, from the method, and from what the operation asks for. */
 export function giveHeaders(described: Described, deprecation: Deprecation | undefined): void {
-  const { operation, method } = described;
+  const { operation } = described;
   const conditional = Boolean(parameterOf(operation, 'If-Match') ?? parameterOf(operation, 'If-None-Match'));
   addHeaders(operation, (status) => {
     const names = headersOf(Number(status), described);
-    const isTagged = conditional && (TAGGED.has(status) || (status.startsWith('2') && method !== 'delete'));
+    const isTagged = conditional && (TAGGED.has(status) || (status.startsWith('2') && !TAGLESS.has(described.id)));
     if (isTagged || MADE.has(status)) names.push('ETag');
     if (status === '201') names.push('Location');
     return names;
@@ -81,14 +83,14 @@ const LATER: ReadonlySet<number> = new Set([409, 429, 503]);
 
 function headersOf(status: number, { id, method, writes }: Described): AnswerHeader[] {
   const guarded = OPERATIONS[id] !== 'open';
-  const limited = guarded && status !== 401 && status !== 500;
+  const limited = guarded && status !== 401;
   const retried = status === 409 ? method === 'post' : LATER.has(status) && id !== 'ready';
   const held: readonly (readonly [AnswerHeader, boolean])[] = [
     ['Request-Id', true],
     ['X-RateLimit-Limit', limited],
     ['X-RateLimit-Remaining', limited],
     ['X-RateLimit-Reset', limited],
-    ['Consistency-Token', writes && guarded && status < 300],
+    ['Consistency-Token', writes && status < 300 && (guarded || id === 'signIn')],
     ['Idempotency-Replayed', method === 'post' && isKept(status)],
     ['Retry-After', retried],
     ['WWW-Authenticate', status === 401 && id !== 'signIn'],
