@@ -8,7 +8,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process runs */
+        /**
+         * Whether the process runs
+         * @description Open to everybody: it takes no credentials.
+         */
         get: operations["live"];
         put?: never;
         post?: never;
@@ -25,7 +28,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process takes requests, and how its engines are */
+        /**
+         * Whether the process takes requests, and how its engines are
+         * @description Open to everybody: it takes no credentials.
+         */
         get: operations["ready"];
         put?: never;
         post?: never;
@@ -45,12 +51,16 @@ export interface paths {
         /**
          * List the keys that you may see, the newest first
          * @description Your own; with `keys:manage` those of service accounts that are no admins; with `workspace:admin` all. Never the keys themselves.
+         *
+         *     Needs the permission `keys:manage`; users need none for what is theirs.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Make a key of your own, or of a service account
          * @description Those of service accounts need `keys:manage`; of one that is an admin, `workspace:admin`. A key for tests makes keys for tests alone.
+         *
+         *     Needs the permission `keys:manage`; users need none for what is theirs.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -66,7 +76,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a key, but not the key itself */
+        /**
+         * Get a key, but not the key itself
+         * @description Needs the permission `keys:manage`; users need none for what is theirs.
+         */
         get: operations["getApiKey"];
         put?: never;
         post?: never;
@@ -88,6 +101,8 @@ export interface paths {
         /**
          * End a key for good, within 5 seconds
          * @description Admins may end those of other users too. A key that is revoked stays as it is.
+         *
+         *     Needs the permission `keys:manage`; users need none for what is theirs.
          */
         post: operations["revokeApiKey"];
         delete?: never;
@@ -108,6 +123,8 @@ export interface paths {
         /**
          * Make a key in the place of another
          * @description Of the same owner, environment and end. The old key expires when the grace ends.
+         *
+         *     Needs the permission `keys:manage`; users need none for what is theirs.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -123,7 +140,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List changes to keys, users, service accounts, sessions, webhook endpoints and settings, the newest first */
+        /**
+         * List changes to keys, users, service accounts, sessions, webhook endpoints and settings, the newest first
+         * @description Needs the permission `workspace:admin`.
+         */
         get: operations["listAuditLog"];
         put?: never;
         post?: never;
@@ -143,6 +163,8 @@ export interface paths {
         /**
          * List what happened, the oldest first
          * @description The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days, unless the operator sets another time.
+         *
+         *     Needs the permission `shipments:read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -160,7 +182,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an event */
+        /**
+         * Get an event
+         * @description Needs the permission `shipments:read`.
+         */
         get: operations["getEvent"];
         put?: never;
         post?: never;
@@ -180,6 +205,8 @@ export interface paths {
         /**
          * Follow what happens
          * @description Server-sent events (`EventSource`): each has the `id` of an event, and its envelope, as `GET /v1/events` shows it, as `data`. From now on, or after the event that `Last-Event-ID` or `after` names, each once, in the order of `GET /v1/events`. A comment comes every 15 s. It ends when the key or session does, or the server; whoever comes again with the last `id` misses nothing.
+         *
+         *     Needs the permission `shipments:read`.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -200,6 +227,8 @@ export interface paths {
         /**
          * List exceptions
          * @description The newest first, unless sort says otherwise. A page may hold fewer exceptions than limit, even none, while has_more is true: go on with next_cursor.
+         *
+         *     Needs the permission `shipments:read`.
          */
         get: operations["listExceptions"];
         put?: never;
@@ -220,6 +249,8 @@ export interface paths {
         /**
          * Get an exception, resolved or not
          * @description The ETag is that of the shipment.
+         *
+         *     Needs the permission `shipments:read`.
          */
         get: operations["getException"];
         put?: never;
@@ -242,6 +273,8 @@ export interface paths {
         /**
          * Tell who deals with an exception
          * @description Sent again it hands the exception on, or adds a note; as it is already, it changes nothing. If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `exceptions:write`.
          */
         post: operations["acknowledgeException"];
         delete?: never;
@@ -262,6 +295,8 @@ export interface paths {
         /**
          * Resolve an exception
          * @description What opened it by itself opens no other one until it was over once. If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `exceptions:write`.
          */
         post: operations["resolveException"];
         delete?: never;
@@ -277,12 +312,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a one-time link is for */
+        /**
+         * What a one-time link is for
+         * @description Open to everybody: it takes no credentials.
+         */
         get: operations["getInvitation"];
         put?: never;
         /**
          * Set the password, and accept where it is an invitation; sign in then
          * @description It is good once. What is refused leaves it good.
+         *
+         *     Open to everybody: it takes no credentials.
          */
         post: operations["useInvitation"];
         delete?: never;
@@ -298,7 +338,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the milestone catalog */
+        /**
+         * List the milestone catalog
+         * @description Needs the permission `shipments:read`.
+         */
         get: operations["listMilestoneCodes"];
         put?: never;
         post?: never;
@@ -320,6 +363,8 @@ export interface paths {
         /**
          * Record up to 500 milestones, of whatever shipments
          * @description Each item is carried out and answered as the single call would be, those of one shipment in their order. It is not atomic: an item that is refused leaves the others as they are. One request for the rate limit.
+         *
+         *     Needs the permission `milestones:write`.
          */
         post: operations["recordMilestones"];
         delete?: never;
@@ -335,10 +380,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List service accounts, the newest first */
+        /**
+         * List service accounts, the newest first
+         * @description Needs the permission `keys:manage`.
+         */
         get: operations["listServiceAccounts"];
         put?: never;
-        /** Make a service account */
+        /**
+         * Make a service account
+         * @description Needs the permission `workspace:admin`.
+         */
         post: operations["createServiceAccount"];
         delete?: never;
         options?: never;
@@ -353,7 +404,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a service account */
+        /**
+         * Get a service account
+         * @description Needs the permission `keys:manage`.
+         */
         get: operations["getServiceAccount"];
         put?: never;
         post?: never;
@@ -363,6 +417,8 @@ export interface paths {
         /**
          * Change its name or role
          * @description Another role is that of all its keys, within 5 seconds.
+         *
+         *     Needs the permission `workspace:admin`.
          */
         patch: operations["changeServiceAccount"];
         trace?: never;
@@ -376,7 +432,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End its keys until it is reactivated */
+        /**
+         * End its keys until it is reactivated
+         * @description Needs the permission `workspace:admin`.
+         */
         post: operations["deactivateServiceAccount"];
         delete?: never;
         options?: never;
@@ -393,7 +452,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make its keys valid again, but those that were revoked or expired */
+        /**
+         * Make its keys valid again, but those that were revoked or expired
+         * @description Needs the permission `workspace:admin`.
+         */
         post: operations["reactivateServiceAccount"];
         delete?: never;
         options?: never;
@@ -408,15 +470,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who am I: whose session or key the request carries, and what it allows */
+        /**
+         * Who am I: whose session or key the request carries, and what it allows
+         * @description Needs a key or a session, and no permission.
+         */
         get: operations["getSession"];
         put?: never;
         /**
          * Sign in: begin a session, kept in a cookie
          * @description Needs the header `X-Requested-With`, with any value.
+         *
+         *     Open to everybody: it takes no credentials.
          */
         post: operations["signIn"];
-        /** Sign out: end the session */
+        /**
+         * Sign out: end the session
+         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         */
         delete: operations["signOut"];
         options?: never;
         head?: never;
@@ -432,7 +502,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change one's password: ends every other session */
+        /**
+         * Change one's password: ends every other session
+         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         */
         post: operations["changePassword"];
         delete?: never;
         options?: never;
@@ -447,7 +520,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List one's sessions, the newest first */
+        /**
+         * List one's sessions, the newest first
+         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         */
         get: operations["listSessions"];
         put?: never;
         post?: never;
@@ -467,7 +543,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** End one of one's sessions */
+        /**
+         * End one of one's sessions
+         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         */
         delete: operations["endSession"];
         options?: never;
         head?: never;
@@ -481,7 +560,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the settings of the workspace, defaults included */
+        /**
+         * Get the settings of the workspace, defaults included
+         * @description Needs the permission `workspace:admin`.
+         */
         get: operations["getSettings"];
         put?: never;
         post?: never;
@@ -491,6 +573,8 @@ export interface paths {
         /**
          * Change settings: what is left out stays, null brings back the default
          * @description A JSON merge patch (RFC 7396).
+         *
+         *     Needs the permission `workspace:admin`.
          */
         patch: operations["changeSettings"];
         trace?: never;
@@ -505,10 +589,15 @@ export interface paths {
         /**
          * List shipments
          * @description The newest first, unless sort says otherwise. A page may hold fewer shipments than limit, even none, while has_more is true: go on with next_cursor.
+         *
+         *     Needs the permission `shipments:read`.
          */
         get: operations["listShipments"];
         put?: never;
-        /** Create a shipment, or update the one with this external_id */
+        /**
+         * Create a shipment, or update the one with this external_id
+         * @description Needs the permission `shipments:write`.
+         */
         post: operations["upsertShipment"];
         delete?: never;
         options?: never;
@@ -523,7 +612,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a shipment */
+        /**
+         * Get a shipment
+         * @description Needs the permission `shipments:read`.
+         */
         get: operations["getShipment"];
         put?: never;
         post?: never;
@@ -533,6 +625,8 @@ export interface paths {
         /**
          * Change fields of a shipment: what is left out stays, null clears
          * @description A JSON merge patch (RFC 7396).
+         *
+         *     Needs the permission `shipments:write`.
          */
         patch: operations["changeShipment"];
         trace?: never;
@@ -546,7 +640,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a shipment */
+        /**
+         * Cancel a shipment
+         * @description Needs the permission `shipments:write`.
+         */
         post: operations["cancelShipment"];
         delete?: never;
         options?: never;
@@ -570,6 +667,8 @@ export interface paths {
         /**
          * Change what is known of a container: what is left out stays, null clears
          * @description A JSON merge patch (RFC 7396). If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `shipments:write`.
          */
         patch: operations["changeContainer"];
         trace?: never;
@@ -581,7 +680,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the changes of a shipment’s eta, the newest first */
+        /**
+         * List the changes of a shipment’s eta, the newest first
+         * @description Needs the permission `shipments:read`.
+         */
         get: operations["listEtaHistory"];
         put?: never;
         post?: never;
@@ -598,12 +700,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the exceptions of a shipment, the oldest first */
+        /**
+         * List the exceptions of a shipment, the oldest first
+         * @description Needs the permission `shipments:read`.
+         */
         get: operations["listShipmentExceptions"];
         put?: never;
         /**
          * Open an exception, of whatever type
          * @description There is at most one of a type that is not resolved, for the shipment and for each container. If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `exceptions:write`.
          */
         post: operations["openException"];
         delete?: never;
@@ -619,7 +726,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Explain the status, the times and the exceptions of a shipment */
+        /**
+         * Explain the status, the times and the exceptions of a shipment
+         * @description Needs the permission `shipments:read`.
+         */
         get: operations["explainShipment"];
         put?: never;
         post?: never;
@@ -636,7 +746,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what happened to a shipment, the newest first */
+        /**
+         * List what happened to a shipment, the newest first
+         * @description Needs the permission `shipments:read`.
+         */
         get: operations["listShipmentHistory"];
         put?: never;
         post?: never;
@@ -653,12 +766,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the milestones of a shipment */
+        /**
+         * List the milestones of a shipment
+         * @description Needs the permission `shipments:read`.
+         */
         get: operations["listMilestones"];
         put?: never;
         /**
          * Record a milestone
          * @description If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `milestones:write`.
          */
         post: operations["recordMilestone"];
         delete?: never;
@@ -677,6 +795,8 @@ export interface paths {
         /**
          * Get a milestone, retracted or superseded or not
          * @description The ETag is that of the shipment.
+         *
+         *     Needs the permission `shipments:read`.
          */
         get: operations["getMilestone"];
         put?: never;
@@ -684,6 +804,8 @@ export interface paths {
         /**
          * Retract a milestone: it stays on record, and counts for nothing
          * @description If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `milestones:write`.
          */
         delete: operations["retractMilestone"];
         options?: never;
@@ -691,6 +813,8 @@ export interface paths {
         /**
          * Correct a milestone
          * @description A JSON merge patch: what is left out stays, null clears. What a feed sends again does not undo it. If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `milestones:write`.
          */
         patch: operations["correctMilestone"];
         trace?: never;
@@ -704,7 +828,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take the cancellation of a shipment back */
+        /**
+         * Take the cancellation of a shipment back
+         * @description Needs the permission `shipments:write`.
+         */
         post: operations["reopenShipment"];
         delete?: never;
         options?: never;
@@ -724,6 +851,8 @@ export interface paths {
         /**
          * Create or update up to 500 shipments
          * @description Each item is carried out and answered as the single call would be, those of one shipment in their order. It is not atomic: an item that is refused leaves the others as they are. One request for the rate limit.
+         *
+         *     Needs the permission `shipments:write`.
          */
         post: operations["upsertShipments"];
         delete?: never;
@@ -739,10 +868,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List users, the newest first */
+        /**
+         * List users, the newest first
+         * @description Needs the permission `workspace:admin`.
+         */
         get: operations["listUsers"];
         put?: never;
-        /** Invite a user by a one-time link */
+        /**
+         * Invite a user by a one-time link
+         * @description Needs the permission `workspace:admin`.
+         */
         post: operations["inviteUser"];
         delete?: never;
         options?: never;
@@ -757,7 +892,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a user */
+        /**
+         * Get a user
+         * @description Needs the permission `workspace:admin`.
+         */
         get: operations["getUser"];
         put?: never;
         post?: never;
@@ -767,6 +905,8 @@ export interface paths {
         /**
          * Change a name or role
          * @description Another role is that of their sessions and keys, within 5 seconds.
+         *
+         *     Needs the permission `workspace:admin`.
          */
         patch: operations["changeUser"];
         trace?: never;
@@ -780,7 +920,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End their sessions, keys and link */
+        /**
+         * End their sessions, keys and link
+         * @description Needs the permission `workspace:admin`.
+         */
         post: operations["deactivateUser"];
         delete?: never;
         options?: never;
@@ -797,7 +940,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let them sign in again, with their keys; sessions and links stay ended */
+        /**
+         * Let them sign in again, with their keys; sessions and links stay ended
+         * @description Needs the permission `workspace:admin`.
+         */
         post: operations["reactivateUser"];
         delete?: never;
         options?: never;
@@ -817,6 +963,8 @@ export interface paths {
         /**
          * Make a one-time link by which they set a password
          * @description The link of before is good no more; the password of before is, until the new link is used. For who was invited and has not come yet it is another invitation.
+         *
+         *     Needs the permission `workspace:admin`.
          */
         post: operations["resetUserPassword"];
         delete?: never;
@@ -832,7 +980,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List deliveries, the newest first */
+        /**
+         * List deliveries, the newest first
+         * @description Needs the permission `webhooks:manage`.
+         */
         get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
@@ -849,7 +1000,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a delivery with every attempt */
+        /**
+         * Get a delivery with every attempt
+         * @description Needs the permission `webhooks:manage`.
+         */
         get: operations["getWebhookDelivery"];
         put?: never;
         post?: never;
@@ -868,7 +1022,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send it no more */
+        /**
+         * Send it no more
+         * @description Needs the permission `webhooks:manage`.
+         */
         post: operations["discardWebhookDelivery"];
         delete?: never;
         options?: never;
@@ -885,7 +1042,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Attempt it once, beside its schedule */
+        /**
+         * Attempt it once, beside its schedule
+         * @description Needs the permission `webhooks:manage`.
+         */
         post: operations["retryWebhookDelivery"];
         delete?: never;
         options?: never;
@@ -900,10 +1060,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List endpoints, the oldest first */
+        /**
+         * List endpoints, the oldest first
+         * @description Needs the permission `webhooks:manage`.
+         */
         get: operations["listWebhookEndpoints"];
         put?: never;
-        /** Make an endpoint; nothing is sent to it yet */
+        /**
+         * Make an endpoint; nothing is sent to it yet
+         * @description Needs the permission `webhooks:manage`.
+         */
         post: operations["createWebhookEndpoint"];
         delete?: never;
         options?: never;
@@ -918,15 +1084,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an endpoint */
+        /**
+         * Get an endpoint
+         * @description Needs the permission `webhooks:manage`.
+         */
         get: operations["getWebhookEndpoint"];
         put?: never;
         post?: never;
-        /** Delete an endpoint: what is pending is discarded, its log stays */
+        /**
+         * Delete an endpoint: what is pending is discarded, its log stays
+         * @description Needs the permission `webhooks:manage`.
+         */
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
         head?: never;
-        /** Change an endpoint; another URL is to be verified */
+        /**
+         * Change an endpoint; another URL is to be verified
+         * @description Needs the permission `webhooks:manage`.
+         */
         patch: operations["changeWebhookEndpoint"];
         trace?: never;
     };
@@ -939,7 +1114,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send it no live events; what is pending is held */
+        /**
+         * Send it no live events; what is pending is held
+         * @description Needs the permission `webhooks:manage`.
+         */
         post: operations["disableWebhookEndpoint"];
         delete?: never;
         options?: never;
@@ -956,7 +1134,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send live events to it, and what waits for it */
+        /**
+         * Send live events to it, and what waits for it
+         * @description Needs the permission `webhooks:manage`.
+         */
         post: operations["enableWebhookEndpoint"];
         delete?: never;
         options?: never;
@@ -973,7 +1154,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send it a sandbox event: one attempt, subscribed or not */
+        /**
+         * Send it a sandbox event: one attempt, subscribed or not
+         * @description Needs the permission `webhooks:manage`.
+         */
         post: operations["testWebhookEndpoint"];
         delete?: never;
         options?: never;
@@ -990,7 +1174,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send the challenge */
+        /**
+         * Send the challenge
+         * @description Needs the permission `webhooks:manage`.
+         */
         post: operations["verifyWebhookEndpoint"];
         delete?: never;
         options?: never;
@@ -1019,11 +1206,8 @@ export interface components {
             created_at: string;
             /** @description Who made it. */
             created_by: components["schemas"]["Actor"];
-            /**
-             * @description Whose data it sees.
-             * @enum {string}
-             */
-            environment: "live" | "test";
+            /** @description Whose data it sees. */
+            environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
              * @description From then on it is refused; null: never. UTC with milliseconds.
@@ -1058,11 +1242,8 @@ export interface components {
              * @description Since when it is refused; null: it was not revoked. UTC with milliseconds.
              */
             revoked_at: string | null;
-            /**
-             * @description The role that its owner has now.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description The role that its owner has now. */
+            role: components["schemas"]["Role"];
             /** @description The key that took its place. */
             rotated_to: string | null;
             /** @description Grows with every change. */
@@ -1078,11 +1259,8 @@ export interface components {
             created_at: string;
             /** @description Who made it. */
             created_by: components["schemas"]["Actor"];
-            /**
-             * @description Whose data it sees.
-             * @enum {string}
-             */
-            environment: "live" | "test";
+            /** @description Whose data it sees. */
+            environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
              * @description From then on it is refused; null: never. UTC with milliseconds.
@@ -1122,11 +1300,8 @@ export interface components {
              * @description Since when it is refused; null: it was not revoked. UTC with milliseconds.
              */
             revoked_at: string | null;
-            /**
-             * @description The role that its owner has now.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description The role that its owner has now. */
+            role: components["schemas"]["Role"];
             /** @description The key that took its place. */
             rotated_to: string | null;
             /** @description Grows with every change. */
@@ -1137,11 +1312,8 @@ export interface components {
             workspace_id: string;
         };
         ApiKeyFields: {
-            /**
-             * @description Whose data it sees.
-             * @enum {string}
-             */
-            environment: "live" | "test";
+            /** @description Whose data it sees. */
+            environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
              * @description From then on it is refused; never, unless told.
@@ -1190,11 +1362,8 @@ export interface components {
             created_at: string;
             /** @description Who made it. */
             created_by: components["schemas"]["Actor"];
-            /**
-             * @description Whose data it sees.
-             * @enum {string}
-             */
-            environment: "live" | "test";
+            /** @description Whose data it sees. */
+            environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
              * @description From then on it is refused; null: never. UTC with milliseconds.
@@ -1229,11 +1398,8 @@ export interface components {
              * @description Since when it is refused; null: it was not revoked. UTC with milliseconds.
              */
             revoked_at: string | null;
-            /**
-             * @description The role that its owner has now.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description The role that its owner has now. */
+            role: components["schemas"]["Role"];
             /** @description The key that took its place. */
             rotated_to: string | null;
             /** @description Grows with every change. */
@@ -1266,7 +1432,10 @@ export interface components {
             at: string;
             /** @description By field, `from` what and `to` what; never a secret. */
             changes: {
-                [key: string]: unknown;
+                [key: string]: {
+                    from?: unknown;
+                    to?: unknown;
+                };
             };
             /**
              * @description Service-assigned identifier.
@@ -1285,9 +1454,8 @@ export interface components {
             /**
              * @description What was done.
              * @example api_key.revoked
-             * @enum {string}
              */
-            type: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled";
+            type: components["schemas"]["AuditType"];
         };
         AuditLogPage: {
             /** @description The entries of this page. */
@@ -1306,6 +1474,10 @@ export interface components {
              */
             type: string;
         };
+        /** @enum {string} */
+        AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled";
+        /** @enum {string} */
+        AutomaticExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number";
         BulkMilestone: {
             /**
              * @description The shipment’s booking number.
@@ -1315,14 +1487,13 @@ export interface components {
             /**
              * @description `actual` unless said otherwise.
              * @example actual
-             * @enum {string|null}
              */
-            classifier?: "actual" | "estimated" | "planned" | null;
+            classifier?: components["schemas"]["Classifier"] | null;
             /**
              * @description Code of the catalog, see GET /v1/milestone_codes.
              * @example vessel_departed
              */
-            code: string;
+            code: components["schemas"]["CanonicalMilestoneCode"];
             /**
              * @description The container that it is about; where nothing else names the shipment, it is the one that has it.
              * @example CSQU3054383
@@ -1359,17 +1530,15 @@ export interface components {
             /**
              * @description Why it is posted.
              * @example carrier_feed_unavailable
-             * @enum {string|null}
              */
-            reason_code?: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other" | null;
+            reason_code?: components["schemas"]["ReasonCode"] | null;
             /** @description Id of the shipment, `shp_…`. */
             shipment_id?: string | null;
             /**
              * @description `manual` unless the key may post for feeds.
              * @example manual
-             * @enum {string|null}
              */
-            source?: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system" | null;
+            source?: components["schemas"]["MilestoneSource"] | null;
             /**
              * @description IANA time zone of the place, for display.
              * @example Asia/Shanghai
@@ -1432,6 +1601,10 @@ export interface components {
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
             warnings: components["schemas"]["Warning"][];
         };
+        /** @enum {string} */
+        CanonicalMilestoneCode: "booking_confirmed" | "booking_cancelled" | "empty_picked_up" | "cargo_stuffed" | "picked_up" | "received_at_origin" | "gated_in" | "export_customs_cleared" | "loaded_on_vessel" | "vessel_departed" | "flight_departed" | "rail_loaded" | "rail_departed" | "transshipment_arrived" | "transshipment_discharged" | "transshipment_loaded" | "transshipment_departed" | "border_crossed" | "in_transit_checkpoint" | "vessel_arrived" | "vessel_berthed" | "flight_arrived" | "discharged" | "rail_arrived" | "rail_unloaded" | "arrived_at_destination" | "customs_hold" | "customs_inspection" | "import_customs_cleared" | "carrier_released" | "arrival_notice_issued" | "available_for_pickup" | "unavailable_for_pickup" | "gated_out" | "out_for_delivery" | "delivery_attempted" | "delivered" | "cargo_stripped" | "empty_returned" | "returned_to_shipper";
+        /** @enum {string} */
+        Classifier: "actual" | "estimated" | "planned";
         Container: {
             /**
              * Format: date-time
@@ -1476,11 +1649,8 @@ export interface components {
             seal_number: string | null;
             /** @description ISO 6346 size and type. */
             size_type: string | null;
-            /**
-             * @description Status of this container.
-             * @enum {string}
-             */
-            status: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+            /** @description Status of this container. */
+            status: components["schemas"]["ShipmentStatus"];
             /** @description The milestone that set the status. */
             status_milestone_id: string | null;
             /** @description Whether the check digit is right; null where the kind has none. */
@@ -1554,11 +1724,8 @@ export interface components {
             seal_number: string | null;
             /** @description ISO 6346 size and type. */
             size_type: string | null;
-            /**
-             * @description Status of this container.
-             * @enum {string}
-             */
-            status: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+            /** @description Status of this container. */
+            status: components["schemas"]["ShipmentStatus"];
             /** @description The milestone that set the status. */
             status_milestone_id: string | null;
             /** @description Whether the check digit is right; null where the kind has none. */
@@ -1567,23 +1734,17 @@ export interface components {
             warnings: components["schemas"]["Warning"][];
         };
         CredentialsHolder: {
-            /**
-             * @description Of the key; for a session what the header Environment says.
-             * @enum {string}
-             */
-            environment: "live" | "test";
+            /** @description Of the key; for a session what the header Environment says. */
+            environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
              * @description When the key or session ends at the latest; null: never. UTC with milliseconds.
              */
             expires_at: string | null;
             /** @description What the role allows in this environment. */
-            permissions: ("shipments:read" | "shipments:write" | "milestones:write" | "milestones:feed" | "documents:read" | "documents:write" | "documents:approve" | "exceptions:write" | "webhooks:manage" | "keys:manage" | "workspace:admin")[];
-            /**
-             * @description Their role now.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            permissions: components["schemas"]["Permission"][];
+            /** @description Their role now. */
+            role: components["schemas"]["Role"];
             /** @description The service account whose key it is; else null. */
             service_account: components["schemas"]["HoldingServiceAccount"] | null;
             /** @description The user who is signed in, or whose key it is; else null. */
@@ -1591,16 +1752,196 @@ export interface components {
             /** @description Where they work. */
             workspace: components["schemas"]["HoldingWorkspace"];
         };
+        /** @enum {string} */
+        DeliveryStatus: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
+        Document: {
+            /** @description SHA-256 of the bytes, in lower-case hex. */
+            checksum_sha256: string;
+            /** @description As told; once the bytes were judged, what they are. */
+            content_type: components["schemas"]["DocumentContentType"];
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: uri
+             * @description Where its bytes are; null while there are none, and when they are gone.
+             */
+            download_url: string | null;
+            /** @description As its sender calls it, in any script; without a path. */
+            file_name: string;
+            /** @description Service-assigned identifier. */
+            id: string;
+            /** @description Why it was rejected. */
+            rejection_reason: string | null;
+            /** @description The one that replaces it, once that is whole: it satisfies no requirement any more. */
+            replaced_by_document_id: string | null;
+            /** @description The document that it replaces. */
+            replaces_document_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was approved or rejected. UTC with milliseconds.
+             */
+            reviewed_at: string | null;
+            /** @description Who approved or rejected it. */
+            reviewed_by: components["schemas"]["Actor"] | null;
+            /** @description The shipment it belongs to. */
+            shipment_id: string;
+            /** @description Size in bytes. */
+            size_bytes: number;
+            /** @description `pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone. */
+            status: components["schemas"]["DocumentStatus"];
+            /** @description What it is. */
+            type: components["schemas"]["DocumentType"];
+            /**
+             * Format: date-time
+             * @description Since when it is whole. UTC with milliseconds.
+             */
+            uploaded_at: string | null;
+            /** @description Who sent it, or asked for the URL to send it to. */
+            uploaded_by: components["schemas"]["Actor"];
+        };
+        DocumentApprovedEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description As it was right after the event. */
+                document: components["schemas"]["Document"];
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "document.approved";
+            /** @description In whose data it happened. */
+            workspace_id: string;
+        };
+        /** @enum {string} */
+        DocumentContentType: "application/pdf" | "image/png" | "image/jpeg" | "image/tiff" | "text/csv" | "text/plain" | "application/xml" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+        DocumentRejectedEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description As it was right after the event. */
+                document: components["schemas"]["Document"];
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "document.rejected";
+            /** @description In whose data it happened. */
+            workspace_id: string;
+        };
+        /** @enum {string} */
+        DocumentStatus: "pending_upload" | "uploaded" | "approved" | "rejected" | "expired" | "deleted";
+        /** @enum {string} */
+        DocumentType: "bill_of_lading" | "house_bill" | "sea_waybill" | "air_waybill" | "commercial_invoice" | "packing_list" | "certificate_of_origin" | "booking_confirmation" | "shipping_instructions" | "arrival_notice" | "delivery_order" | "proof_of_delivery" | "customs_entry" | "verified_gross_mass" | "dangerous_goods_declaration" | "inspection_certificate" | "phytosanitary_certificate" | "insurance_certificate" | "freight_invoice" | "photo" | "other";
+        DocumentUploadedEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description As it was right after the event. */
+                document: components["schemas"]["Document"];
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "document.uploaded";
+            /** @description In whose data it happened. */
+            workspace_id: string;
+        };
+        /** @enum {string} */
+        Environment: "live" | "test";
         Error: {
             /** @description The error. */
             error: components["schemas"]["ErrorDetail"];
         };
+        /** @enum {string} */
+        ErrorCode: "validation_failed" | "unknown_parameter" | "malformed_json" | "body_too_large" | "unsupported_media_type" | "invalid_cursor" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "size_mismatch" | "checksum_mismatch" | "unsupported_document_type" | "empty_file" | "malformed_multipart" | "range_not_satisfiable" | "invalid_consistency_token" | "method_not_allowed" | "request_timeout" | "expectation_failed" | "headers_too_large" | "missing_api_key" | "invalid_api_key" | "invalid_credentials" | "invalid_session" | "permission_denied" | "invalid_upload_url" | "csrf" | "not_found" | "ambiguous_shipment" | "already_delivered" | "cancelled_by_milestone" | "milestone_retracted" | "milestone_exists" | "exception_resolved" | "document_not_pending" | "document_not_uploaded" | "document_reviewed" | "document_replaced" | "upload_missing" | "workspace_exists" | "user_exists" | "user_not_active" | "last_admin" | "key_not_active" | "idempotency_key_reused" | "idempotency_in_progress" | "endpoint_not_verified" | "endpoint_not_enabled" | "secret_unreadable" | "delivery_succeeded" | "precondition_failed" | "rate_limited" | "too_many_streams" | "busy" | "unavailable" | "read_model_behind" | "internal_error";
         ErrorDetail: {
-            /**
-             * @description Stable code, see /docs/errors.
-             * @enum {string}
-             */
-            code: "validation_failed" | "unknown_parameter" | "malformed_json" | "body_too_large" | "unsupported_media_type" | "invalid_cursor" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "invalid_consistency_token" | "method_not_allowed" | "request_timeout" | "expectation_failed" | "headers_too_large" | "missing_api_key" | "invalid_api_key" | "invalid_credentials" | "invalid_session" | "permission_denied" | "csrf" | "not_found" | "ambiguous_shipment" | "already_delivered" | "cancelled_by_milestone" | "milestone_retracted" | "milestone_exists" | "exception_resolved" | "workspace_exists" | "user_exists" | "user_not_active" | "last_admin" | "key_not_active" | "idempotency_key_reused" | "idempotency_in_progress" | "endpoint_not_verified" | "endpoint_not_enabled" | "secret_unreadable" | "delivery_succeeded" | "precondition_failed" | "rate_limited" | "too_many_streams" | "busy" | "unavailable" | "read_model_behind" | "internal_error";
+            /** @description Stable code, see /docs/errors. */
+            code: components["schemas"]["ErrorCode"];
             /** @description Every faulty field. */
             details: components["schemas"]["FieldError"][];
             /** @description What is wrong, for people. */
@@ -1609,12 +1950,11 @@ export interface components {
             param: string | null;
             /** @description Id of the request, as in the Request-Id header. */
             request_id: string;
-            /**
-             * @description Kind of error.
-             * @enum {string}
-             */
-            type: "invalid_request" | "authentication" | "permission" | "not_found" | "conflict" | "rate_limit" | "internal";
+            /** @description Kind of error. */
+            type: components["schemas"]["ErrorType"];
         };
+        /** @enum {string} */
+        ErrorType: "invalid_request" | "authentication" | "permission" | "not_found" | "conflict" | "rate_limit" | "internal";
         EtaChange: {
             /**
              * Format: date-time
@@ -1629,7 +1969,7 @@ export interface components {
              */
             previous_eta: string | null;
             /** @description Why, by that estimate. */
-            reason_code: string | null;
+            reason_code: components["schemas"]["ReasonCode"] | null;
             /**
              * Format: date-time
              * @description When it was recorded. UTC with milliseconds.
@@ -1651,39 +1991,8 @@ export interface components {
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
         };
-        Event: {
-            /**
-             * @description Version of this form.
-             * @enum {string}
-             */
-            api_version: "2026-11-01";
-            /**
-             * Format: date-time
-             * @description When it happened. UTC with milliseconds.
-             */
-            created_at: string;
-            /** @description The resource as it was then, with `shipment_id`, `external_id` and `shipment_version` to order events by. */
-            data: {
-                [key: string]: unknown;
-            };
-            /**
-             * @description Where it happened.
-             * @enum {string}
-             */
-            environment: "live" | "test";
-            /**
-             * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
-             */
-            id: string;
-            /**
-             * @description What happened.
-             * @enum {string}
-             */
-            type: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
-            /** @description In whose data it happened. */
-            workspace_id: string;
-        };
+        /** @description Something that happened, as receivers get it. */
+        Event: components["schemas"]["ShipmentCreatedEvent"] | components["schemas"]["ShipmentUpdatedEvent"] | components["schemas"]["MilestoneRecordedEvent"] | components["schemas"]["ExceptionOpenedEvent"] | components["schemas"]["ExceptionResolvedEvent"] | components["schemas"]["DocumentApprovedEvent"] | components["schemas"]["MilestoneRetractedEvent"] | components["schemas"]["DocumentUploadedEvent"] | components["schemas"]["DocumentRejectedEvent"] | components["schemas"]["ExceptionUpdatedEvent"];
         EventPage: {
             /** @description The events of this page. */
             data: components["schemas"]["Event"][];
@@ -1692,6 +2001,8 @@ export interface components {
             /** @description Send it as `cursor` for the next page, with the same filters. */
             next_cursor: string | null;
         };
+        /** @enum {string} */
+        EventType: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
         Exception: {
             /**
              * Format: date-time
@@ -1723,7 +2034,7 @@ export interface components {
              */
             opened_at: string;
             /** @description Why, by that milestone or whoever opened it. */
-            reason_code: string | null;
+            reason_code: components["schemas"]["ReasonCode"] | null;
             /** @description How it was resolved; null until then. */
             resolution: components["schemas"]["ExceptionResolution"] | null;
             /**
@@ -1731,30 +2042,18 @@ export interface components {
              * @description When it was resolved. UTC with milliseconds.
              */
             resolved_at: string | null;
-            /**
-             * @description The rule that opened it; null where a person did.
-             * @enum {string|null}
-             */
-            rule: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | null;
-            /**
-             * @description How grave it is.
-             * @enum {string}
-             */
-            severity: "low" | "medium" | "high" | "critical";
+            /** @description The rule that opened it; null where a person did. */
+            rule: components["schemas"]["AutomaticExceptionType"] | null;
+            /** @description How grave it is. */
+            severity: components["schemas"]["Severity"];
             /** @description The shipment it belongs to. */
             shipment_id: string;
-            /**
-             * @description Whether somebody deals with it.
-             * @enum {string}
-             */
-            status: "open" | "acknowledged" | "resolved";
+            /** @description Whether somebody deals with it. */
+            status: components["schemas"]["ExceptionStatus"];
             /** @description What it is called. */
             title: string;
-            /**
-             * @description What is wrong.
-             * @enum {string}
-             */
-            type: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "freight_hold" | "terminal_hold" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
+            /** @description What is wrong. */
+            type: components["schemas"]["ExceptionType"];
         };
         ExceptionAcknowledgement: {
             /**
@@ -1789,15 +2088,13 @@ export interface components {
             /**
              * @description Why.
              * @example equipment_shortage
-             * @enum {string|null}
              */
-            reason_code?: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other" | null;
+            reason_code?: components["schemas"]["ReasonCode"] | null;
             /**
              * @description How grave it is; `medium` unless told.
              * @example high
-             * @enum {string|null}
              */
-            severity?: "low" | "medium" | "high" | "critical" | null;
+            severity?: components["schemas"]["Severity"] | null;
             /**
              * @description What it is called; by its type unless told.
              * @example Door bent
@@ -1806,9 +2103,49 @@ export interface components {
             /**
              * @description What is wrong.
              * @example container_damage
+             */
+            type: components["schemas"]["ExceptionType"];
+        };
+        ExceptionOpenedEvent: {
+            /**
+             * @description Version of this form.
              * @enum {string}
              */
-            type: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "freight_hold" | "terminal_hold" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description As it was right after the event. */
+                exception: components["schemas"]["Exception"];
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "exception.opened";
+            /** @description In whose data it happened. */
+            workspace_id: string;
         };
         ExceptionPage: {
             /** @description The exceptions of this page. */
@@ -1821,11 +2158,8 @@ export interface components {
         ExceptionResolution: {
             /** @description Who resolved it; `system`: it resolved by itself. */
             by: components["schemas"]["Actor"];
-            /**
-             * @description Why it is resolved.
-             * @enum {string}
-             */
-            code: "fixed" | "waived" | "false_positive" | "duplicate" | "auto_cleared" | "shipment_cancelled";
+            /** @description Why it is resolved. */
+            code: components["schemas"]["ResolutionCode"];
             /** @description A remark. */
             note: string | null;
         };
@@ -1833,14 +2167,54 @@ export interface components {
             /**
              * @description `fixed` unless told.
              * @example waived
-             * @enum {string|null}
              */
-            code?: "fixed" | "waived" | "false_positive" | "duplicate" | null;
+            code?: components["schemas"]["ManualResolutionCode"] | null;
             /**
              * @description A remark.
              * @example Repaired at the depot.
              */
             note?: string | null;
+        };
+        ExceptionResolvedEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description As it was right after the event. */
+                exception: components["schemas"]["Exception"];
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "exception.resolved";
+            /** @description In whose data it happened. */
+            workspace_id: string;
         };
         ExceptionSettings: {
             /**
@@ -1862,11 +2236,8 @@ export interface components {
             };
             /** @description Whether exceptions of the type open by themselves. */
             enabled: boolean;
-            /**
-             * @description With which it opens.
-             * @enum {string}
-             */
-            severity: "low" | "medium" | "high" | "critical";
+            /** @description With which it opens. */
+            severity: components["schemas"]["Severity"];
         };
         ExceptionSettingsByType: {
             /** @description Of `arrival_overdue`. */
@@ -1914,11 +2285,8 @@ export interface components {
             } | null;
             /** @description Whether exceptions of the type open by themselves. */
             enabled?: boolean | null;
-            /**
-             * @description With which it opens.
-             * @enum {string|null}
-             */
-            severity?: "low" | "medium" | "high" | "critical" | null;
+            /** @description With which it opens. */
+            severity?: components["schemas"]["Severity"] | null;
         };
         ExceptionSettingsChangesByType: {
             /** @description Of `arrival_overdue`. */
@@ -1949,6 +2317,51 @@ export interface components {
             movement_after_cancel?: components["schemas"]["ExceptionSettingsChanges"] | null;
             /** @description Of `no_update`. */
             no_update?: components["schemas"]["ExceptionSettingsChanges"] | null;
+        };
+        /** @enum {string} */
+        ExceptionStatus: "open" | "acknowledged" | "resolved";
+        /** @enum {string} */
+        ExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "freight_hold" | "terminal_hold" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
+        ExceptionUpdatedEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description As it was right after the event. */
+                exception: components["schemas"]["Exception"];
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "exception.updated";
+            /** @description In whose data it happened. */
+            workspace_id: string;
         };
         ExceptionWritten: {
             /**
@@ -1981,7 +2394,7 @@ export interface components {
              */
             opened_at: string;
             /** @description Why, by that milestone or whoever opened it. */
-            reason_code: string | null;
+            reason_code: components["schemas"]["ReasonCode"] | null;
             /** @description How it was resolved; null until then. */
             resolution: components["schemas"]["ExceptionResolution"] | null;
             /**
@@ -1989,30 +2402,18 @@ export interface components {
              * @description When it was resolved. UTC with milliseconds.
              */
             resolved_at: string | null;
-            /**
-             * @description The rule that opened it; null where a person did.
-             * @enum {string|null}
-             */
-            rule: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | null;
-            /**
-             * @description How grave it is.
-             * @enum {string}
-             */
-            severity: "low" | "medium" | "high" | "critical";
+            /** @description The rule that opened it; null where a person did. */
+            rule: components["schemas"]["AutomaticExceptionType"] | null;
+            /** @description How grave it is. */
+            severity: components["schemas"]["Severity"];
             /** @description The shipment it belongs to. */
             shipment_id: string;
-            /**
-             * @description Whether somebody deals with it.
-             * @enum {string}
-             */
-            status: "open" | "acknowledged" | "resolved";
+            /** @description Whether somebody deals with it. */
+            status: components["schemas"]["ExceptionStatus"];
             /** @description What it is called. */
             title: string;
-            /**
-             * @description What is wrong.
-             * @enum {string}
-             */
-            type: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "freight_hold" | "terminal_hold" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
+            /** @description What is wrong. */
+            type: components["schemas"]["ExceptionType"];
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
             warnings: components["schemas"]["Warning"][];
         };
@@ -2039,32 +2440,26 @@ export interface components {
             /** @description What resolves it, or keeps it from opening, each alone; so does the cancellation of the shipment. */
             resolved_by: components["schemas"]["ResolvedBy"][];
             /** @description The rule that opened it, or will; null where a person did. */
-            rule: string | null;
+            rule: components["schemas"]["AutomaticExceptionType"] | null;
             /**
              * @description `expected`: it will open; `suppressed`: a person resolved it, and what was wrong has not ended since.
              * @enum {string}
              */
             status: "open" | "acknowledged" | "expected" | "suppressed";
             /** @description Its type. */
-            type: string;
+            type: components["schemas"]["ExceptionType"];
         };
         ExplainedMilestone: {
-            /**
-             * @description Whether it happened, or is expected.
-             * @enum {string}
-             */
-            classifier: "actual" | "estimated" | "planned";
+            /** @description Whether it happened, or is expected. */
+            classifier: components["schemas"]["Classifier"];
             /** @description Code of the catalog. */
-            code: string;
+            code: components["schemas"]["CanonicalMilestoneCode"];
             /** @description The container that it names; null for all. */
             container_number: string | null;
             /** @description Containers for which it does something else, and what. */
             containers: components["schemas"]["MilestoneEffectOnContainer"][];
-            /**
-             * @description The status that it counts as; null where it leaves that alone.
-             * @enum {string|null}
-             */
-            counts_as: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled" | null;
+            /** @description The status that it counts as; null where it leaves that alone. */
+            counts_as: components["schemas"]["ShipmentStatus"] | null;
             /** @description Where. */
             location: string | null;
             /** @description Id of the milestone. */
@@ -2095,11 +2490,8 @@ export interface components {
              * @enum {string}
              */
             rule: "no_milestone" | "highest_rank" | "not_all_delivered" | "lowest_of_delivered" | "cancelled_by_client" | "cancelled_by_milestone" | "earlier_rules";
-            /**
-             * @description The status.
-             * @enum {string}
-             */
-            value: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+            /** @description The status. */
+            value: components["schemas"]["ShipmentStatus"];
         };
         ExplainedTime: {
             /** @description The milestone that set it, or keeps it from moving. */
@@ -2120,7 +2512,7 @@ export interface components {
              * @description Stable code.
              * @example invalid_timestamp
              */
-            code: string;
+            code: components["schemas"]["FieldErrorCode"];
             /** @description What is wrong, for people. */
             message: string;
             /**
@@ -2129,6 +2521,8 @@ export interface components {
              */
             param: string;
         };
+        /** @enum {string} */
+        FieldErrorCode: "required" | "invalid_type" | "invalid_value" | "too_long" | "too_many" | "unknown_field" | "read_only_field" | "unknown_parameter" | "invalid_container_number" | "invalid_scac" | "invalid_port" | "invalid_timestamp" | "invalid_date" | "timestamp_in_future" | "unknown_code" | "unknown_container" | "unknown_milestone" | "unknown_document" | "source_not_allowed" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "invalid_cursor";
         HistoryActor: {
             /** @description Its id. */
             id: string;
@@ -2150,18 +2544,18 @@ export interface components {
             at: string;
             /** @description By field, `from` what and `to` what. */
             changes: {
-                [key: string]: unknown;
+                [key: string]: {
+                    from?: unknown;
+                    to?: unknown;
+                };
             };
             /**
              * @description That of the event, where it was announced.
              * @example evt_0b8c…
              */
             id: string;
-            /**
-             * @description What happened.
-             * @enum {string}
-             */
-            type: "shipment.created" | "shipment.updated" | "shipment.cancelled" | "shipment.reopened" | "milestone.recorded" | "milestone.corrected" | "milestone.retracted" | "exception.opened" | "exception.updated" | "exception.resolved";
+            /** @description What happened. */
+            type: components["schemas"]["HistoryType"];
             /** @description Version of the shipment right after. */
             version: number;
         };
@@ -2173,6 +2567,8 @@ export interface components {
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
         };
+        /** @enum {string} */
+        HistoryType: "shipment.created" | "shipment.updated" | "shipment.cancelled" | "shipment.reopened" | "milestone.recorded" | "milestone.corrected" | "milestone.retracted" | "exception.opened" | "exception.updated" | "exception.resolved" | "document.requested" | "document.uploaded" | "document.approved" | "document.rejected" | "document.expired" | "document.deleted";
         HoldingServiceAccount: {
             /**
              * @description Service-assigned identifier.
@@ -2215,11 +2611,8 @@ export interface components {
              * @enum {string}
              */
             purpose: "invitation" | "first_admin" | "password_reset";
-            /**
-             * @description What they may do there.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What they may do there. */
+            role: components["schemas"]["Role"];
             /** @description Where it lets in. */
             workspace: components["schemas"]["InvitingWorkspace"];
         };
@@ -2231,7 +2624,7 @@ export interface components {
         };
         LastMilestone: {
             /** @description Code of the catalog. */
-            code: string;
+            code: components["schemas"]["CanonicalMilestoneCode"];
             /** @description Id of the milestone. */
             id: string;
             /** @description The code for people. */
@@ -2269,11 +2662,8 @@ export interface components {
              * @description Estimated departure. UTC with milliseconds.
              */
             etd: string | null;
-            /**
-             * @description Transport mode.
-             * @enum {string|null}
-             */
-            mode: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | null;
+            /** @description Transport mode. */
+            mode: components["schemas"]["Mode"] | null;
             /** @description Port code. */
             origin_port: string | null;
             /** @description Name of the vessel. */
@@ -2307,9 +2697,8 @@ export interface components {
             /**
              * @description Transport mode of the leg.
              * @example ocean
-             * @enum {string|null}
              */
-            mode?: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck" | null;
+            mode?: components["schemas"]["ModeInput"] | null;
             /**
              * @description UN/LOCODE, or IATA airport code where the mode allows it.
              * @example CNSHA
@@ -2341,14 +2730,22 @@ export interface components {
             /** @description 10 to 200 characters, neither the e-mail nor one of the most common ones. */
             password: string;
         };
-        Milestone: {
+        Liveness: {
             /**
-             * @description Whether it happened, or is expected.
+             * @description Always `live`.
              * @enum {string}
              */
-            classifier: "actual" | "estimated" | "planned";
+            status: "live";
+        };
+        /** @enum {string} */
+        LoadType: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk";
+        /** @enum {string} */
+        ManualResolutionCode: "fixed" | "waived" | "false_positive" | "duplicate";
+        Milestone: {
+            /** @description Whether it happened, or is expected. */
+            classifier: components["schemas"]["Classifier"];
             /** @description Code of the catalog. */
-            code: string;
+            code: components["schemas"]["CanonicalMilestoneCode"];
             /** @description The container it is about; null for all. */
             container_number: string | null;
             /** @description The client’s own reference. */
@@ -2367,7 +2764,7 @@ export interface components {
              */
             occurred_at: string;
             /** @description Why it was posted. */
-            reason_code: string | null;
+            reason_code: components["schemas"]["ReasonCode"] | null;
             /**
              * Format: date-time
              * @description When it was recorded. UTC with milliseconds.
@@ -2386,11 +2783,8 @@ export interface components {
             sequence: number;
             /** @description The shipment it belongs to. */
             shipment_id: string;
-            /**
-             * @description Where the milestone comes from.
-             * @enum {string}
-             */
-            source: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system";
+            /** @description Where the milestone comes from. */
+            source: components["schemas"]["MilestoneSource"];
             /**
              * Format: date-time
              * @description When a newer estimate replaced it. UTC with milliseconds.
@@ -2407,14 +2801,13 @@ export interface components {
             /**
              * @description `actual` unless said otherwise.
              * @example actual
-             * @enum {string|null}
              */
-            classifier?: "actual" | "estimated" | "planned" | null;
+            classifier?: components["schemas"]["Classifier"] | null;
             /**
              * @description Code of the catalog, see GET /v1/milestone_codes.
              * @example vessel_departed
              */
-            code?: string;
+            code?: components["schemas"]["CanonicalMilestoneCode"];
             /**
              * @description A container of the shipment; without one it counts for all.
              * @example CSQU3054383
@@ -2441,9 +2834,8 @@ export interface components {
             /**
              * @description Why it is posted.
              * @example carrier_feed_unavailable
-             * @enum {string|null}
              */
-            reason_code?: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other" | null;
+            reason_code?: components["schemas"]["ReasonCode"] | null;
             /**
              * @description IANA time zone of the place, for display.
              * @example Asia/Shanghai
@@ -2462,7 +2854,7 @@ export interface components {
         };
         MilestoneCode: {
             /** @description The canonical code. */
-            code: string;
+            code: components["schemas"]["CanonicalMilestoneCode"];
             /** @description DCSA Track & Trace code. */
             dcsa: string | null;
             /** @description What it means. */
@@ -2470,15 +2862,15 @@ export interface components {
             /** @description The code for people. */
             label: string;
             /** @description Modes in which it is usual. */
-            modes: ("ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal")[];
+            modes: components["schemas"]["Mode"][];
             /** @description Type of the exception that it opens. */
-            opens_exception: string | null;
+            opens_exception: components["schemas"]["ExceptionType"] | null;
             /** @description UN/ECE Recommendation 24 code. */
             rec24: string | null;
             /** @description Place in the usual course of a shipment. */
             sequence: number;
             /** @description What an actual one makes of the status; null leaves it alone. */
-            status: string | null;
+            status: components["schemas"]["ShipmentStatus"] | null;
             /** @description X12 214 code. */
             x12_214: string | null;
             /** @description X12 315 code. */
@@ -2487,19 +2879,19 @@ export interface components {
         MilestoneCodeList: {
             /** @description The whole catalog, in order. */
             data: components["schemas"]["MilestoneCode"][];
-            /** @description Always false. */
-            has_more: boolean;
+            /**
+             * @description Always false.
+             * @enum {boolean}
+             */
+            has_more: false;
             /** @description Always null: the catalog is one page. */
-            next_cursor: string | null;
+            next_cursor: null;
         };
         MilestoneEffectOnContainer: {
             /** @description Number of the container. */
             container_number: string;
-            /**
-             * @description The status that it counts as; null where it leaves that alone.
-             * @enum {string|null}
-             */
-            counts_as: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled" | null;
+            /** @description The status that it counts as; null where it leaves that alone. */
+            counts_as: components["schemas"]["ShipmentStatus"] | null;
             /**
              * @description What it does.
              * @enum {string}
@@ -2515,14 +2907,13 @@ export interface components {
             /**
              * @description `actual` unless said otherwise.
              * @example actual
-             * @enum {string|null}
              */
-            classifier?: "actual" | "estimated" | "planned" | null;
+            classifier?: components["schemas"]["Classifier"] | null;
             /**
              * @description Code of the catalog, see GET /v1/milestone_codes.
              * @example vessel_departed
              */
-            code: string;
+            code: components["schemas"]["CanonicalMilestoneCode"];
             /**
              * @description A container of the shipment; without one it counts for all.
              * @example CSQU3054383
@@ -2549,15 +2940,13 @@ export interface components {
             /**
              * @description Why it is posted.
              * @example carrier_feed_unavailable
-             * @enum {string|null}
              */
-            reason_code?: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other" | null;
+            reason_code?: components["schemas"]["ReasonCode"] | null;
             /**
              * @description `manual` unless the key may post for feeds.
              * @example manual
-             * @enum {string|null}
              */
-            source?: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system" | null;
+            source?: components["schemas"]["MilestoneSource"] | null;
             /**
              * @description IANA time zone of the place, for display.
              * @example Asia/Shanghai
@@ -2582,14 +2971,95 @@ export interface components {
             /** @description Send it as `cursor` for the next page, with the same filters. */
             next_cursor: string | null;
         };
-        MilestoneWritten: {
+        MilestoneRecordedEvent: {
             /**
-             * @description Whether it happened, or is expected.
+             * @description Version of this form.
              * @enum {string}
              */
-            classifier: "actual" | "estimated" | "planned";
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description As it was right after the event. */
+                milestone: components["schemas"]["Milestone"];
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "milestone.recorded";
+            /** @description In whose data it happened. */
+            workspace_id: string;
+        };
+        MilestoneRetractedEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description As it was right after the event. */
+                milestone: components["schemas"]["Milestone"];
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "milestone.retracted";
+            /** @description In whose data it happened. */
+            workspace_id: string;
+        };
+        /** @enum {string} */
+        MilestoneSource: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system";
+        MilestoneWritten: {
+            /** @description Whether it happened, or is expected. */
+            classifier: components["schemas"]["Classifier"];
             /** @description Code of the catalog. */
-            code: string;
+            code: components["schemas"]["CanonicalMilestoneCode"];
             /** @description The container it is about; null for all. */
             container_number: string | null;
             /** @description The client’s own reference. */
@@ -2608,7 +3078,7 @@ export interface components {
              */
             occurred_at: string;
             /** @description Why it was posted. */
-            reason_code: string | null;
+            reason_code: components["schemas"]["ReasonCode"] | null;
             /**
              * Format: date-time
              * @description When it was recorded. UTC with milliseconds.
@@ -2627,11 +3097,8 @@ export interface components {
             sequence: number;
             /** @description The shipment it belongs to. */
             shipment_id: string;
-            /**
-             * @description Where the milestone comes from.
-             * @enum {string}
-             */
-            source: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system";
+            /** @description Where the milestone comes from. */
+            source: components["schemas"]["MilestoneSource"];
             /**
              * Format: date-time
              * @description When a newer estimate replaced it. UTC with milliseconds.
@@ -2646,6 +3113,10 @@ export interface components {
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
             warnings: components["schemas"]["Warning"][];
         };
+        /** @enum {string} */
+        Mode: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal";
+        /** @enum {string} */
+        ModeInput: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck";
         Party: {
             /** @description The client’s reference of the party. */
             external_id: string | null;
@@ -2693,6 +3164,49 @@ export interface components {
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
             warnings: components["schemas"]["Warning"][];
         };
+        /** @enum {string} */
+        Permission: "shipments:read" | "shipments:write" | "milestones:write" | "milestones:feed" | "documents:read" | "documents:write" | "documents:approve" | "exceptions:write" | "webhooks:manage" | "keys:manage" | "workspace:admin";
+        Problem: {
+            /** @description Stable code, see /docs/errors. */
+            code: components["schemas"]["ErrorCode"];
+            /** @description What is wrong, for people. */
+            detail: string;
+            /** @description Every faulty field. */
+            details: components["schemas"]["FieldError"][];
+            /** @description Kind of error. */
+            error_type: components["schemas"]["ErrorType"];
+            /** @description The first faulty field, if it is about fields. */
+            param: string | null;
+            /** @description Id of the request, as in the Request-Id header. */
+            request_id: string;
+            /** @description The status of the answer. */
+            status: number;
+            /** @description What the status is called. */
+            title: string;
+            /**
+             * Format: uri
+             * @description Where the code is explained.
+             */
+            type: string;
+        };
+        Readiness: {
+            /**
+             * @description By engine, `ok` or why it does not answer.
+             * @example {
+             *       "storage": "ok"
+             *     }
+             */
+            engines: {
+                [key: string]: string;
+            };
+            /**
+             * @description `degraded`: an engine is lost, and what works without it is answered.
+             * @enum {string}
+             */
+            status: "starting" | "ready" | "degraded" | "draining";
+        };
+        /** @enum {string} */
+        ReasonCode: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other";
         Reference: {
             /**
              * @description What kind of reference it is.
@@ -2705,14 +3219,18 @@ export interface components {
              */
             value: string;
         };
+        /** @enum {string} */
+        ResolutionCode: "fixed" | "waived" | "false_positive" | "duplicate" | "auto_cleared" | "shipment_cancelled";
         ResolvedBy: {
             /**
              * @description A milestone of one of `codes`, the correction or retraction of one of `milestone_ids`, another value of one of `fields`, …
              * @enum {string}
              */
-            by: "milestone" | "correction" | "field_changed" | "news" | "cancellation_taken_back" | "container_taken_off";
+            by: "milestone" | "correction" | "field_changed" | "news" | "cancellation_taken_back" | "container_taken_off" | "document_uploaded" | "document_approved";
             /** @description Codes, each of which is enough, for the container of the exception. */
-            codes: string[];
+            codes: components["schemas"]["CanonicalMilestoneCode"][];
+            /** @description Of documents: one of each of these types. */
+            document_types: string[];
             /** @description Fields of the shipment, or of the container of the exception, as `eta`, `legs[1].etd`, `last_free_day`. */
             fields: string[];
             /** @description Milestones to correct. */
@@ -2723,6 +3241,10 @@ export interface components {
              */
             occurred_from: string | null;
         };
+        /** @enum {string} */
+        Role: "viewer" | "operator" | "feed" | "developer" | "admin";
+        /** @enum {string} */
+        SandboxEventType: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated";
         ServiceAccount: {
             /**
              * Format: date-time
@@ -2738,11 +3260,8 @@ export interface components {
             id: string;
             /** @description Which system it is. */
             name: string;
-            /**
-             * @description What it may do, with each of its keys.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What it may do, with each of its keys. */
+            role: components["schemas"]["Role"];
             /**
              * @description Its keys are valid only while it is active.
              * @enum {string}
@@ -2759,11 +3278,8 @@ export interface components {
              * @example TMS
              */
             name?: string;
-            /**
-             * @description What it may do, with each of its keys, from now on.
-             * @enum {string}
-             */
-            role?: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What it may do, with each of its keys, from now on. */
+            role?: components["schemas"]["Role"];
         };
         ServiceAccountFields: {
             /**
@@ -2771,11 +3287,8 @@ export interface components {
              * @example TMS
              */
             name: string;
-            /**
-             * @description What it may do, with each of its keys.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What it may do, with each of its keys. */
+            role: components["schemas"]["Role"];
         };
         ServiceAccountPage: {
             /** @description The service accounts of this page. */
@@ -2800,11 +3313,8 @@ export interface components {
             id: string;
             /** @description Which system it is. */
             name: string;
-            /**
-             * @description What it may do, with each of its keys.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What it may do, with each of its keys. */
+            role: components["schemas"]["Role"];
             /**
              * @description Its keys are valid only while it is active.
              * @enum {string}
@@ -2852,8 +3362,11 @@ export interface components {
             last_seen_at: string;
         };
         SessionEnded: {
-            /** @description Always true. */
-            deleted: boolean;
+            /**
+             * @description Always true.
+             * @enum {boolean}
+             */
+            deleted: true;
             /** @description The session that was. */
             id: string;
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
@@ -2886,6 +3399,8 @@ export interface components {
              */
             state: "pending" | "running" | "done";
         };
+        /** @enum {string} */
+        Severity: "low" | "medium" | "high" | "critical";
         Shipment: {
             /**
              * Format: date-time
@@ -2939,22 +3454,16 @@ export interface components {
             last_milestone: components["schemas"]["LastMilestone"] | null;
             /** @description The legs in order. */
             legs: components["schemas"]["Leg"][];
-            /**
-             * @description How the cargo is loaded.
-             * @enum {string|null}
-             */
-            load_type: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk" | null;
+            /** @description How the cargo is loaded. */
+            load_type: components["schemas"]["LoadType"] | null;
             /** @description Master bill or air waybill. */
             master_bill: string | null;
             /** @description The client’s own strings by name. */
             metadata: {
                 [key: string]: string;
             } | null;
-            /**
-             * @description Transport mode.
-             * @enum {string|null}
-             */
-            mode: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | null;
+            /** @description Transport mode. */
+            mode: components["schemas"]["Mode"] | null;
             /** @description Exceptions that are not resolved. */
             open_exceptions_count: number;
             /** @description Port code. */
@@ -2968,11 +3477,8 @@ export interface components {
             references: components["schemas"]["Reference"][];
             /** @description Who ships. */
             shipper: components["schemas"]["Party"] | null;
-            /**
-             * @description Derived from the milestones, whatever order they come in.
-             * @enum {string}
-             */
-            status: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+            /** @description Derived from the milestones, whatever order they come in. */
+            status: components["schemas"]["ShipmentStatus"];
             /** @description The milestone that set the status; null when pending or cancelled by the client. */
             status_milestone_id: string | null;
             /**
@@ -2987,6 +3493,47 @@ export interface components {
             url: string;
             /** @description Grows with every change. */
             version: number;
+        };
+        ShipmentCreatedEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description As it was right after the event. */
+                shipment: components["schemas"]["Shipment"];
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "shipment.created";
+            /** @description In whose data it happened. */
+            workspace_id: string;
         };
         ShipmentExplanation: {
             /** @description Actual arrival. */
@@ -3062,9 +3609,8 @@ export interface components {
             /**
              * @description How the cargo is loaded.
              * @example fcl
-             * @enum {string|null}
              */
-            load_type?: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk" | null;
+            load_type?: components["schemas"]["LoadType"] | null;
             /**
              * @description Master bill or air waybill.
              * @example MAEU912345678
@@ -3082,9 +3628,8 @@ export interface components {
             /**
              * @description Transport mode; `sea`, `vessel` and `truck` are normalised.
              * @example ocean
-             * @enum {string|null}
              */
-            mode?: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck" | null;
+            mode?: components["schemas"]["ModeInput"] | null;
             /**
              * @description UN/LOCODE, or IATA airport code where the mode allows it.
              * @example CNSHA
@@ -3155,9 +3700,8 @@ export interface components {
             /**
              * @description How the cargo is loaded.
              * @example fcl
-             * @enum {string|null}
              */
-            load_type?: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk" | null;
+            load_type?: components["schemas"]["LoadType"] | null;
             /**
              * @description Master bill or air waybill.
              * @example MAEU912345678
@@ -3176,9 +3720,8 @@ export interface components {
             /**
              * @description Transport mode; `sea`, `vessel` and `truck` are normalised.
              * @example ocean
-             * @enum {string|null}
              */
-            mode?: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck" | null;
+            mode?: components["schemas"]["ModeInput"] | null;
             /**
              * @description UN/LOCODE, or IATA airport code where the mode allows it.
              * @example CNSHA
@@ -3194,6 +3737,56 @@ export interface components {
             references?: components["schemas"]["Reference"][] | null;
             /** @description Who ships. */
             shipper?: components["schemas"]["PartyFields"] | null;
+        };
+        /** @enum {string} */
+        ShipmentStatus: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+        ShipmentUpdatedEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description By field of the shipment, `from` what and `to` what. */
+                changes: {
+                    [key: string]: {
+                        from?: unknown;
+                        to?: unknown;
+                    };
+                };
+                /** @description Your own reference of the shipment. */
+                external_id: string | null;
+                /** @description As it was right after the event. */
+                shipment: components["schemas"]["Shipment"];
+                /** @description The shipment that it is about. */
+                shipment_id: string;
+                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                shipment_version: number;
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_3f0a…
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "shipment.updated";
+            /** @description In whose data it happened. */
+            workspace_id: string;
         };
         ShipmentWritten: {
             /**
@@ -3248,22 +3841,16 @@ export interface components {
             last_milestone: components["schemas"]["LastMilestone"] | null;
             /** @description The legs in order. */
             legs: components["schemas"]["Leg"][];
-            /**
-             * @description How the cargo is loaded.
-             * @enum {string|null}
-             */
-            load_type: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk" | null;
+            /** @description How the cargo is loaded. */
+            load_type: components["schemas"]["LoadType"] | null;
             /** @description Master bill or air waybill. */
             master_bill: string | null;
             /** @description The client’s own strings by name. */
             metadata: {
                 [key: string]: string;
             } | null;
-            /**
-             * @description Transport mode.
-             * @enum {string|null}
-             */
-            mode: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | null;
+            /** @description Transport mode. */
+            mode: components["schemas"]["Mode"] | null;
             /** @description Exceptions that are not resolved. */
             open_exceptions_count: number;
             /** @description Port code. */
@@ -3277,11 +3864,8 @@ export interface components {
             references: components["schemas"]["Reference"][];
             /** @description Who ships. */
             shipper: components["schemas"]["Party"] | null;
-            /**
-             * @description Derived from the milestones, whatever order they come in.
-             * @enum {string}
-             */
-            status: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+            /** @description Derived from the milestones, whatever order they come in. */
+            status: components["schemas"]["ShipmentStatus"];
             /** @description The milestone that set the status; null when pending or cancelled by the client. */
             status_milestone_id: string | null;
             /**
@@ -3300,23 +3884,17 @@ export interface components {
             warnings: components["schemas"]["Warning"][];
         };
         SignedIn: {
-            /**
-             * @description Of the key; for a session what the header Environment says.
-             * @enum {string}
-             */
-            environment: "live" | "test";
+            /** @description Of the key; for a session what the header Environment says. */
+            environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
              * @description When the key or session ends at the latest; null: never. UTC with milliseconds.
              */
             expires_at: string | null;
             /** @description What the role allows in this environment. */
-            permissions: ("shipments:read" | "shipments:write" | "milestones:write" | "milestones:feed" | "documents:read" | "documents:write" | "documents:approve" | "exceptions:write" | "webhooks:manage" | "keys:manage" | "workspace:admin")[];
-            /**
-             * @description Their role now.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            permissions: components["schemas"]["Permission"][];
+            /** @description Their role now. */
+            role: components["schemas"]["Role"];
             /** @description The service account whose key it is; else null. */
             service_account: components["schemas"]["HoldingServiceAccount"] | null;
             /** @description The user who is signed in, or whose key it is; else null. */
@@ -3337,6 +3915,8 @@ export interface components {
             /** @description Name or id of the workspace, for who is in several. Without it: the oldest whose password it is. */
             workspace?: string | null;
         };
+        /** @enum {string} */
+        SubscribableEventType: "*" | "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
         User: {
             /**
              * Format: date-time
@@ -3359,11 +3939,8 @@ export interface components {
             last_seen_at: string | null;
             /** @description What they are called; null until the invitation is accepted. */
             name: string | null;
-            /**
-             * @description What they may do.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
             /**
              * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
              * @enum {string}
@@ -3380,11 +3957,8 @@ export interface components {
              * @example Jo Doe
              */
             name?: string;
-            /**
-             * @description What they may do, with their sessions and keys, from now on.
-             * @enum {string}
-             */
-            role?: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What they may do, with their sessions and keys, from now on. */
+            role?: components["schemas"]["Role"];
         };
         UserInvitation: {
             /**
@@ -3393,11 +3967,8 @@ export interface components {
              * @example jo@example.com
              */
             email: string;
-            /**
-             * @description What they may do.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
         };
         UserInvited: {
             /**
@@ -3431,11 +4002,8 @@ export interface components {
             last_seen_at: string | null;
             /** @description What they are called; null until the invitation is accepted. */
             name: string | null;
-            /**
-             * @description What they may do.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
             /**
              * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
              * @enum {string}
@@ -3478,11 +4046,8 @@ export interface components {
             last_seen_at: string | null;
             /** @description What they are called; null until the invitation is accepted. */
             name: string | null;
-            /**
-             * @description What they may do.
-             * @enum {string}
-             */
-            role: "viewer" | "operator" | "feed" | "developer" | "admin";
+            /** @description What they may do. */
+            role: components["schemas"]["Role"];
             /**
              * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
              * @enum {string}
@@ -3500,7 +4065,7 @@ export interface components {
              * @description Stable code.
              * @example unknown_port
              */
-            code: string;
+            code: components["schemas"]["WarningCode"];
             /** @description The warning for people. */
             message: string;
             /**
@@ -3509,6 +4074,8 @@ export interface components {
              */
             param: string | null;
         };
+        /** @enum {string} */
+        WarningCode: "unknown_field" | "read_only_field" | "invalid_container_number" | "unknown_port" | "eta_before_etd" | "possible_duplicate" | "code_unusual_for_mode" | "shipment_cancelled" | "overridden_by_user";
         WebhookAttempt: {
             /**
              * Format: date-time
@@ -3546,7 +4113,7 @@ export interface components {
             /** @description What it brings. */
             event_id: string;
             /** @description Type of the event. */
-            event_type: string;
+            event_type: components["schemas"]["EventType"];
             /**
              * @description Service-assigned identifier: one for an event and an endpoint.
              * @example dlv_9c1e…
@@ -3561,11 +4128,8 @@ export interface components {
             next_attempt_at: string | null;
             /** @description Whether the event was made for a test. */
             sandbox: boolean;
-            /**
-             * @description How far it is.
-             * @enum {string}
-             */
-            status: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
+            /** @description How far it is. */
+            status: components["schemas"]["DeliveryStatus"];
             /** @description Grows with every change, attempts among them. */
             version: number;
         };
@@ -3589,7 +4153,7 @@ export interface components {
             /** @description What it brings. */
             event_id: string;
             /** @description Type of the event. */
-            event_type: string;
+            event_type: components["schemas"]["EventType"];
             /**
              * @description Service-assigned identifier: one for an event and an endpoint.
              * @example dlv_9c1e…
@@ -3608,11 +4172,8 @@ export interface components {
             } | null;
             /** @description Whether the event was made for a test. */
             sandbox: boolean;
-            /**
-             * @description How far it is.
-             * @enum {string}
-             */
-            status: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
+            /** @description How far it is. */
+            status: components["schemas"]["DeliveryStatus"];
             /** @description Grows with every change, attempts among them. */
             version: number;
         };
@@ -3642,7 +4203,7 @@ export interface components {
             /** @description What it brings. */
             event_id: string;
             /** @description Type of the event. */
-            event_type: string;
+            event_type: components["schemas"]["EventType"];
             /**
              * @description Service-assigned identifier: one for an event and an endpoint.
              * @example dlv_9c1e…
@@ -3657,11 +4218,8 @@ export interface components {
             next_attempt_at: string | null;
             /** @description Whether the event was made for a test. */
             sandbox: boolean;
-            /**
-             * @description How far it is.
-             * @enum {string}
-             */
-            status: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
+            /** @description How far it is. */
+            status: components["schemas"]["DeliveryStatus"];
             /** @description Grows with every change, attempts among them. */
             version: number;
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
@@ -3685,13 +4243,10 @@ export interface components {
              * @enum {string|null}
              */
             disabled_reason: "manual" | "gone" | null;
-            /**
-             * @description Whose events it gets.
-             * @enum {string}
-             */
-            environment: "live" | "test";
+            /** @description Whose events it gets. */
+            environment: components["schemas"]["Environment"];
             /** @description What it gets; `*` is the six standard types. */
-            event_types: string[];
+            event_types: components["schemas"]["SubscribableEventType"][];
             /** @description Go with every delivery; values masked. */
             headers: {
                 [key: string]: string;
@@ -3734,7 +4289,7 @@ export interface components {
              *       "*"
              *     ]
              */
-            event_types?: ("*" | "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered")[];
+            event_types?: components["schemas"]["SubscribableEventType"][];
             /**
              * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
              * @example {
@@ -3771,13 +4326,10 @@ export interface components {
              * @enum {string|null}
              */
             disabled_reason: "manual" | "gone" | null;
-            /**
-             * @description Whose events it gets.
-             * @enum {string}
-             */
-            environment: "live" | "test";
+            /** @description Whose events it gets. */
+            environment: components["schemas"]["Environment"];
             /** @description What it gets; `*` is the six standard types. */
-            event_types: string[];
+            event_types: components["schemas"]["SubscribableEventType"][];
             /** @description Go with every delivery; values masked. */
             headers: {
                 [key: string]: string;
@@ -3814,8 +4366,11 @@ export interface components {
             warnings: components["schemas"]["Warning"][];
         };
         WebhookEndpointDeleted: {
-            /** @description Always true. */
-            deleted: boolean;
+            /**
+             * @description Always true.
+             * @enum {boolean}
+             */
+            deleted: true;
             /** @description The endpoint that was. */
             id: string;
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
@@ -3835,7 +4390,7 @@ export interface components {
              *       "*"
              *     ]
              */
-            event_types: ("*" | "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered")[];
+            event_types: components["schemas"]["SubscribableEventType"][];
             /**
              * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
              * @example {
@@ -3867,7 +4422,7 @@ export interface components {
              * @description Type of the sandbox event.
              * @example milestone.recorded
              */
-            type: string;
+            type: components["schemas"]["SandboxEventType"];
         };
         WebhookEndpointWritten: {
             /**
@@ -3887,13 +4442,10 @@ export interface components {
              * @enum {string|null}
              */
             disabled_reason: "manual" | "gone" | null;
-            /**
-             * @description Whose events it gets.
-             * @enum {string}
-             */
-            environment: "live" | "test";
+            /** @description Whose events it gets. */
+            environment: components["schemas"]["Environment"];
             /** @description What it gets; `*` is the six standard types. */
-            event_types: string[];
+            event_types: components["schemas"]["SubscribableEventType"][];
             /** @description Go with every delivery; values masked. */
             headers: {
                 [key: string]: string;
@@ -3967,7 +4519,7 @@ export interface components {
              *     }
              */
             required_documents: {
-                [key: string]: string[];
+                [key: string]: components["schemas"]["DocumentType"][];
             };
             /**
              * Format: date-time
@@ -3992,7 +4544,7 @@ export interface components {
              *     }
              */
             required_documents?: {
-                [key: string]: ("bill_of_lading" | "house_bill" | "sea_waybill" | "air_waybill" | "commercial_invoice" | "packing_list" | "certificate_of_origin" | "booking_confirmation" | "shipping_instructions" | "arrival_notice" | "delivery_order" | "proof_of_delivery" | "customs_entry" | "verified_gross_mass" | "dangerous_goods_declaration" | "inspection_certificate" | "phytosanitary_certificate" | "insurance_certificate" | "freight_invoice" | "photo" | "other")[] | null;
+                [key: string]: components["schemas"]["DocumentType"][] | null;
             } | null;
         };
         WorkspaceSettingsWritten: {
@@ -4010,7 +4562,7 @@ export interface components {
              *     }
              */
             required_documents: {
-                [key: string]: string[];
+                [key: string]: components["schemas"]["DocumentType"][];
             };
             /**
              * Format: date-time
@@ -4027,8 +4579,26 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+        /**
+         * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+         * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+         */
+        "Consistency-Token": string;
+        /**
+         * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+         * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+         */
         "Idempotency-Key": string;
+        /**
+         * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+         * @example handling=strict
+         */
+        Prefer: "handling=strict" | "handling=lenient";
+        /**
+         * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+         * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+         */
+        traceparent: string;
     };
     requestBodies: never;
     headers: never;
@@ -4050,7 +4620,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Liveness"];
+                };
             };
         };
     };
@@ -4068,7 +4640,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
             };
         };
     };
@@ -4080,7 +4654,13 @@ export interface operations {
                 /** @description Most items of the page. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4101,8 +4681,26 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -4130,6 +4728,11 @@ export interface operations {
             header?: {
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -4153,10 +4756,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -4180,10 +4801,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -4221,9 +4860,15 @@ export interface operations {
                 /** @description Only changes at this time or earlier. */
                 to?: string;
                 /** @description Only changes of this type. */
-                type?: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled";
+                type?: components["schemas"]["AuditType"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4254,11 +4899,22 @@ export interface operations {
                 /** @description Only those created at this time or later. */
                 since?: string;
                 /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, webhook_endpoint.failing, webhook_delivery.dead_lettered, separated by commas. */
-                type?: string;
+                type?: components["schemas"]["EventType"][];
                 /** @description Only those created at this time or earlier. */
                 until?: string;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4279,8 +4935,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the event, `evt_…`. */
@@ -4309,11 +4975,16 @@ export interface operations {
                 /** @description Only those of this shipment. */
                 shipment_id?: string;
                 /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, webhook_endpoint.failing, webhook_delivery.dead_lettered, separated by commas. */
-                type?: string;
+                type?: components["schemas"]["EventType"][];
             };
             header?: {
                 /** @description The last `id` that was read. Goes before `after`. */
                 "Last-Event-ID"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -4345,19 +5016,30 @@ export interface operations {
                 /** @description Those opened then or earlier. */
                 opened_to?: string;
                 /** @description One or more of low, medium, high, critical, separated by commas. */
-                severity?: string;
+                severity?: components["schemas"]["Severity"][];
                 /** @description Those of this shipment. */
                 shipment_id?: string;
                 /** @description -opened_at (the newest first) by default; -severity: the gravest first, of these the oldest. */
                 sort?: "-opened_at" | "opened_at" | "-severity";
                 /** @description One or more of open, acknowledged, resolved, separated by commas. */
-                status?: string;
+                status?: components["schemas"]["ExceptionStatus"][];
                 /** @description One or more of eta_slip, departure_overdue, arrival_overdue, no_update, missed_connection, customs_hold, demurrage_risk, detention_risk, missing_document, document_rejected, delivery_failed, milestone_conflict, movement_after_cancel, invalid_container_number, freight_hold, terminal_hold, container_damage, cargo_damage, shortage, temperature_excursion, seal_broken, delivery_refused, lost, other, separated by commas. */
-                type?: string;
+                type?: components["schemas"]["ExceptionType"][];
                 /** @description True: those of nobody. False: those that have an assignee. */
                 unassigned?: boolean;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4378,8 +5060,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the exception, `exc_…`. */
@@ -4404,10 +5096,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the exception, `exc_…`. */
@@ -4436,10 +5146,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the exception, `exc_…`. */
@@ -4467,7 +5195,13 @@ export interface operations {
     getInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path: {
                 token: string;
             };
@@ -4490,8 +5224,21 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 token: string;
@@ -4518,7 +5265,13 @@ export interface operations {
     listMilestoneCodes: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4539,8 +5292,26 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -4570,7 +5341,13 @@ export interface operations {
                 /** @description Most items of the page. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4591,8 +5368,26 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -4620,6 +5415,11 @@ export interface operations {
             header?: {
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -4643,8 +5443,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -4672,10 +5487,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -4699,10 +5532,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -4725,7 +5576,13 @@ export interface operations {
     getSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4746,8 +5603,21 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -4772,7 +5642,23 @@ export interface operations {
     signOut: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4793,8 +5679,26 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -4824,7 +5728,13 @@ export interface operations {
                 /** @description Most items of the page. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4844,7 +5754,23 @@ export interface operations {
     endSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path: {
                 id: string;
             };
@@ -4869,6 +5795,11 @@ export interface operations {
             header?: {
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -4890,8 +5821,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -4950,7 +5896,7 @@ export interface operations {
                 /** @description Those with this master bill or air waybill. */
                 master_bill?: string;
                 /** @description Transport mode of the shipment. */
-                mode?: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck";
+                mode?: components["schemas"]["ModeInput"];
                 /** @description Those from here: UN/LOCODE or IATA airport code. */
                 origin_port?: string;
                 /** @description At most 10 words, each the beginning of a word in references, containers, names of parties or vessels. */
@@ -4962,11 +5908,22 @@ export interface operations {
                 /** @description What to sort by, with - descending; -created_at by default. Shipments without an eta come last. */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "eta" | "-eta";
                 /** @description One or more of pending, booked, at_origin, in_transit, arrived, available_for_pickup, out_for_delivery, delivered, completed, returned, cancelled, separated by commas. */
-                status?: string;
+                status?: components["schemas"]["ShipmentStatus"][];
                 /** @description Those that changed then or later. */
                 updated_since?: string;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4987,12 +5944,30 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
                 /** @description `*`: only if there is none yet; else 412. */
                 "If-None-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -5030,8 +6005,18 @@ export interface operations {
                 as_of?: string;
             };
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5056,8 +6041,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5087,10 +6087,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5115,8 +6133,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5152,7 +6185,18 @@ export interface operations {
                 /** @description Most items of the page. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
                 id: string;
@@ -5180,7 +6224,18 @@ export interface operations {
                 /** @description Most items of the page. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
                 id: string;
@@ -5204,10 +6259,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5245,8 +6318,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5275,7 +6358,18 @@ export interface operations {
                 /** @description Most items of the page. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
                 id: string;
@@ -5301,7 +6395,7 @@ export interface operations {
                 /** @description As it was recorded at this time, to the millisecond; not in the future. */
                 as_of?: string;
                 /** @description One or more of actual, estimated, planned, separated by commas, or all; actual by default. */
-                classifier?: string;
+                classifier?: ("actual" | "estimated" | "planned" | "all")[];
                 /** @description Only those that name this container. */
                 container_number?: string;
                 /** @description `next_cursor` of the page before, with the same filters. */
@@ -5313,7 +6407,18 @@ export interface operations {
                 /** @description Most items of the page. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
                 id: string;
@@ -5337,10 +6442,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5378,8 +6501,18 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5406,8 +6539,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5434,8 +6582,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5467,10 +6630,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 /** @description Id of the shipment, `shp_…`. */
@@ -5495,8 +6676,26 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -5526,7 +6725,13 @@ export interface operations {
                 /** @description Most items of the page. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5547,8 +6752,26 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -5576,6 +6799,11 @@ export interface operations {
             header?: {
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5599,8 +6827,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5628,10 +6871,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5655,10 +6916,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5682,10 +6961,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5715,13 +7012,19 @@ export interface operations {
                 /** @description Only those of this event. */
                 event_id?: string;
                 /** @description Only those of events of this type. */
-                event_type?: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
+                event_type?: components["schemas"]["EventType"];
                 /** @description Most items of the page. */
                 limit?: number;
                 /** @description One or more of pending, retrying, succeeded, dead_lettered, discarded, separated by commas. */
-                status?: string;
+                status?: components["schemas"]["DeliveryStatus"][];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5744,6 +7047,11 @@ export interface operations {
             header?: {
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5767,10 +7075,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5794,10 +7120,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5825,7 +7169,13 @@ export interface operations {
                 /** @description Most items of the page. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -5846,8 +7196,26 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
             cookie?: never;
@@ -5875,6 +7243,11 @@ export interface operations {
             header?: {
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5898,8 +7271,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5923,8 +7311,23 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5952,10 +7355,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -5979,10 +7400,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -6006,8 +7445,26 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
@@ -6035,10 +7492,28 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same. */
+                /**
+                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description ETags, one of which it must have; `*`: whichever. */
                 "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
             };
             path: {
                 id: string;
