@@ -1,0 +1,123 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { normal } from './guide-outputs.mjs';
+import { answers, freePorts, start } from './processes.mjs';
+
+/**
+ * Runs the guides literally, each on a server and in a shell of its own, and compares what every command prints with the block
+ * that follows it. Ids, secrets and times may differ, nothing else.
+ *
+ *     ```bash setup        run in a shell, also for guides that have no such block: the first guide's then
+ *     ```bash server       goes on beside the shell
+ *     ```bash              run in the shell; the `json` or `text` block before the next one is what it prints
+ *     ```bash eventually   the same, again until it prints that: what is awaited
+ *
+ * Usage: node .ci/guides.mjs [--write] [NAME…]; --write puts what came into the guides.
+ */
+const write = process.argv.includes('--write');
+const FOLDER = 'docs/guides';
+const FIRST = 'first-integration.md';
+const PATIENCE_MS = write ? 3_000 : 20_000;
+/** What the guides call the folder where they are run. */
+const PLACE = '/home/ann/shipment-tracking';
+const DONE = '--done--';
+
+const named = process.argv.slice(2).filter((argument) => argument !== '--write');
+const first = blocksOf(FIRST);
+const guides = readdirSync(FOLDER).filter((name) => name.endsWith('.md') && blocksOf(name).some(isRun));
+for (const name of named.length > 0 ? named.map((path) => basename(path)) : guides) await run(name);
+
+/** A block is `{lines: [from, to], kind, text}`; the lines are those between the fences. */
+function blocksOf(name) {
+  const found = [];
+  let open;
+  for (const [index, line] of readFileSync(join(FOLDER, name), 'utf8').split('\n').entries()) {
+    const fence = /^```(.*)$/.exec(line);
+    if (open === undefined && fence) open = { kind: fence[1].trim(), from: index + 1, text: [] };
+    else if (open !== undefined && fence) {
+      found.push({ ...open, to: index, text: open.text.join('\n') });
+      open = undefined;
+    } else open?.text.push(line);
+  }
+  return found;
+}
+
+function isRun({ kind }) {
+  return /^bash( (setup|eventually))?$/.test(kind);
+}
+
+async function run(name) {
+  const blocks = blocksOf(name);
+  const own = blocks.some(({ kind }) => kind === 'bash setup');
+  const all = own ? blocks : [...first.filter(({ kind }) => kind === 'bash setup'), ...blocks];
+  const ports = await freePorts(3);
+  const work = mkdtempSync(join(tmpdir(), 'guide-'));
+  const [api, receiver, management] = ports;
+  const env = { ...process.env, PORT: api, MANAGEMENT_PORT: management, DATA_DIR: join(work, 'data') };
+  const here = (text) => text.replaceAll(':3000', `:${api}`).replaceAll(/(?<=:|PORT=)4000/g, receiver);
+  const asWritten = (text) =>
+    text.replaceAll(`:${api}`, ':3000').replaceAll(`:${receiver}`, ':4000').replaceAll(work, PLACE);
+
+  const command = first.find(({ kind }) => kind === 'bash server').text.replace(/^npm ci$/m, '');
+  const server = start('bash', ['-euc', command], { env });
+  const shell = startShell(env);
+  const written = [];
+  try {
+    await answers(`http://127.0.0.1:${api}/health/live`, server);
+    for (const [index, block] of all.entries()) {
+      if (!isRun(block)) continue;
+      const next = all[index + 1];
+      const expected = next?.kind === 'json' || next?.kind === 'text' ? next : undefined;
+      const printed = await answerTo(block, expected, async () => asWritten(await shell.run(here(block.text))));
+      if (expected !== undefined) written.push({ ...expected, printed });
+    }
+  } catch (error) {
+    console.error(`${join(FOLDER, name)}: ${error.message}`);
+    process.exitCode = 1;
+  } finally {
+    await shell.end();
+    await server.end();
+    rmSync(work, { recursive: true });
+  }
+  if (write) rewrite(name, written);
+  if (process.exitCode !== 1) console.log(`${join(FOLDER, name)} works as written: ${written.length} outputs.`);
+}
+
+async function answerTo({ kind, text }, expected, run) {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const printed = await run();
+    if (expected === undefined || isDeepStrictEqual(normal(printed), normal(expected.text))) return printed;
+    const awaited = kind === 'bash eventually' && Date.now() < deadline;
+    if (!awaited && !write) throw new Error(`\n${text}\nprinted\n${printed}\ninstead of\n${expected.text}`);
+    if (!awaited) return printed;
+    await pause(200);
+  }
+}
+
+function rewrite(name, written) {
+  const lines = readFileSync(join(FOLDER, name), 'utf8').split('\n');
+  if (written.every(({ text, printed }) => isDeepStrictEqual(normal(printed), normal(text)))) return;
+  for (const { from, to, printed } of written.toReversed()) lines.splice(from, to - from, ...printed.split('\n'));
+  writeFileSync(join(FOLDER, name), lines.join('\n'));
+}
+
+/** One bash, to which blocks are given one by one. */
+function startShell(env) {
+  const { child, printed, end } = start('bash', ['-euo', 'pipefail'], { env });
+  child.stdin.write('exec 2>&1\n');
+  const run = async (text) => {
+    const before = printed().length;
+    child.stdin.write(`${text}\necho "${DONE}"\n`);
+    for (;;) {
+      const came = printed().slice(before);
+      if (came.endsWith(`${DONE}\n`)) return came.slice(0, -DONE.length - 1).trimEnd();
+      if (child.exitCode !== null) throw new Error(`\n${text}\nended the shell, having printed\n${came}`);
+      await pause(20);
+    }
+  };
+  return { run, end };
+}
