@@ -62,7 +62,7 @@ async function run(name) {
     text.replaceAll(`:${api}`, ':3000').replaceAll(`:${receiver}`, ':4000').replaceAll(work, PLACE);
 
   const command = first.find(({ kind }) => kind === 'bash server').text.replace(/^npm ci$/m, '');
-  const server = start('bash', ['-euc', command], { env });
+  const server = start('bash', ['--norc', '-euc', command], { env });
   const shell = startShell(env);
   const written = [];
   try {
@@ -107,7 +107,7 @@ function rewrite(name, written) {
 
 /** One bash, to which blocks are given one by one. */
 function startShell(env) {
-  const { child, printed, end } = start('bash', ['-euo', 'pipefail'], { env });
+  const { child, printed, end } = start('bash', ['--norc', '-euo', 'pipefail'], { env });
   child.stdin.write('exec 2>&1\n');
   const run = async (text) => {
     const before = printed().length;

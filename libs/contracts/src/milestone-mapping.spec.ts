@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { MILESTONE_CATALOG, type MilestoneCode } from './milestone-catalog.ts';
+import { MODES } from './shipment.ts';
+
+const GUIDE = readFileSync(new URL('../../../docs/guides/statuses-and-milestones.md', import.meta.url), 'utf8');
+
+type Standard = 'dcsa' | 'x12_315' | 'x12_214' | 'rec24';
+type Row = readonly string[];
+
+const quoted = (text: string | null) => (text === null ? '' : `\`${text}\``);
+
+function modes({ modes }: MilestoneCode): string {
+  return modes.length === MODES.length ? 'all' : modes.filter((mode) => mode !== 'multimodal').join(' ');
+}
+
+function catalog(): readonly Row[] {
+  return MILESTONE_CATALOG.map((entry) => {
+    const { code, description, status, dcsa, x12_315, x12_214, rec24 } = entry;
+    return [...[code, status].map(quoted), modes(entry), ...[dcsa, x12_315, x12_214, rec24].map(quoted), description];
+  });
+}
+
+/** By the foreign codes in their order, each with those of ours that it can mean. Of DCSA the first word is the code. */
+function mapping(standard: Standard): readonly Row[] {
+  const rows = MILESTONE_CATALOG.flatMap((entry): readonly Row[] => {
+    const foreign = entry[standard];
+    if (foreign === null) return [];
+    const { code, label } = entry;
+    if (standard !== 'dcsa') return [[quoted(foreign), quoted(code), label]];
+    const [event = '', ...rest] = foreign.split(' ');
+    return [[quoted(event), quoted(rest.join(' ') || null), quoted(code), label]];
+  });
+  return rows.toSorted(([a = ''], [b = '']) => a.localeCompare(b, 'en', { numeric: true }));
+}
+
+/** Rows of the first table under a heading, without its head. */
+function tableUnder(heading: string): readonly Row[] {
+  const [, section = ''] = GUIDE.split(`\n## ${heading}\n`);
+  const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? [];
+  return table
+    .trimEnd()
+    .split('\n')
+    .slice(2)
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+}
+
+describe('the guide to statuses and milestones', () => {
+  it('lists every code of the catalog as it is', () => {
+    expect(tableUnder('Our codes')).toEqual(catalog());
+  });
+
+  it.each([
+    ['From DCSA', 'dcsa'],
+    ['From X12 315', 'x12_315'],
+    ['From X12 214', 'x12_214'],
+    ['From UN/ECE Recommendation 24', 'rec24'],
+  ] as const)('%s: every code, with all that it can mean', (heading, standard) => {
+    expect(tableUnder(heading)).toEqual(mapping(standard));
+  });
+});
