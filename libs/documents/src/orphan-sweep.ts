@@ -1,3 +1,4 @@
+import type { Timestamp } from '@tracking/contracts';
 import { Unavailable, retryCounter } from '@tracking/ports';
 import type { Clock, Counter, DocumentStore, Leases, Logger, Metrics, ObjectStore } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob, monotonicMs, retry } from '@tracking/resilience';
@@ -24,11 +25,11 @@ export interface OrphanSweepParts {
   readonly objects: Pick<ObjectStore, 'idsStored' | 'delete' | 'removeUnfinished'>;
   readonly documentStore: DocumentStore;
   /**
-   * Ids of the objects that a shipment's documents still need, told by its stream; none where there is no such shipment.
-   * Not those of uploads that were never completed and whose time is over, whether or not that was stored yet: an object
-   * is asked about once. Throws `Unavailable` where it cannot be told now.
+   * Ids of the objects that a shipment's documents still need at that time, told by its stream; none where there is no such
+   * shipment. Not those of uploads whose time is over by then, whether or not that was stored: an object is asked about
+   * once. Throws `Unavailable` where it cannot be told at present.
    */
-  readonly neededObjects: (shipmentId: string) => Promise<readonly string[]>;
+  readonly neededObjects: (shipmentId: string, now: Timestamp) => Promise<readonly string[]>;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -127,7 +128,10 @@ export class OrphanSweep {
 
   private async needed(shipmentId: string, all: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
     try {
-      return await this.patiently(() => this.parts.neededObjects(shipmentId), signal);
+      return await this.patiently(
+        () => this.parts.neededObjects(shipmentId, new Date(this.now()).toISOString()),
+        signal,
+      );
     } catch (error) {
       if (error instanceof Unavailable) throw error;
       const fields = { shipment_id: shipmentId, error: String(error) };

@@ -2,15 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { DEFAULT_RULE_SETTINGS, type Places } from '@tracking/contracts';
 import type {
   AcknowledgeException,
+  AddDocument,
   CancelShipment,
   CorrectMilestone,
+  DeleteDocument,
   MilestoneInput,
   MilestonePatch,
   OpenException,
   PatchContainer,
   PatchShipment,
+  ReceivedObject,
+  ReceiveUpload,
   RecordMilestone,
   ReopenShipment,
+  RequestUpload,
   ResolveException,
   RetractMilestone,
   UpsertShipment,
@@ -109,4 +114,30 @@ export function milestones(shipmentId: string, count: number, changes: Partial<R
   return Array.from({ length: count }, (_, n) =>
     milestone(shipmentId, { code: 'in_transit_checkpoint', location: `checkpoint ${n}` }, changes),
   );
+}
+
+const aboutDocument = { type: 'packing_list', file_name: 'list.pdf', replaces_document_id: null } as const;
+export const object = (id: string): ReceivedObject => ({
+  id,
+  size_bytes: 3,
+  sha256: 'ab'.repeat(32),
+  content_type: 'application/pdf',
+});
+
+export function addDocument(shipment_id: string, objectId: string): AddDocument {
+  return { type: 'AddDocument', ...context(), shipment_id, document: aboutDocument, object: object(objectId) };
+}
+
+export function requestUpload(shipment_id: string): RequestUpload {
+  const { size_bytes, sha256: checksum_sha256, content_type } = object('');
+  const document = { ...aboutDocument, size_bytes, checksum_sha256, content_type };
+  return { type: 'RequestUpload', ...context(), shipment_id, document };
+}
+
+export function receiveUpload(shipment_id: string, document_id: string, objectId: string): ReceiveUpload {
+  return { type: 'ReceiveUpload', ...context(), shipment_id, document_id, object: object(objectId) };
+}
+
+export function deleteDocument(shipment_id: string, document_id: string): DeleteDocument {
+  return { type: 'DeleteDocument', ...context(), shipment_id, document_id };
 }

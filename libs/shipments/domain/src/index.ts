@@ -50,6 +50,7 @@ export type { GivenOfContainer, TakenOff } from './given-of-container.ts';
 export { documentsOf, evolve, exceptionOf, fold, milestoneChanges } from './evolve.ts';
 export { explain } from './explanation/explain.ts';
 export { evolveRecord, weightOfRecord } from './evolve-record.ts';
+export { expiresAt } from './pending-uploads.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {
   type DocumentInHand,

@@ -1,8 +1,9 @@
-import { isInScope, isPresent } from '@tracking/contracts';
+import { isInScope, isPresent, type Timestamp } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
   type DecideContext,
   type DocumentInHand,
+  expiresAt,
   explain,
   parseShipmentId,
   shipmentIdOfPart,
@@ -23,9 +24,10 @@ export interface ShipmentReadsOptions {
   readonly settings: RuleSettingsReader;
 }
 
-/** Of a document that is whole its bytes, of one that is pending those that came; of others none is needed. */
-function objectsOf({ document, object_id, received }: DocumentInHand): readonly string[] {
-  if (document.status === 'pending_upload') return received === null ? [] : [received.id];
+/** Of a document that is whole its bytes, of one that still waits for them those that came; of others none is needed. */
+function objectsOf({ document, object_id, received }: DocumentInHand, now: Timestamp): readonly string[] {
+  const until = expiresAt(document);
+  if (until !== undefined) return received === null || until <= now ? [] : [received.id];
   return isPresent(document) && object_id !== null ? [object_id] : [];
 }
 
@@ -92,10 +94,10 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
       return { document: stored.document, object_id: stored.object_id, shipment_version: record.version };
     },
 
-    async documentObjects({ shipment_id }) {
+    async documentObjects({ shipment_id, now }) {
       const shipmentId = parseShipmentId(shipment_id);
       const found = shipmentId && (await readShipment(eventStore, streamOf(shipmentId), cache.get(shipmentId)));
-      return found ? found.state.documents.flatMap(objectsOf) : [];
+      return found ? found.state.documents.flatMap((each) => objectsOf(each, now)) : [];
     },
   };
 }

@@ -10,13 +10,17 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import {
+  addDocument,
   cancel,
   correct,
+  deleteDocument,
   milestone,
   milestones,
   open,
   patch,
+  receiveUpload,
   reopen,
+  requestUpload,
   resolve,
   retract,
   scope,
@@ -156,6 +160,34 @@ describe('an exception', () => {
       '',
     ]) {
       expect(await shipments.getException({ ...scope, exception_id: id })).toBeUndefined();
+    }
+  });
+});
+
+describe('the objects that documents need', () => {
+  const now = at(0);
+  const expiry = '2026-03-02T12:00:00.000Z';
+
+  it('are those of documents that are there, and of uploads as long as they are waited for', async () => {
+    const id = (await shipments.upsertShipment(upsert({ external_id: 'PO-1' }))).answer.shipment.id;
+    await shipments.addDocument(addDocument(id, 'object-added'));
+    const deleted = (await shipments.addDocument(addDocument(id, 'object-deleted'))).answer.document.id;
+    await shipments.deleteDocument(deleteDocument(id, deleted));
+    const pending = (await shipments.requestUpload(requestUpload(id))).answer.document.id;
+    await shipments.requestUpload(requestUpload(id));
+    await shipments.receiveUpload(receiveUpload(id, pending, 'object-received'));
+
+    const justBefore = '2026-03-02T11:59:59.999Z';
+    for (const each of [now, justBefore]) {
+      const needed = await shipments.documentObjects({ shipment_id: id, now: each });
+      expect([...needed].sort()).toEqual(['object-added', 'object-received']);
+    }
+    expect(await shipments.documentObjects({ shipment_id: id, now: expiry })).toEqual(['object-added']);
+  });
+
+  it('are none where there is no such shipment', async () => {
+    for (const shipment_id of [`shp_${'a'.repeat(26)}`, 'shp_', '']) {
+      expect(await shipments.documentObjects({ shipment_id, now })).toEqual([]);
     }
   });
 });

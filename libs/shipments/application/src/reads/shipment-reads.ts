@@ -102,6 +102,7 @@ export interface ShipmentReads {
   /**
    * Ids of the objects that a shipment's documents are made of, or may yet be: those of any scope, for whoever looks for
    * objects that nothing names. None where there is no such shipment.
+   * @param request `now`: what is pending and has expired by then needs none, whether or not that was stored
    */
-  documentObjects(request: { readonly shipment_id: string }): Promise<readonly string[]>;
+  documentObjects(request: { readonly shipment_id: string; readonly now: Timestamp }): Promise<readonly string[]>;
 }

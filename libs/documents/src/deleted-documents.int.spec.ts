@@ -1,0 +1,143 @@
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
+import { Unavailable } from '@tracking/ports';
+import { eventually, RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { objectOf, StoredObjects } from '../test/objects.ts';
+import { type DeletedDocument, DeletedDocuments, type DeletedDocumentsParts, type DeletedPlace } from './index.ts';
+
+const SECOND_MS = 1_000;
+const DAY_MS = 86_400_000;
+const START = Date.parse('2026-03-10T12:00:00.000Z');
+const at = (ms: number) => new Date(START + ms).toISOString();
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let engine: EmbeddedEngine;
+let objects: StoredObjects;
+let metrics: RecordedMetrics;
+let now: Date;
+let rows: DeletedDocument[];
+let places: (DeletedPlace | undefined)[];
+let running: DeletedDocuments[];
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  engine = await openTestEngine(folder.path);
+  objects = await StoredObjects.open(folder.path);
+  metrics = new RecordedMetrics();
+  [rows, places, running, now] = [[], [], [], new Date(START)];
+});
+afterEach(async () => {
+  await Promise.all(running.map(({ job }) => job.stop()));
+  await engine.close();
+  await folder.remove();
+});
+
+/** As the read model answers. */
+async function deletedSince(place: DeletedPlace | undefined, limit: number) {
+  places.push(place);
+  const key = ({ deleted_at, id }: DeletedPlace) => `${deleted_at} ${id}`;
+  const behind = rows.filter((row) => place === undefined || key(row) > key(place));
+  return behind.sort((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, limit);
+}
+
+function start(more: Partial<DeletedDocumentsParts> = {}): DeletedDocuments {
+  const deleted = new DeletedDocuments({
+    objects: objects.store,
+    documentStore: engine.documentStore,
+    deletedSince,
+    leases: engine.leases,
+    clock: () => now,
+    logger: silentLogger,
+    metrics,
+    everyMs: 10,
+    patienceMs: 0,
+    ...more,
+  });
+  running.push(deleted);
+  deleted.job.start();
+  return deleted;
+}
+
+const lettered = (n: number) =>
+  String(n)
+    .padStart(4, '0')
+    .replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
+/** A document that was deleted, whose bytes are still there. */
+async function deleted(name: string, deleted_at: string): Promise<DeletedDocument> {
+  const object_id = await objects.put(objectOf('a', name), now);
+  const row = { id: `doc_${name}`, deleted_at, object_id };
+  rows.push(row);
+  return row;
+}
+const becomes = (...names: readonly (string | null)[]) =>
+  eventually(async () => expect(await objects.names()).toEqual(names.toSorted()));
+const destroyed = () => metrics.value('document_objects_destroyed_late_total');
+
+describe('the bytes of deleted documents', () => {
+  it('are destroyed a minute later, where that was not done at once', async () => {
+    await deleted('left', at(-61 * SECOND_MS));
+    rows.push({ id: 'doc_gone', deleted_at: at(-90 * SECOND_MS), object_id: objectOf('a', 'gone') });
+    rows.push({ id: 'doc_without', deleted_at: at(-90 * SECOND_MS), object_id: null });
+    const inHand = await deleted('hand', at(-59 * SECOND_MS));
+    const wanted = await objects.put(objectOf('a', 'wanted'), now);
+    start();
+    await becomes(inHand.object_id, wanted);
+    await eventually(() => expect(destroyed()).toBe(1));
+    now = new Date(START + 2 * SECOND_MS);
+    await becomes(wanted);
+    await eventually(() => expect(destroyed()).toBe(2));
+  });
+
+  it('are found page by page, and never looked for again', async () => {
+    for (let n = 0; n < 250; n += 1) await deleted(lettered(n), at(-100 * SECOND_MS - (n % 7)));
+    const first = start();
+    await becomes();
+    await eventually(() => expect(destroyed()).toBe(250));
+    await first.job.stop();
+
+    const last = await deletedSince(undefined, 1_000).then((all) => all.at(-1)!);
+    places = [];
+    const next = await deleted('next', at(-80 * SECOND_MS));
+    start();
+    await becomes();
+    expect(places[0]).toEqual({ deleted_at: last.deleted_at, id: last.id });
+    await eventually(() => expect(places.at(-2)).toEqual({ deleted_at: next.deleted_at, id: next.id }));
+  });
+
+  it('are found a week later, where their row showed late', async () => {
+    await deleted('first', at(-100 * SECOND_MS));
+    start();
+    await becomes();
+    const late = await deleted('late', at(-200 * SECOND_MS));
+    const round = places.length;
+    await eventually(() => expect(places.length).toBeGreaterThan(round + 4));
+    await becomes(late.object_id);
+    now = new Date(START + 7 * DAY_MS);
+    await becomes();
+  });
+
+  it.each<[string, () => Partial<DeletedDocumentsParts>]>([
+    ['the read model', () => ({ deletedSince: failingAt(2, deletedSince) })],
+    ['the object store', () => ({ objects: failingObjects() })],
+  ])('are destroyed although %s fails in the middle', async (_name, failing) => {
+    for (let n = 0; n < 150; n += 1) await deleted(lettered(n), at(-100 * SECOND_MS));
+    start(failing());
+    await becomes();
+    await eventually(() => expect(destroyed()).toBe(150));
+    expect(metrics.value('retries_total{what="destroying the bytes of deleted documents"}')).toBe(1);
+  });
+});
+
+function failingAt<A extends readonly unknown[], T>(nth: number, action: (...args: A) => Promise<T>) {
+  let calls = 0;
+  return async (...args: A): Promise<T> => {
+    calls += 1;
+    if (calls === nth) throw new Unavailable('an engine', 'away');
+    return action(...args);
+  };
+}
+
+const failingObjects = (): DeletedDocumentsParts['objects'] => ({
+  get: (id) => objects.store.get(id),
+  delete: failingAt(120, (id: string) => objects.store.delete(id)),
+});

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { type ObjectStore, Unavailable } from '@tracking/ports';
+import { Memory, noMetrics, RecordedMetrics, tempFolder } from '@tracking/testing';
+import { DOCX_PARTS, docx, inPieces, pdf, png, tiff } from '../test/files.ts';
+import { shipmentOf, StoredObjects, tokenOf } from '../test/objects.ts';
+import { zip } from '../test/zip.ts';
+import { type BytesToStore, DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from './index.ts';
+
+const MIB = 2 ** 20;
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let objects: StoredObjects;
+let metrics: RecordedMetrics;
+let documents: DocumentBytes;
+beforeEach(async () => {
+  folder = await tempFolder();
+  objects = await StoredObjects.open(folder.path);
+  metrics = new RecordedMetrics();
+  documents = new DocumentBytes({ objects: objects.store, metrics });
+});
+afterEach(() => folder.remove());
+
+const store = (source: AsyncIterable<Uint8Array>, more: Partial<BytesToStore> = {}) =>
+  documents.store({ shipmentId: shipmentOf('s'), source, limitBytes: MIB, ...more });
+
+/** A source that says whether it was read, and whether it was told to stop. */
+function watched(bytes: Buffer) {
+  const seen = { isRead: false, isClosed: false };
+  const source = (async function* () {
+    seen.isRead = true;
+    try {
+      yield* inPieces(bytes, 1_000);
+    } finally {
+      seen.isClosed = true;
+    }
+  })();
+  return { source, seen };
+}
+
+async function read(id: string): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const bytes of (await objects.store.get(id))?.bytes ?? []) parts.push(bytes);
+  return Buffer.concat(parts);
+}
+
+describe('the bytes of a document', () => {
+  it.each([
+    ['application/pdf', pdf()],
+    ['image/tiff', tiff({ pixels: 300_000 })],
+    ['text/plain', Buffer.from('x'.repeat(300_000))],
+  ])('are stored as they came, with what they are: %s', async (content_type, bytes) => {
+    const stored = await store(inPieces(bytes));
+    expect(stored).toEqual({
+      id: expect.stringMatching(new RegExp(`^${tokenOf('s')}-[a-z2-7]{26}$`)),
+      size_bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      content_type,
+    });
+    expect((await read(stored.id)).equals(bytes)).toBe(true);
+    expect(metrics.value('document_bytes_stored_total')).toBe(bytes.length);
+  });
+
+  it('have an id of their own each time', async () => {
+    const ids = await Promise.all([1, 2, 3].map(async () => (await store(inPieces(pdf()))).id));
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('have an id of the bits that are given', async () => {
+    const random = (size: number) => Buffer.from(Array.from({ length: size }, (_, n) => n + 224));
+    documents = new DocumentBytes({ objects: objects.store, metrics, random });
+    expect((await store(inPieces(pdf()))).id).toBe(`${tokenOf('s')}-abcdefghijklmnopqrstuvwxyz`);
+  });
+
+  it('may be as many as are allowed, and not one more', async () => {
+    const bytes = Buffer.alloc(5_000, 'x');
+    expect(await store(inPieces(bytes), { limitBytes: 5_000 })).toMatchObject({ size_bytes: 5_000 });
+    await expect(store(inPieces(bytes), { limitBytes: 4_999 })).rejects.toThrow(new DocumentTooLarge(4_999));
+    expect((await objects.names()).length).toBe(1);
+  });
+
+  it('are refused unread where too many or none are declared', async () => {
+    const { source, seen } = watched(pdf());
+    await expect(store(source, { declaredBytes: MIB + 1 })).rejects.toBeInstanceOf(DocumentTooLarge);
+    await expect(store(source, { declaredBytes: 0 })).rejects.toBeInstanceOf(EmptyDocument);
+    expect(seen.isRead).toBe(false);
+  });
+
+  it.each<[string, Buffer, new (...args: never[]) => Error]>([
+    ['none', Buffer.alloc(0), EmptyDocument],
+    ['too many', Buffer.alloc(2 * MIB, 'x'), DocumentTooLarge],
+    ['a page', Buffer.from(`<html>${'x'.repeat(100_000)}`), UnsupportedDocumentType],
+    ['an archive, as is told at its end', zip([{ name: 'a', content: 'a' }]), UnsupportedDocumentType],
+    ['a picture and an archive', Buffer.concat([png(), docx()]), UnsupportedDocumentType],
+    ['a text with NUL at its end', Buffer.from(`${'x'.repeat(500_000)}\0`), UnsupportedDocumentType],
+  ])('leave nothing where they are refused: %s', async (_name, bytes, refusal) => {
+    const { source, seen } = watched(bytes);
+    await expect(store(source)).rejects.toBeInstanceOf(refusal);
+    expect(seen.isClosed).toBe(true);
+    expect(await objects.names()).toEqual([]);
+    expect(metrics.value(`documents_refused_total{why="${refusal.name}"}`)).toBe(1);
+    expect(metrics.value('document_bytes_stored_total')).toBe(0);
+  });
+
+  it('leave nothing where their sender breaks off', async () => {
+    async function* brokenOff() {
+      yield* inPieces(pdf());
+      throw new Error('the connection is gone');
+    }
+    await expect(store(brokenOff())).rejects.toThrow('the connection is gone');
+    expect(await objects.names()).toEqual([]);
+  });
+
+  it('are not refused where the engine does not answer', async () => {
+    const unavailable = new Unavailable('object store', 'away');
+    const away: Pick<ObjectStore, 'put'> = { put: () => Promise.reject(unavailable) };
+    const failing = new DocumentBytes({ objects: away, metrics });
+    const bytes = { shipmentId: shipmentOf('s'), source: inPieces(pdf()), limitBytes: MIB };
+    await expect(failing.store(bytes)).rejects.toBe(unavailable);
+  });
+
+  it.each<[string, Buffer, string, Buffer]>([
+    ['text', Buffer.from('a;b\n'), 'x;y\n', Buffer.from('c;d')],
+    ['XML', Buffer.from('<?xml version="1.0"?><a>'), '<b/>', Buffer.from('</a>')],
+    ['PDF', pdf(), '\0\x01\x02\x03', Buffer.from('%%EOF')],
+  ])('take the same memory however many they are: %s', async (_name, begin, filling, end) => {
+    const piece = Buffer.alloc(65_536, filling, 'latin1');
+    const memory = new Memory();
+    async function* large() {
+      yield begin;
+      for (let n = 0; n < 320; n += 1) {
+        if (n % 40 === 0) memory.look();
+        yield piece;
+      }
+      yield end;
+    }
+    // It only looks at them: what an adapter holds is its own matter.
+    const put: ObjectStore['put'] = async (_id, source) => {
+      let sizeBytes = 0;
+      for await (const bytes of source) sizeBytes += bytes.length;
+      return { sizeBytes, sha256: '' };
+    };
+    const looking = new DocumentBytes({ objects: { put }, metrics: noMetrics });
+    const stored = await looking.store({ shipmentId: shipmentOf('s'), source: large(), limitBytes: 100 * MIB });
+    expect(stored.size_bytes).toBeGreaterThan(20 * MIB);
+    expect(memory.most).toBeLessThan(2 * MIB);
+  });
+
+  it('take the same memory however large an archive is', async () => {
+    const filling = { name: 'word/media/1.bmp', content: Buffer.alloc(16 * MIB, 'x'), isStored: true };
+    const bytes = zip([...DOCX_PARTS, filling]);
+    const memory = new Memory();
+    async function* large() {
+      for await (const piece of inPieces(bytes)) {
+        yield piece;
+      }
+      memory.look();
+    }
+    await store(large(), { limitBytes: 100 * MIB });
+    expect(memory.most).toBeLessThan(2 * MIB);
+  });
+});

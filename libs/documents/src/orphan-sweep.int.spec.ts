@@ -1,0 +1,234 @@
+import { writeFile } from 'node:fs/promises';
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
+import { type ObjectStore, Unavailable } from '@tracking/ports';
+import { eventually, type LogLine, RecordedMetrics, recordingLogger, tempFolder } from '@tracking/testing';
+import { objectOf, shipmentOf, StoredObjects } from '../test/objects.ts';
+import { OrphanSweep, type OrphanSweepParts } from './index.ts';
+
+const HOUR_MS = 3_600_000;
+const START = Date.parse('2026-03-10T12:00:00.000Z');
+const ahead = (hours: number) => new Date(START + hours * HOUR_MS);
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let engine: EmbeddedEngine;
+let objects: StoredObjects;
+let metrics: RecordedMetrics;
+let log: LogLine[];
+let now: Date;
+/** Those that documents need, by shipment, and which shipments were asked. */
+let needed: Map<string, readonly string[]>;
+let asked: string[];
+let running: OrphanSweep[];
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  engine = await openTestEngine(folder.path);
+  objects = await StoredObjects.open(folder.path);
+  metrics = new RecordedMetrics();
+  [log, needed, asked, running, now] = [[], new Map(), [], [], ahead(0)];
+});
+afterEach(async () => {
+  await Promise.all(running.map((sweep) => sweep.job.stop()));
+  await engine.close();
+  await folder.remove();
+});
+
+async function neededObjects(shipmentId: string): Promise<readonly string[]> {
+  asked.push(shipmentId);
+  return needed.get(shipmentId) ?? [];
+}
+
+function start(more: Partial<OrphanSweepParts> = {}): OrphanSweep {
+  const sweep = new OrphanSweep({
+    objects: objects.store,
+    documentStore: engine.documentStore,
+    neededObjects,
+    leases: engine.leases,
+    clock: () => now,
+    logger: recordingLogger(log),
+    metrics,
+    everyMs: 10,
+    patienceMs: 0,
+    ...more,
+  });
+  running.push(sweep);
+  sweep.job.start();
+  return sweep;
+}
+
+const becomes = (...names: readonly string[]) =>
+  eventually(async () => expect(await objects.names()).toEqual([...names].sort()));
+const place = async () => {
+  const places = await engine.documentStore.collection<{ id: string; place: { before: string } }>({
+    name: 'document_jobs',
+    indexes: [],
+  });
+  return (await places.get('orphans'))?.place.before;
+};
+const isSweptUpTo = (before: Date) => eventually(async () => expect(await place()).toBe(before.toISOString()));
+const swept = (outcome: string) => metrics.value(`document_objects_swept_total{outcome="${outcome}"}`);
+
+describe('the sweep of orphans', () => {
+  it('deletes what no document needs once it is two days old', async () => {
+    const kept = await objects.put(objectOf('a', 'needed'), ahead(-49));
+    const young = await objects.put(objectOf('a', 'young'), ahead(-47));
+    await objects.put(objectOf('a', 'orphan'), ahead(-49));
+    await objects.put(objectOf('b', 'orphan'), ahead(-500));
+    needed.set(shipmentOf('a'), [kept, young]);
+    start();
+    await becomes(kept, young);
+    await isSweptUpTo(ahead(-48));
+    expect([swept('deleted'), swept('kept')]).toEqual([2, 1]);
+    expect(asked.sort()).toEqual([shipmentOf('a'), shipmentOf('b')]);
+  });
+
+  it('leaves alone what is of no document', async () => {
+    const other = await objects.put('another-thing', ahead(-49));
+    const orphan = await objects.put(objectOf('a', 'orphan'), ahead(-49));
+    start();
+    await becomes(other);
+    expect(asked).toEqual([shipmentOf('a')]);
+    expect(orphan).toContain(asked[0]?.slice(4));
+  });
+
+  it('looks at each object once, whoever does it', async () => {
+    const kept = await objects.put(objectOf('a', 'needed'), ahead(-49));
+    needed.set(shipmentOf('a'), [kept]);
+    const first = start();
+    await isSweptUpTo(ahead(-48));
+    await first.job.stop();
+
+    await objects.put(objectOf('b', 'later'), ahead(-47.5));
+    now = ahead(2);
+    start();
+    await becomes(kept);
+    await isSweptUpTo(ahead(-46));
+    expect(asked).toEqual([shipmentOf('a'), shipmentOf('b')]);
+  });
+
+  it('goes through a long time in steps of a day, and does not look for less than an hour', async () => {
+    const periods: (readonly (number | undefined)[])[] = [];
+    const idsStored: ObjectStore['idsStored'] = (period) => {
+      const hours = [period.from, period.before].map((at) => at && (at.getTime() - START) / HOUR_MS);
+      periods.push(hours);
+      return objects.store.idsStored(period);
+    };
+    const watched = { ...pick(objects.store), idsStored };
+    const first = start({ objects: watched });
+    await isSweptUpTo(ahead(-48));
+    await first.job.stop();
+    expect(periods).toEqual([[undefined, -48]]);
+
+    now = ahead(60);
+    const second = start({ objects: watched });
+    await isSweptUpTo(ahead(12));
+    await second.job.stop();
+    expect(periods.slice(1)).toEqual([
+      [-48, -24],
+      [-24, 0],
+      [0, 12],
+    ]);
+
+    now = ahead(60.9);
+    start({ objects: watched });
+    now = ahead(61);
+    await isSweptUpTo(ahead(13));
+    expect(periods.slice(4)).toEqual([[12, 13]]);
+  });
+
+  it('asks a shipment of many objects once for every hundred, and finds them all', async () => {
+    const ids = Array.from({ length: 250 }, (_, n) => objectOf('a', `n${String(n).replaceAll(/\d/g, digitLetter)}`));
+    for (const id of ids) await objects.put(id, ahead(-49));
+    const kept = ids.filter((_, n) => n % 3 === 0);
+    needed.set(shipmentOf('a'), kept);
+    start();
+    await becomes(...kept);
+    expect(asked.length).toBe(3);
+  });
+
+  it('removes what puts left that never ended, and none that may be under way', async () => {
+    for (const name of ['old.part', 'new.part']) await writeFile(objects.path(name), 'x');
+    await objects.setTime('old.part', ahead(-25));
+    await objects.setTime('new.part', ahead(-23));
+    start();
+    await becomes('new.part');
+  });
+
+  it('does a step again that an engine cut off, and loses none of it', async () => {
+    const ids = ['a', 'b', 'c', 'd'].map((letter) => objectOf(letter, 'orphan'));
+    for (const id of ids) await objects.put(id, ahead(-49));
+    let failures = 2;
+    const failing: OrphanSweepParts['neededObjects'] = async (shipmentId) => {
+      if (asked.length === 2 && failures > 0) {
+        failures -= 1;
+        expect(await place()).toBeUndefined();
+        throw new Unavailable('shipments', 'away');
+      }
+      return neededObjects(shipmentId);
+    };
+    start({ neededObjects: failing });
+    await becomes();
+    await isSweptUpTo(ahead(-48));
+    expect(metrics.value('retries_total{what="sweeping objects that nothing names"}')).toBe(2);
+    expect(swept('deleted')).toBe(4);
+  });
+
+  it('deletes nothing where it cannot be told what is needed', async () => {
+    const kept = await objects.put(objectOf('a', 'unknown'), ahead(-49));
+    await objects.put(objectOf('b', 'orphan'), ahead(-49));
+    start({
+      neededObjects: async (shipmentId) => {
+        if (shipmentId === shipmentOf('a')) throw new TypeError('cannot be folded');
+        return neededObjects(shipmentId);
+      },
+    });
+    await isSweptUpTo(ahead(-48));
+    await becomes(kept);
+    const errors = log.filter(({ level }) => level === 'error');
+    expect(errors.map(({ fields }) => fields['shipment_id'])).toEqual([shipmentOf('a')]);
+  });
+
+  it('goes on where it was stopped in the middle', async () => {
+    for (const letter of 'abcdef') await objects.put(objectOf(letter, 'orphan'), ahead(-49));
+    const reached = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const first = start({
+      neededObjects: async (shipmentId) => {
+        if (asked.length === 3) {
+          reached.resolve();
+          await gate.promise;
+        }
+        return neededObjects(shipmentId);
+      },
+    });
+    await reached.promise;
+    const stopped = first.job.stop();
+    gate.resolve();
+    await stopped;
+    expect(await place()).toBeUndefined();
+    expect((await objects.names()).length).toBeGreaterThan(0);
+    start();
+    await becomes();
+    await isSweptUpTo(ahead(-48));
+  });
+
+  it('is not stopped for good by a clock that was ahead', async () => {
+    now = ahead(24 * 365);
+    const first = start();
+    await isSweptUpTo(new Date(now.getTime() - 48 * HOUR_MS));
+    await first.job.stop();
+    now = ahead(0);
+    await objects.put(objectOf('a', 'orphan'), ahead(-48.5));
+    start();
+    await becomes();
+    await isSweptUpTo(ahead(-48));
+  });
+});
+
+const digitLetter = (digit: string) => 'abcdefghij'.charAt(Number(digit));
+const pick = (store: ObjectStore): OrphanSweepParts['objects'] => ({
+  idsStored: (period) => store.idsStored(period),
+  delete: (id) => store.delete(id),
+  removeUnfinished: (before) => store.removeUnfinished(before),
+});

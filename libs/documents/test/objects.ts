@@ -1,0 +1,45 @@
+import { readdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FileObjectStore } from '@tracking/embedded';
+
+/** The token of a shipment: `a` to `z`. */
+export const tokenOf = (letter: string) => `${letter.repeat(25)}a`;
+export const shipmentOf = (letter: string) => `shp_${tokenOf(letter)}`;
+/** The id of an object of that shipment. */
+export const objectOf = (letter: string, name: string) => `${tokenOf(letter)}-${name.padEnd(26, 'x')}`;
+
+async function* some(bytes: string) {
+  yield Buffer.from(bytes);
+}
+
+/** Objects in files, stored when a test says. */
+export class StoredObjects {
+  private constructor(
+    readonly store: FileObjectStore,
+    private readonly folder: string,
+  ) {}
+
+  static async open(folder: string): Promise<StoredObjects> {
+    const objects = join(folder, 'objects');
+    return new StoredObjects(await FileObjectStore.open(objects), objects);
+  }
+
+  async put(id: string, at: Date): Promise<string> {
+    await this.store.put(id, some(id));
+    await this.setTime(id, at);
+    return id;
+  }
+
+  async setTime(name: string, at: Date): Promise<void> {
+    await utimes(join(this.folder, name), at, at);
+  }
+
+  /** Names of all files there are. */
+  async names(): Promise<readonly string[]> {
+    return (await readdir(this.folder)).sort();
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+}
