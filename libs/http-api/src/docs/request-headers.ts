@@ -15,7 +15,8 @@ export const REQUEST_HEADERS = {
     example: 'handling=strict',
   },
   'Consistency-Token': {
-    description: 'The token of a write: nothing older is read. The token of a write’s own answer is at least this one.',
+    description:
+      'The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.',
     schema: { type: 'string' as const, minLength: 1 },
     example: 'Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE',
   },

@@ -98,13 +98,19 @@ export class ReadYourWrites {
     if (!(await this.shown(model, position, this.waits.listMs))) throw behind();
   }
 
-  /** The position of the request's token, if it has one; null when it is not one of ours. */
+  /** The latest position of the request's tokens, if it has any; null when one is not ours. */
   private sent(request: FastifyRequest): Position | undefined | null {
-    const token = request.headers['consistency-token'];
-    if (token === undefined) return undefined;
-    const position = this.sealer.open(String(token), SEAL);
-    if (position === undefined) return null;
-    return position === BEGINNING ? undefined : position;
+    const header = request.headers['consistency-token'];
+    if (header === undefined) return undefined;
+    // Several where writes were under way side by side: only we can tell which is the latest.
+    const positions = String(header)
+      .split(',')
+      .map((token) => this.sealer.open(token.trim(), SEAL));
+    if (positions.includes(undefined)) return null;
+    return positions.reduce<Position | undefined>(
+      (last, each) => latest(last, each === BEGINNING ? undefined : each),
+      undefined,
+    );
   }
 }
 

@@ -1,0 +1,11 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, openAsBlob } from 'node:fs';
+import { basename } from 'node:path';
+import type { DocumentUpload } from './documents/document-upload.ts';
+
+/** A file of this machine for `documents.upload`: it is read as it is sent, so that memory does not grow with it. */
+export async function fileFrom(path: string): Promise<Pick<DocumentUpload, 'checksum_sha256' | 'file' | 'file_name'>> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return { file: await openAsBlob(path), file_name: basename(path), checksum_sha256: hash.digest('hex') };
+}
