@@ -4580,7 +4580,7 @@ export interface components {
     responses: never;
     parameters: {
         /**
-         * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+         * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
          * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
          */
         "Consistency-Token": string;
@@ -4682,7 +4682,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -4757,7 +4757,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -4802,7 +4802,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -4905,7 +4905,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -4936,7 +4936,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5030,7 +5030,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5061,7 +5061,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5097,7 +5097,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5147,7 +5147,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5293,7 +5293,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5369,7 +5369,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5444,7 +5444,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5488,7 +5488,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5533,7 +5533,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5644,7 +5644,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5680,7 +5680,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5756,7 +5756,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5822,7 +5822,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5914,7 +5914,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -5945,7 +5945,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6006,7 +6006,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6042,7 +6042,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6088,7 +6088,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6134,7 +6134,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6187,7 +6187,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6226,7 +6226,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6260,7 +6260,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6319,7 +6319,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6360,7 +6360,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6409,7 +6409,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6443,7 +6443,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6502,7 +6502,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6540,7 +6540,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6583,7 +6583,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6631,7 +6631,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6677,7 +6677,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6753,7 +6753,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6828,7 +6828,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6872,7 +6872,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6917,7 +6917,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -6962,7 +6962,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7076,7 +7076,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7121,7 +7121,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7197,7 +7197,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7272,7 +7272,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7312,7 +7312,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7356,7 +7356,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7401,7 +7401,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7446,7 +7446,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
@@ -7493,7 +7493,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read. The token of a write’s own answer is at least this one.
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
