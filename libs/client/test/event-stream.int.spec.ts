@@ -1,0 +1,81 @@
+import { ConnectionError, TrackingClient, type StreamOptions } from '../src/index.ts';
+import { HostileServer, breaksOff, refused, type Answer } from './hostile-server.ts';
+
+const event = (n: number) => `id: evt_${n}\ndata: {"id":"evt_${n}","type":"shipment.created","data":{}}\n\n`;
+const begins =
+  (text: string, then: (response: Parameters<Answer>[0]) => void): Answer =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`retry: 1\n\n${text}`, () => then(response));
+  };
+
+/** A stream of events from a server that ends, breaks and falls silent. */
+describe('a stream of events', () => {
+  let server: HostileServer;
+  beforeAll(async () => {
+    server = await HostileServer.start();
+  });
+  afterAll(() => server.close());
+
+  const stream = (options: StreamOptions = {}) =>
+    new TrackingClient({
+      baseUrl: server.url,
+      apiKey: 'sk_test_1',
+      backoff: { first: 1, most: 2 },
+      transport: { proxy: false },
+    }).events.stream({ type: ['shipment.created', 'shipment.updated'] }, options);
+  const asked = () => server.asked.map(({ headers }) => headers['last-event-id']);
+
+  it('goes on after its last event when it ends, breaks, is refused for now or falls silent', async () => {
+    server.behave(
+      begins('id: evt_0\n\n', (response) => response.end()),
+      begins(event(1) + event(2) + 'id: evt_3\ndata: {"cut', (response) => response.destroy()),
+      refused(429, 'rate_limit', 'too_many_streams', { 'retry-after': '0' }),
+      breaksOff,
+      begins(event(3), () => undefined),
+      begins(event(4), () => undefined),
+    );
+    const seen: string[] = [];
+    const following = stream({ idle: 200 });
+    for await (const { id } of following) {
+      seen.push(id);
+      expect(following.lastEventId).toBe(id);
+      if (id === 'evt_4') break;
+    }
+    expect(seen).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
+    expect(asked()).toEqual([undefined, 'evt_0', 'evt_2', 'evt_2', 'evt_2', 'evt_3']);
+    expect(server.asked[0]).toMatchObject({
+      url: '/v1/events/stream?type=shipment.created%2Cshipment.updated',
+      headers: { accept: 'text/event-stream', authorization: 'Bearer sk_test_1' },
+    });
+  });
+
+  it('throws what the API refuses, and when nobody answers for long', async () => {
+    server.behave(refused(400, 'invalid_request', 'validation_failed'));
+    const next = (options?: StreamOptions) => stream(options)[Symbol.asyncIterator]().next();
+    await expect(next({ lastEventId: 'evt_gone' })).rejects.toMatchObject({ code: 'validation_failed' });
+    expect(asked()).toEqual(['evt_gone']);
+    server.behave(breaksOff);
+    await expect(next()).rejects.toBeInstanceOf(ConnectionError);
+    expect(server.asked).toHaveLength(21);
+  });
+
+  it('ends with its signal, and closes its connection when the loop is left', async () => {
+    const reason = new Error('the user has left');
+    const controller = new AbortController();
+    server.behave(begins(event(1), () => undefined));
+    const follow = async () => {
+      for await (const { id } of stream({ signal: controller.signal })) if (id === 'evt_1') controller.abort(reason);
+    };
+    await expect(follow()).rejects.toBe(reason);
+
+    const closed = new Promise<void>((resolve) => {
+      server.behave((response, request) => {
+        response.once('close', resolve);
+        begins(event(1), () => undefined)(response, request);
+      });
+    });
+    for await (const { id } of stream()) if (id === 'evt_1') break;
+    await closed;
+  });
+});
