@@ -10,7 +10,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { EVERY_KEY, Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
-import type { Metrics } from '@tracking/ports';
+import type { DocumentStore, Metrics } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { shipmentsService, eventMaker } from '@tracking/shipments';
 import { type LogLine, recordingLogger } from '@tracking/testing';
@@ -51,6 +51,8 @@ export interface StartOptions {
   readonly deprecations?: Deprecations;
   /** False: nothing is ever projected, as if the projections were down. */
   readonly project?: boolean;
+  /** Stands between everything and the store of documents. */
+  readonly store?: (store: DocumentStore) => DocumentStore;
   readonly override?: (dependencies: Required<HttpApiDependencies>) => Partial<HttpApiDependencies>;
 }
 
@@ -63,7 +65,8 @@ export async function startApi(options: StartOptions = {}) {
   const metrics = countingMetrics(counts);
   const clock = () => new Date();
   const engine = await openTestEngine(dataDir, { logger, metrics });
-  const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
+  const { eventStore, messageBroker: broker, leases, quota } = engine;
+  const documentStore = options.store?.(engine.documentStore) ?? engine.documentStore;
   const identityOptions = {
     documentStore,
     clock,

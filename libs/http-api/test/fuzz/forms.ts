@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { anyText } from './any-text.ts';
+
+/** A part of a `multipart/form-data` body. */
+interface Part {
+  readonly name: string;
+  readonly fileName?: string;
+  readonly type?: string;
+  readonly content: Uint8Array;
+}
+
+const PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de', 'hex');
+/** Beginnings of files, as they are judged by them: allowed ones, forbidden ones, and two at once. */
+export const FILES: readonly Uint8Array[] = [
+  Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n'),
+  PNG,
+  Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex'),
+  Buffer.from('GIF89a\x01\x00\x01\x00', 'latin1'),
+  Buffer.from('504b0304140000000800', 'hex'),
+  Buffer.from('<html><script>alert(1)</script></html>'),
+  Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'),
+  Buffer.from('MZ\x90\x00', 'latin1'),
+  Buffer.from('a,b\r\n1,2\r\n'),
+  Buffer.alloc(0),
+  Buffer.concat([PNG, Buffer.from('%PDF-1.7\n<script>')]),
+];
+export const MEDIA_TYPES = [
+  'application/pdf',
+  'image/png',
+  'text/html',
+  'text/csv',
+  'application/octet-stream',
+  ';;;',
+] as const;
+
+export interface Field {
+  readonly name: string;
+  readonly isFile: boolean;
+  readonly values: fc.Arbitrary<unknown>;
+}
+
+/** Forms with these fields: whole, and with parts missing, repeated, unknown, in another order, or cut off in the middle. */
+export function formsOf(fields: readonly Field[]): fc.Arbitrary<{ readonly type: string; readonly body: Uint8Array }> {
+  const parts = fc.tuple(...fields.map(partOf));
+  const other = fc.record({ name: anyText, content: anyText.map((text) => Buffer.from(text)) });
+  const beside = fc.oneof(
+    { weight: 4, arbitrary: parts },
+    fc.tuple(parts, other).map(([own, more]): readonly Part[] => [...own, more]),
+    parts.map((own): readonly Part[] => own.toReversed()),
+    parts.map((own): readonly Part[] => [...own, ...own]),
+    parts.map((own): readonly Part[] => own.slice(1)),
+    parts.map((own): readonly Part[] => own.slice(0, -1)),
+  );
+  const boundary = fc.constantFrom('x', '----WebKitFormBoundary7MA4YWxkTrZu0gW', 'a'.repeat(70));
+  const cut = fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, fc.nat(200));
+  const type = fc.oneof(
+    { weight: 10, arbitrary: fc.constant('multipart/form-data; boundary=') },
+    fc.constantFrom('multipart/form-data; x=', 'multipart/mixed; boundary='),
+  );
+  return fc.tuple(beside, boundary, cut, type).map(([given, mark, missing, kind]) => {
+    const whole = Buffer.concat([...given.map((part) => written(part, mark)), Buffer.from(`--${mark}--\r\n`)]);
+    return { type: kind + mark, body: whole.subarray(0, Math.max(0, whole.length - missing)) };
+  });
+}
+
+function partOf({ name, isFile, values }: Field): fc.Arbitrary<Part> {
+  if (!isFile) {
+    return fc
+      .oneof({ weight: 6, arbitrary: values }, anyText)
+      .map((value) => ({ name, content: Buffer.from(String(value)) }));
+  }
+  const content = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...FILES) }, fc.uint8Array({ maxLength: 500 }));
+  return fc.record({
+    name: fc.constant(name),
+    fileName: fc.oneof(fc.constantFrom('bill.pdf', '../../etc/passwd', 'C:\\a.pdf'), anyText),
+    type: fc.constantFrom(...MEDIA_TYPES),
+    content,
+  });
+}
+
+function written({ name, fileName, type, content }: Part, boundary: string): Uint8Array {
+  const quoted = (text: string) =>
+    `"${text.replace(/[\r\n"]/g, (mark) => `%${mark.charCodeAt(0).toString(16).padStart(2, '0')}`)}"`;
+  const disposition = `form-data; name=${quoted(name)}${fileName === undefined ? '' : `; filename=${quoted(fileName)}`}`;
+  const head = `--${boundary}\r\nContent-Disposition: ${disposition}\r\n${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`;
+  return Buffer.concat([Buffer.from(head), content, Buffer.from('\r\n')]);
+}

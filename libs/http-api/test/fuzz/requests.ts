@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { anyText, anyValue } from './any-text.ts';
+import { knownOf } from './known-things.ts';
+import { alsoBeside } from './beside.ts';
+import { FILES, MEDIA_TYPES, formsOf } from './forms.ts';
+import type { Content, Operation, Parameter } from './description.ts';
+import type { SchemaValues } from './schema-values.ts';
+
+/** A request before it is known what there is to ask for. */
+export interface Drawn {
+  /** Which of those who ask. */
+  readonly caller: number;
+  /** Whether they name what others have. */
+  readonly isStrange: boolean;
+  /** Which of the things that there are, or a path of no such thing. */
+  readonly path: { readonly thing: number } | { readonly steps: readonly string[] };
+  /** Encoded, with its `?` where there is one. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** Requests of an operation: as it is described, and beside that. */
+export function requestsOf(operation: Operation, values: SchemaValues): fc.Arbitrary<Drawn> {
+  return fc
+    .record({
+      caller: fc.nat(1_000),
+      isStrange: fc.nat(9).map((one) => one === 9),
+      path: fc.oneof(
+        { weight: 12, arbitrary: fc.record({ thing: fc.nat(1_000) }) },
+        { weight: 1, arbitrary: fc.record({ steps: fc.array(pathStep, { minLength: 3, maxLength: 3 }) }) },
+      ),
+      query: queriesOf(operation.parameters, values),
+      headers: headersOf(operation),
+      content: bodiesOf(operation.content, values),
+    })
+    .map(({ content: { type, body }, headers, ...drawn }) => ({
+      ...drawn,
+      headers: { ...(type !== undefined && { 'content-type': type }), ...headers },
+      ...(body !== undefined && { body }),
+    }));
+}
+
+/** One step of a path that leads to nothing, encoded. */
+const pathStep = fc.oneof(
+  knownOf('').map(encoded),
+  anyText.map((text) => encoded(text.slice(0, 500)) || '%20'),
+  fc.constantFrom('%', '%zz', '%C3%28', '%ED%A0%80', '%2e%2e%2f', ';', 'CSQU3054383'),
+);
+
+/** Percent-encoded, halves of surrogate pairs too. */
+function encoded(text: string): string {
+  const units = text.match(/[\ud800-\udbff][\udc00-\udfff]|[^]/g) ?? [];
+  return units.map((unit) => (/^[\ud800-\udfff]$/.test(unit) ? '%ED%A0%80' : encodeURIComponent(unit))).join('');
+}
+
+/** All headers together, and the line before them, have to be less than 16 KiB: what is not is no request of any operation. */
+const MOST_QUERY = 8_000;
+
+function queriesOf(parameters: readonly Parameter[], values: SchemaValues): fc.Arbitrary<string> {
+  const described = parameters.filter((parameter) => parameter.in === 'query');
+  const named = described.map(({ name, schema = {} }) => ({
+    // One that was told goes on with one list alone.
+    weight: name === 'cursor' ? 1 : 4,
+    arbitrary: fc
+      .oneof({ weight: 6, arbitrary: values.of(schema, name) }, anyText)
+      .map((value) => `${encoded(name)}=${encoded(String(value))}`),
+  }));
+  const beside = fc.oneof(
+    fc.tuple(anyText, anyText).map(([name, value]) => `${encoded(name)}=${encoded(value)}`),
+    fc.constantFrom(
+      '%',
+      '%zz=1',
+      '&&==',
+      'limit=10&limit=20',
+      'limit[]=1',
+      '__proto__=1',
+      'q=%C3%28',
+      'cursor=eyJhIjoxfQ',
+    ),
+  );
+  const none = fc.constant<readonly string[]>([]);
+  const fitting = named.length === 0 ? none : fc.array(fc.oneof(...named), { maxLength: 3 });
+  const parts = fc.tuple(
+    fitting,
+    fc.oneof({ weight: 20, arbitrary: none }, fc.array(beside, { minLength: 1, maxLength: 2 })),
+  );
+  return parts
+    .map((both) => both.flat())
+    .map((all) => (all.length === 0 ? '' : `?${all.join('&').slice(0, MOST_QUERY)}`));
+}
+
+/** What a header may hold, as Node sends it. */
+const headerText = anyText.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 2_000));
+/** What is worth saying in the headers that the API looks at; it looks at them whatever the operation says. */
+const SAID: Readonly<Record<string, readonly string[]>> = {
+  prefer: ['handling=strict', 'handling=lenient', 'handling="strict", wait=5', 'respond-async'],
+  'if-match': ['"1"', '"2"', '"999999999"', 'W/"1"', '*', '"1", "2"', '"', '1', '""'],
+  'if-none-match': ['"1"', 'W/"1"', '*', '"1","x"', '"'],
+  'idempotency-key': ['one', 'two', 'x'.repeat(255), 'x'.repeat(256), 'é'],
+  'consistency-token': ['0', '-1', 'x', '999999999999999999999', 'eyJhIjoxfQ'],
+  environment: ['live', 'test', 'LIVE', 'prod'],
+  'x-requested-with': ['fuzz', ''],
+  traceparent: [`00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`, '00-x'],
+  accept: ['application/json', 'application/problem+json', 'text/html', '*/*;q=0', ';;;'],
+  'content-type': [
+    'text/plain',
+    'application/json; charset=latin1',
+    'application/jsonp',
+    'application/merge-patch+json',
+    ';;;',
+    'multipart/form-data',
+    'application/x-www-form-urlencoded',
+  ],
+  'content-encoding': ['gzip', 'identity', 'br'],
+  'last-event-id': ['evt_x', 'beginning', ''],
+  range: ['bytes=0-0', 'bytes=5-1', 'bytes=-1', 'bytes=999999-', 'lines=1'],
+  origin: ['https://app.example', 'https://evil.example', 'null'],
+  'sec-fetch-site': ['cross-site', 'same-origin'],
+  'x-forwarded-for': ['10.0.0.1', '10.0.0.1, ::1', 'x'],
+  'accept-language': ['nl', '*'],
+};
+
+function headersOf({ parameters }: Operation): fc.Arbitrary<Readonly<Record<string, string>>> {
+  const own = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase());
+  const header = (names: readonly string[]) =>
+    fc.constantFrom(...names).chain((name) => {
+      const said = fc.oneof(fc.constantFrom(...(SAID[name] ?? [''])), knownOf(name));
+      return fc.oneof({ weight: 5, arbitrary: said }, headerText).map((value) => [name, value] as const);
+    });
+  const some = (names: readonly string[]) =>
+    names.length === 0
+      ? fc.constant([])
+      : fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(header(names), { maxLength: 2 }));
+  return fc.tuple(some(own), some(Object.keys(SAID))).map((both) => Object.fromEntries(both.flat()));
+}
+
+interface Body {
+  readonly type?: string;
+  readonly body?: string | Uint8Array;
+}
+
+const files = fc.record({
+  type: fc.constantFrom(...MEDIA_TYPES),
+  body: fc.oneof(fc.constantFrom(...FILES), fc.uint8Array({ maxLength: 500 })),
+});
+
+function bodiesOf(content: Readonly<Record<string, Content>>, values: SchemaValues): fc.Arbitrary<Body> {
+  const described = Object.entries(content).map(([type, { schema = {} }]) => {
+    if (/json$/.test(type)) return jsonBodies(type, alsoBeside(values.of(schema)));
+    return type.startsWith('multipart/') ? formsOf(values.fieldsOf(schema)) : files;
+  });
+  const none = fc.constant<Body>({});
+  const strange = fc.oneof(
+    none,
+    jsonBodies('application/json', anyValue),
+    fc.uint8Array({ maxLength: 100 }).map((body) => ({ type: 'application/json', body })),
+    fc
+      .constantFrom('', '{', '[', '{"a":1}{"b":2}', '\ufeff{}', '{"a":NaN}', '['.repeat(50_000), ' '.repeat(1_100_000))
+      .map((body) => ({
+        type: 'application/json',
+        body,
+      })),
+  );
+  if (described.length === 0) return fc.oneof({ weight: 8, arbitrary: none }, strange);
+  return fc.oneof({ weight: 12, arbitrary: fc.oneof(...described) }, strange);
+}
+
+/** Mostly what JSON makes of the values; also cut off, with a number too large for any, a field twice, or in UTF-16. */
+function jsonBodies(type: string, values: fc.Arbitrary<unknown>): fc.Arbitrary<Body> {
+  const spoiled = fc.constantFrom<(text: string) => string | Uint8Array>(
+    (text) => text.slice(0, -1),
+    (text) => text.replace(/:("[^"]*"|\d+)/, ':1e999'),
+    (text) => text.replace(/^\{("[^"]*":)/, '{$1null,$1'),
+    (text) => text.replace(/"/g, "'"),
+    (text) => text.replace(/\{/, '{"__proto__":{"x":1},').replace(',}', '}'),
+    (text) => text.replace(/"([^"])/, '"\\u0000$1'),
+    (text) => Buffer.from(text, 'utf16le'),
+    (text) => Buffer.from(text, 'latin1'),
+  );
+  const asIs = fc.constant((text: string): string | Uint8Array => text);
+  return fc
+    .tuple(values, fc.oneof({ weight: 12, arbitrary: asIs }, spoiled))
+    .map(([value, written]) => ({ type, body: written(JSON.stringify(value) ?? '') }));
+}

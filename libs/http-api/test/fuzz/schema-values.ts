@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { anyText, anyValue } from './any-text.ts';
+import type { Description, Schema } from './description.ts';
+import type { Field } from './forms.ts';
+
+/** What the schemas cannot tell. */
+export interface Hints {
+  /** Addresses that are there, and reach nobody else. */
+  readonly urls: readonly string[];
+  /** Ids, cursors and the like of what is there, for a field or parameter of the name. */
+  known(name: string): fc.Arbitrary<string>;
+}
+
+const DAY_MS = 86_400_000;
+/** Days around which rules of time open and close: the fuzz is about inputs, so a fixed one will do. */
+const AROUND = Date.parse('2026-11-21T09:30:00Z');
+const instant = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: -90 * 24, max: 90 * 24 }).map((hours) => AROUND + hours * 3_600_000) },
+  fc.integer({ min: Date.parse('1900-01-01T00:00:00Z'), max: Date.parse('2999-12-31T23:59:59Z') }),
+);
+const SUFFIXES = ['Z', '+00:00', '-00:00', '+08:00', '-11:30', '+14:00', '.5Z', '.123456789Z', 'z'] as const;
+const dateTime = fc
+  .tuple(instant, fc.constantFrom(...SUFFIXES))
+  .map(([at, suffix]) => `${new Date(at).toISOString().slice(0, 19)}${suffix}`);
+const date = instant.map((at) => new Date(at - (at % DAY_MS)).toISOString().slice(0, 10));
+
+/** Values that fit schemas, and now and then, where only words say what is meant, come near. */
+export class SchemaValues {
+  private readonly known = new Map<string, fc.Arbitrary<unknown>>();
+
+  constructor(
+    private readonly description: Description,
+    private readonly hints: Hints,
+  ) {}
+
+  /** @param name of the field or parameter */
+  of(schema: Schema, name = ''): fc.Arbitrary<unknown> {
+    const { $ref } = schema;
+    if ($ref === undefined) return this.made(schema, name);
+    const made = this.known.get($ref) ?? this.made(this.description.resolve(schema), name);
+    this.known.set($ref, made);
+    return made;
+  }
+
+  /** The parts of a form. */
+  fieldsOf(schema: Schema): readonly Field[] {
+    const { properties = {} } = this.description.resolve(schema);
+    return Object.entries(properties).map(([name, given]) => {
+      const field = this.description.resolve(given);
+      const isFile = field.format === 'binary' || field.contentMediaType !== undefined;
+      return { name, isFile, values: this.of(given, name) };
+    });
+  }
+
+  private made(schema: Schema, name: string): fc.Arbitrary<unknown> {
+    if (schema.const !== undefined) return fc.constant(schema.const);
+    if (schema.enum)
+      return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...schema.enum) }, inCapitals(schema.enum));
+    const choices = schema.anyOf ?? schema.oneOf;
+    if (choices) return fc.oneof(...choices.map((choice) => this.of(choice, name)));
+    if (schema.allOf) return this.all(schema.allOf, name);
+    const types = [schema.type ?? (schema.properties ? 'object' : 'any')].flat();
+    const [first = 'any', ...others] = types.map((type) => this.typed(type, schema, name));
+    return first === 'any'
+      ? anyValue
+      : fc.oneof({ weight: 4, arbitrary: first }, ...(others as fc.Arbitrary<unknown>[]));
+  }
+
+  /** Several objects in one. */
+  private all(schemas: readonly Schema[], name: string): fc.Arbitrary<unknown> {
+    const [first, ...others] = schemas;
+    if (first && others.length === 0) return this.of(first, name);
+    return fc
+      .tuple(...schemas.map((schema) => this.of(schema, name)))
+      .map((parts) => Object.assign({}, ...parts) as unknown);
+  }
+
+  private typed(type: string, schema: Schema, name: string): fc.Arbitrary<unknown> {
+    switch (type) {
+      case 'null':
+        return fc.constant(null);
+      case 'boolean':
+        return fc.boolean();
+      case 'integer':
+      case 'number':
+        return numbers(type, schema);
+      case 'string':
+        return this.texts(schema, name);
+      case 'array':
+        return this.arrays(schema, name);
+      case 'object':
+        return this.objects(schema);
+      default:
+        return anyValue;
+    }
+  }
+
+  private objects({ properties = {}, required = [], additionalProperties, ...schema }: Schema): fc.Arbitrary<object> {
+    const fields = Object.entries(properties).map(([name, field]) => [name, this.of(field, name)] as const);
+    const named = fc.record(Object.fromEntries(fields), { requiredKeys: [...required], noNullPrototype: true });
+    const examples = examplesOf(schema).filter((example) => typeof example === 'object' && example !== null);
+    if (typeof additionalProperties !== 'object')
+      return examples.length ? fc.oneof(named, fc.constantFrom(...examples)) : named;
+    const others = fc.dictionary(anyText, this.of(additionalProperties), { maxKeys: 3, noNullPrototype: true });
+    return fc
+      .tuple(named, fc.oneof(others, fc.constantFrom<object>({}, ...examples)))
+      .map((parts) => Object.assign({}, ...parts) as object);
+  }
+
+  private arrays(schema: Schema, name: string): fc.Arbitrary<unknown> {
+    const made = fc.array(this.of(schema.items ?? {}, name), bounds(schema.minItems, schema.maxItems));
+    const examples = examplesOf(schema).filter(Array.isArray);
+    return examples.length === 0 ? made : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...examples) }, made);
+  }
+
+  private texts(schema: Schema, name: string): fc.Arbitrary<string> {
+    const { format, pattern, minLength = 0, maxLength = 40 } = schema;
+    if (format === 'uri') return fc.constantFrom(...this.hints.urls);
+    const examples = examplesOf(schema).map(String);
+    const samples = examples.length === 0 ? [] : [{ weight: 12, arbitrary: fc.constantFrom(...examples) }];
+    const known = { weight: KNOWN.test(name) ? 12 : 1, arbitrary: this.hints.known(name) };
+    const made = (arbitrary: fc.Arbitrary<string>) => fc.oneof(...samples, known, { weight: 6, arbitrary });
+    if (format === 'date-time') return made(dateTime);
+    if (format === 'date') return made(date);
+    if (format === 'email') return made(fc.emailAddress());
+    if (pattern !== undefined) return made(fc.stringMatching(new RegExp(pattern)));
+    const lengths = { minLength, maxLength: Math.min(maxLength, minLength + 40) };
+    const texts = fc.oneof(fc.constantFrom('one', 'two', 'beta'), fc.string({ unit: 'grapheme', ...lengths }));
+    return fc.oneof(...samples, known, { weight: 2, arbitrary: texts });
+  }
+}
+
+/** What is known by these names cannot be made up. */
+const KNOWN = /(_id|^id|email|password|cursor|token|after)$/;
+
+/** Enumerations are taken in any case. */
+function inCapitals(values: readonly unknown[]): fc.Arbitrary<unknown> {
+  return fc.constantFrom(...values.map((value) => (typeof value === 'string' ? value.toUpperCase() : value)));
+}
+
+function examplesOf({ example, examples = [] }: Schema): readonly unknown[] {
+  return example === undefined ? examples : [example, ...examples];
+}
+
+function numbers(type: 'integer' | 'number', schema: Schema): fc.Arbitrary<number> {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  const min = minimum ?? exclusiveMinimum ?? -1_000;
+  const max = maximum ?? exclusiveMaximum ?? min + 10_000;
+  if (type === 'integer') return fc.integer({ min: Math.ceil(min), max: Math.floor(max) });
+  return fc.oneof(fc.double({ min, max, noNaN: true }), fc.integer({ min: Math.ceil(min), max: Math.floor(max) }));
+}
+
+function bounds(minItems = 0, maxItems = 3): { readonly minLength: number; readonly maxLength: number } {
+  return { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, minItems + 3)) };
+}
