@@ -202,7 +202,7 @@ const honestTests = {
 };
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', '.nx/**', 'coverage/**', 'data/**', '**/*.mjs', '**/generated/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', '.nx/**', 'coverage/**', 'data/**', '**/*.mjs', '.ci/generated-clients/**', '**/generated/**'] },
   ...tseslint.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -1186,7 +1186,228 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "document.approved": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive document.approved
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_document_approved"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "document.rejected": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive document.rejected
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_document_rejected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "document.uploaded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive document.uploaded
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_document_uploaded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "endpoint.verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the challenge
+         * @description Posted where `verifyWebhookEndpoint` is asked for.
+         */
+        post: operations["on_endpoint_verification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "exception.opened": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive exception.opened
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_exception_opened"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "exception.resolved": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive exception.resolved
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_exception_resolved"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "exception.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive exception.updated
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_exception_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "milestone.recorded": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive milestone.recorded
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_milestone_recorded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "milestone.retracted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive milestone.retracted
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_milestone_retracted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "shipment.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive shipment.created
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_shipment_created"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "shipment.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive shipment.updated
+         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         */
+        post: operations["on_shipment_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         Actor: {
@@ -1930,6 +2151,18 @@ export interface components {
             type: "document.uploaded";
             /** @description In whose data it happened. */
             workspace_id: string;
+        };
+        /** @description Asks an endpoint whether it wants what is posted to it. */
+        EndpointVerification: {
+            api_version: string;
+            /** Format: date-time */
+            created_at: string;
+            data: {
+                challenge: string;
+            };
+            id: string;
+            /** @constant */
+            type: "endpoint.verification";
         };
         /** @enum {string} */
         Environment: "live" | "test";
@@ -4735,6 +4968,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the API key, `key_…`.
+                 * @example key_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -4780,6 +5017,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the API key, `key_…`.
+                 * @example key_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -4825,6 +5066,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the API key, `key_…`.
+                 * @example key_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -4949,7 +5194,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the event, `evt_…`. */
+                /**
+                 * @description Id of the event, `evt_…`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
                 id: string;
             };
             cookie?: never;
@@ -5074,7 +5322,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the exception, `exc_…`. */
+                /**
+                 * @description Id of the exception, `exc_…`.
+                 * @example exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
+                 */
                 id: unknown;
             };
             cookie?: never;
@@ -5120,7 +5371,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the exception, `exc_…`. */
+                /**
+                 * @description Id of the exception, `exc_…`.
+                 * @example exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
+                 */
                 id: unknown;
             };
             cookie?: never;
@@ -5170,7 +5424,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the exception, `exc_…`. */
+                /**
+                 * @description Id of the exception, `exc_…`.
+                 * @example exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
+                 */
                 id: unknown;
             };
             cookie?: never;
@@ -5203,6 +5460,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description What stands behind the `#` of a one-time link.
+                 * @example inv_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 token: string;
             };
             cookie?: never;
@@ -5241,6 +5502,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description What stands behind the `#` of a one-time link.
+                 * @example inv_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 token: string;
             };
             cookie?: never;
@@ -5422,6 +5687,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the service account, `sva_…`.
+                 * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -5462,6 +5731,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the service account, `sva_…`.
+                 * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -5511,6 +5784,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the service account, `sva_…`.
+                 * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -5556,6 +5833,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the service account, `sva_…`.
+                 * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -5772,6 +6053,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the session, `ses_…`.
+                 * @example ses_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6019,7 +6304,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6060,7 +6348,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6111,7 +6402,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6152,9 +6446,15 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: unknown;
-                /** @description Number of a container of the shipment. */
+                /**
+                 * @description Number of a container of the shipment.
+                 * @example CSQU3054383
+                 */
                 number: unknown;
             };
             cookie?: never;
@@ -6198,7 +6498,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6237,7 +6540,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6283,7 +6589,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6332,7 +6641,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6371,7 +6683,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6420,7 +6735,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6466,7 +6784,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6515,9 +6836,15 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: unknown;
-                /** @description Id of the milestone, `mst_…`. */
+                /**
+                 * @description Id of the milestone, `mst_…`.
+                 * @example mst_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
+                 */
                 milestone_id: unknown;
             };
             cookie?: never;
@@ -6558,9 +6885,15 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: unknown;
-                /** @description Id of the milestone, `mst_…`. */
+                /**
+                 * @description Id of the milestone, `mst_…`.
+                 * @example mst_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
+                 */
                 milestone_id: unknown;
             };
             cookie?: never;
@@ -6601,9 +6934,15 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: unknown;
-                /** @description Id of the milestone, `mst_…`. */
+                /**
+                 * @description Id of the milestone, `mst_…`.
+                 * @example mst_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
+                 */
                 milestone_id: unknown;
             };
             cookie?: never;
@@ -6654,7 +6993,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
-                /** @description Id of the shipment, `shp_…`. */
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6806,6 +7148,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the user, `usr_…`.
+                 * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6846,6 +7192,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the user, `usr_…`.
+                 * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6895,6 +7245,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the user, `usr_…`.
+                 * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6940,6 +7294,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the user, `usr_…`.
+                 * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -6985,6 +7343,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the user, `usr_…`.
+                 * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7054,6 +7416,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook delivery, `dlv_…`.
+                 * @example dlv_9c1e7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7099,6 +7465,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook delivery, `dlv_…`.
+                 * @example dlv_9c1e7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7144,6 +7514,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook delivery, `dlv_…`.
+                 * @example dlv_9c1e7qv3n5xw6yz2aabbccddee
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7250,6 +7624,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7290,6 +7668,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7330,6 +7712,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7379,6 +7765,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7424,6 +7814,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7467,6 +7861,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7516,6 +7914,10 @@ export interface operations {
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
                 id: string;
             };
             cookie?: never;
@@ -7530,6 +7932,771 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
                 };
+            };
+        };
+    };
+    on_document_approved: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example document.approved
+                 */
+                "Service-Event-Type": "document.approved";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentApprovedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_document_rejected: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example document.rejected
+                 */
+                "Service-Event-Type": "document.rejected";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentRejectedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_document_uploaded: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example document.uploaded
+                 */
+                "Service-Event-Type": "document.uploaded";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentUploadedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_endpoint_verification: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example endpoint.verification
+                 */
+                "Service-Event-Type": "endpoint.verification";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointVerification"];
+            };
+        };
+        responses: {
+            /** @description The token, as plain text or as JSON, within 10 s: the URL is verified. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        challenge: string;
+                    };
+                    "text/plain": string;
+                };
+            };
+            /** @description Not verified; ask for another challenge. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_exception_opened: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example exception.opened
+                 */
+                "Service-Event-Type": "exception.opened";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExceptionOpenedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_exception_resolved: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example exception.resolved
+                 */
+                "Service-Event-Type": "exception.resolved";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExceptionResolvedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_exception_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example exception.updated
+                 */
+                "Service-Event-Type": "exception.updated";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExceptionUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_milestone_recorded: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example milestone.recorded
+                 */
+                "Service-Event-Type": "milestone.recorded";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MilestoneRecordedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_milestone_retracted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example milestone.retracted
+                 */
+                "Service-Event-Type": "milestone.retracted";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MilestoneRetractedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_shipment_created: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example shipment.created
+                 */
+                "Service-Event-Type": "shipment.created";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShipmentCreatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_shipment_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example shipment.updated
+                 */
+                "Service-Event-Type": "shipment.updated";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShipmentUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

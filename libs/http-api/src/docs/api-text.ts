@@ -27,3 +27,23 @@ Header of an answer | Meaning
 \`Idempotency-Replayed\` | \`true\` on the answer to a request that was answered before.
 \`Retry-After\` | Seconds, with 429 and 503, and where the first request under a key is under way.
 \`Deprecation\`, \`Sunset\`, \`Link\` | Of an operation that goes: since when, when it ends, and where to read what to use instead.`;
+
+/** What operations are about, in the order in which they are shown. */
+export const TAGS: Readonly<Record<string, string>> = {
+  Shipments: 'Freight shipments with their containers and legs, and why they are what they are.',
+  Milestones: 'What happened to a shipment, or is expected to.',
+  Exceptions: 'What is wrong with a shipment, found by rules or told by people.',
+  Documents: 'The papers of a shipment, with their bytes.',
+  Events: 'What clients are told, to read afterwards or to follow.',
+  'Webhook endpoints': 'Where events are posted to.',
+  'Webhook deliveries': 'Every event for every endpoint, with each attempt.',
+  Webhooks: 'What is posted to endpoints.',
+  'API keys': 'Keys of people and of service accounts.',
+  'Service accounts': 'Other systems, with a role of their own.',
+  Users: 'People and what they may do.',
+  'One-time links': 'Invitations, and links by which a password is set.',
+  Session: 'Signing in, for pages of our own.',
+  'Audit log': 'Who changed keys, users, endpoints and settings.',
+  Settings: 'How exceptions open, and which documents a shipment needs.',
+  Health: 'For orchestrators.',
+};

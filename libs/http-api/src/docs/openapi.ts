@@ -5,14 +5,16 @@ import { SessionCookie } from '../authentication/session-cookie.ts';
 import { DocumentResource } from '../documents/document.resource.ts';
 import type { Deprecations } from '../operations/deprecations.ts';
 import { ANSWER_HEADERS, giveHeaders } from './answer-headers.ts';
-import { API_TITLE, DESCRIPTION } from './api-text.ts';
+import { API_TITLE, DESCRIPTION, TAGS } from './api-text.ts';
 import { operationsOf } from './described.ts';
 import { EventDataResource, describeEvents } from './event-schemas.ts';
+import { describePathParameters } from './path-parameters.ts';
 import { nameEnums } from './named-enums.ts';
 import { ProblemResource } from './problem.resource.ts';
 import { describeRefusals } from './refusals.ts';
 import { headerParameters, separateLists, takeHeaders } from './request-headers.ts';
 import { secure } from './security.ts';
+import { describeWebhooks } from './webhook-requests.ts';
 
 /** The OpenAPI 3.1 description of the application's routes. */
 export function describeApi(app: INestApplication, baseUrl: string, deprecations: Deprecations): OpenAPIObject {
@@ -42,7 +44,9 @@ export function describeApi(app: INestApplication, baseUrl: string, deprecations
   const parameters = headerParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
   document.components = { securitySchemes, schemas, parameters, headers: { ...ANSWER_HEADERS } } as never;
   describeEvents(document);
+  describeWebhooks(document);
   for (const described of operationsOf(document)) {
+    describePathParameters(described);
     secure(described);
     separateLists(described.operation);
     describeRefusals(described);
@@ -51,6 +55,10 @@ export function describeApi(app: INestApplication, baseUrl: string, deprecations
   }
   nameEnums(document);
   dropUnusedHeaders(document);
+  const used = new Set(operationsOf(document).flatMap(({ operation }) => operation.tags ?? []));
+  document.tags = Object.entries(TAGS).flatMap(([name, description]) =>
+    used.has(name) || name === 'Webhooks' ? [{ name, description }] : [],
+  );
   return document;
 }
 

@@ -1,0 +1,101 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { schemaRef } from './described.ts';
+import { DESCRIBED_EVENTS, eventSchemaName } from './event-schemas.ts';
+
+const header = (name: string, description: string, schema: object, example: string) => ({
+  name,
+  in: 'header' as const,
+  required: true,
+  description,
+  schema: { type: 'string', ...schema },
+  example,
+});
+
+/** What every request has beside its body; that of `type`. */
+function headersFor(type: string) {
+  return [
+    header(
+      'Service-Event-Id',
+      'Id of the event: drop what you have seen.',
+      {},
+      'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
+    ),
+    header('Service-Event-Type', 'Type of the event.', { const: type }, type),
+    header(
+      'Service-Signature',
+      '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.',
+      { pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
+      `t=1795426200,v1=${'5f6a2b8637ac4b5c'.repeat(4)}`,
+    ),
+    header('traceparent', 'W3C trace context: that of the request which caused the event.', {}, TRACEPARENT),
+  ];
+}
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+/** What a receiver may answer, and what comes of it. */
+const ANSWERS = {
+  '2XX': { description: 'Delivered. Answer it only once the id of the event is stored.' },
+  '410': { description: 'The endpoint is gone: it is disabled, and the delivery a dead letter.' },
+  '429': { description: 'Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most.' },
+  '503': { description: 'As 429.' },
+  default: {
+    description: 'Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter.',
+  },
+};
+
+const described = (type: string, summary: string, description: string, schema: object) => ({
+  post: {
+    operationId: `on_${type.replaceAll('.', '_')}`,
+    tags: ['Webhooks'],
+    summary,
+    description,
+    security: [],
+    parameters: headersFor(type),
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: ANSWERS,
+  },
+});
+
+const CHALLENGE = {
+  type: 'object',
+  description: 'Asks an endpoint whether it wants what is posted to it.',
+  properties: {
+    id: { type: 'string' },
+    type: { type: 'string', const: 'endpoint.verification' },
+    created_at: { type: 'string', format: 'date-time' },
+    api_version: { type: 'string' },
+    data: { type: 'object', properties: { challenge: { type: 'string' } }, required: ['challenge'] },
+  },
+  required: ['id', 'type', 'created_at', 'api_version', 'data'],
+};
+const CONFIRMED = {
+  description: 'The token, as plain text or as JSON, within 10 s: the URL is verified.',
+  content: {
+    'text/plain': { schema: { type: 'string' } },
+    'application/json': {
+      schema: { type: 'object', properties: { challenge: { type: 'string' } }, required: ['challenge'] },
+    },
+  },
+};
+
+/** What is posted to webhook endpoints: the challenge, and every event. */
+export function describeWebhooks(document: OpenAPIObject): void {
+  const text =
+    'Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.';
+  const events = DESCRIBED_EVENTS.map((type) => [
+    type,
+    described(type, `Receive ${type}`, text, schemaRef(eventSchemaName(type))),
+  ]);
+  Object.assign(document.components?.schemas ?? {}, { EndpointVerification: CHALLENGE });
+  const challenge = described(
+    'endpoint.verification',
+    'Receive the challenge',
+    'Posted where `verifyWebhookEndpoint` is asked for.',
+    schemaRef('EndpointVerification'),
+  );
+  const responses = { '2XX': CONFIRMED, default: { description: 'Not verified; ask for another challenge.' } };
+  document.webhooks = Object.fromEntries([
+    ...events,
+    ['endpoint.verification', { post: { ...challenge.post, responses } }],
+  ]) as NonNullable<OpenAPIObject['webhooks']>;
+}
