@@ -19,6 +19,7 @@ let now: Date;
 /** Those that documents need, by shipment, and which shipments were asked. */
 let needed: Map<string, readonly string[]>;
 let asked: string[];
+let askedFor: string[];
 let running: OrphanSweep[];
 
 beforeEach(async () => {
@@ -26,7 +27,7 @@ beforeEach(async () => {
   engine = await openTestEngine(folder.path);
   objects = await StoredObjects.open(folder.path);
   metrics = new RecordedMetrics();
-  [log, needed, asked, running, now] = [[], new Map(), [], [], ahead(0)];
+  [log, needed, asked, askedFor, running, now] = [[], new Map(), [], [], [], ahead(0)];
 });
 afterEach(async () => {
   await Promise.all(running.map((sweep) => sweep.job.stop()));
@@ -34,8 +35,9 @@ afterEach(async () => {
   await folder.remove();
 });
 
-async function neededObjects(shipmentId: string): Promise<readonly string[]> {
+async function neededObjects(shipmentId: string, at: string): Promise<readonly string[]> {
   asked.push(shipmentId);
+  askedFor.push(at);
   return needed.get(shipmentId) ?? [];
 }
 
@@ -81,6 +83,7 @@ describe('the sweep of orphans', () => {
     await isSweptUpTo(ahead(-48));
     expect([swept('deleted'), swept('kept')]).toEqual([2, 1]);
     expect(asked.sort()).toEqual([shipmentOf('a'), shipmentOf('b')]);
+    expect(new Set(askedFor)).toEqual(new Set([ahead(0).toISOString()]));
   });
 
   it('leaves alone what is of no document', async () => {
@@ -159,13 +162,13 @@ describe('the sweep of orphans', () => {
     const ids = ['a', 'b', 'c', 'd'].map((letter) => objectOf(letter, 'orphan'));
     for (const id of ids) await objects.put(id, ahead(-49));
     let failures = 2;
-    const failing: OrphanSweepParts['neededObjects'] = async (shipmentId) => {
+    const failing: OrphanSweepParts['neededObjects'] = async (shipmentId, at) => {
       if (asked.length === 2 && failures > 0) {
         failures -= 1;
         expect(await place()).toBeUndefined();
         throw new Unavailable('shipments', 'away');
       }
-      return neededObjects(shipmentId);
+      return neededObjects(shipmentId, at);
     };
     start({ neededObjects: failing });
     await becomes();
@@ -178,9 +181,9 @@ describe('the sweep of orphans', () => {
     const kept = await objects.put(objectOf('a', 'unknown'), ahead(-49));
     await objects.put(objectOf('b', 'orphan'), ahead(-49));
     start({
-      neededObjects: async (shipmentId) => {
+      neededObjects: async (shipmentId, at) => {
         if (shipmentId === shipmentOf('a')) throw new TypeError('cannot be folded');
-        return neededObjects(shipmentId);
+        return neededObjects(shipmentId, at);
       },
     });
     await isSweptUpTo(ahead(-48));
@@ -194,12 +197,12 @@ describe('the sweep of orphans', () => {
     const reached = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const first = start({
-      neededObjects: async (shipmentId) => {
+      neededObjects: async (shipmentId, at) => {
         if (asked.length === 3) {
           reached.resolve();
           await gate.promise;
         }
-        return neededObjects(shipmentId);
+        return neededObjects(shipmentId, at);
       },
     });
     await reached.promise;

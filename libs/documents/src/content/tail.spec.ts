@@ -1,0 +1,17 @@
+import fc from 'fast-check';
+import { Tail } from './tail.ts';
+
+describe('the tail of what passes', () => {
+  it('is its last bytes, however it is cut', () => {
+    const pieces = fc.array(fc.uint8Array({ maxLength: 25 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 30 }), pieces, (size, passing) => {
+        const tail = new Tail(size);
+        for (const piece of passing) tail.take(piece);
+        const all = Buffer.concat(passing);
+        expect(tail.bytes().equals(all.subarray(Math.max(0, all.length - size)))).toBe(true);
+        expect([tail.total, tail.start]).toEqual([all.length, Math.max(0, all.length - size)]);
+      }),
+    );
+  });
+});
