@@ -7,7 +7,7 @@ const boundaries = [
   { sourceTag: 'layer:contracts', onlyDependOnLibsWithTags: ['layer:contracts'] },
   { sourceTag: 'layer:ports', onlyDependOnLibsWithTags: ['layer:contracts'] },
   // The published client: whoever installs it has nothing else of this workspace.
-  { sourceTag: 'layer:sdk', onlyDependOnLibsWithTags: [], allowedExternalImports: ['axios'] },
+  { sourceTag: 'layer:sdk', onlyDependOnLibsWithTags: [], allowedExternalImports: ['axios', 'fast-check'] },
   { sourceTag: 'layer:resilience', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
   { sourceTag: 'layer:domain', onlyDependOnLibsWithTags: ['layer:contracts'], allowedExternalImports: ['fast-check'] },
   {

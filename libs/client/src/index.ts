@@ -22,7 +22,16 @@ export {
   type ErrorCode,
   type ErrorType,
 } from './errors.ts';
+export type { Download, DownloadOptions } from './documents/document-download.ts';
+export type {
+  DocumentContentType,
+  DocumentType,
+  DocumentUpload,
+  ShipmentDocument,
+  UploadOptions,
+} from './documents/document-upload.ts';
 export type * from './events/event-types.ts';
 export type { EventStream, StreamOptions } from './events/event-stream.ts';
+export type { PresignedUpload } from './resources/documents.ts';
 export { verifyWebhook, type WebhookToVerify } from './webhooks/verify-webhook.ts';
 export * from './webhooks/webhook-errors.ts';

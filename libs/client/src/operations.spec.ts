@@ -5,8 +5,24 @@ import { TrackingClient, type OperationId } from './index.ts';
 const page = { data: [], next_cursor: null, has_more: false };
 const body = {} as never;
 
+type OfDocuments =
+  | 'addDocument'
+  | 'requestUpload'
+  | 'listDocuments'
+  | 'getDocument'
+  | 'downloadDocument'
+  | 'putDocumentContent'
+  | 'completeUpload'
+  | 'approveDocument'
+  | 'rejectDocument'
+  | 'deleteDocument';
+const file = { type: 'photo', file: new Blob(['x'], { type: 'image/png' }), file_name: 'a.png' } as const;
+const upload = { method: 'PUT', url: 'SERVER/v1/documents/id/content', headers: {}, expires_at: '' };
+
 /** How each operation of the description is asked for: one that is missing does not compile. */
-const METHODS: Readonly<Record<OperationId, (client: TrackingClient) => PromiseLike<unknown>>> = {
+const METHODS: Readonly<
+  Record<OperationId | OfDocuments, (client: TrackingClient, url: string) => PromiseLike<unknown>>
+> = {
   upsertShipment: ({ shipments }) => shipments.upsert(body),
   upsertShipments: ({ shipments }) => shipments.upsertMany(body),
   listShipments: ({ shipments }) => shipments.list().page(),
@@ -31,6 +47,17 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient) => PromiseL
   getException: ({ exceptions }) => exceptions.get('id'),
   acknowledgeException: ({ exceptions }) => exceptions.acknowledge('id'),
   resolveException: ({ exceptions }) => exceptions.resolve('id', body),
+  addDocument: ({ documents }) => documents.upload('id', file),
+  requestUpload: ({ documents }) => documents.requestUpload('id', body),
+  listDocuments: ({ documents }) => documents.list('id').page(),
+  getDocument: ({ documents }) => documents.get('id'),
+  downloadDocument: ({ documents }) => documents.download('id'),
+  putDocumentContent: ({ documents }, url) =>
+    documents.put({ ...upload, url: upload.url.replace('SERVER', url) }, file.file),
+  completeUpload: ({ documents }) => documents.complete('id'),
+  approveDocument: ({ documents }) => documents.approve('id'),
+  rejectDocument: ({ documents }) => documents.reject('id', 'blurred'),
+  deleteDocument: ({ documents }) => documents.delete('id'),
   listEvents: ({ events }) => events.list().page(),
   getEvent: ({ events }) => events.get('id'),
   streamEvents: ({ events }) => events.stream()[Symbol.asyncIterator]().next(),
@@ -92,7 +119,9 @@ describe('every operation of the description', () => {
       if (asked.url !== '/v1/events/stream') return ok(page)(response, asked);
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\ndata: {}\n\n');
     });
-    await send(new TrackingClient({ baseUrl: server.url, apiKey: 'sk_test_1', transport: { proxy: false } }));
+    const options = { baseUrl: server.url, apiKey: 'sk_test_1', transport: { proxy: false } } as const;
+    await send(new TrackingClient(options), server.url);
+    if (!Object.hasOwn(OPERATIONS, id)) return;
     const [method, template] = OPERATIONS[id as OperationId];
     expect(server.asked.map((asked: Asked) => `${asked.method} ${asked.url}`)).toEqual([
       `${method} ${template.replaceAll(/[{}]/g, '')}`,

@@ -1,6 +1,7 @@
 import { Api } from './http/api.ts';
 import { Requester } from './http/requester.ts';
 import type { ClientOptions } from './options.ts';
+import { Documents } from './resources/documents.ts';
 import { Events } from './resources/events.ts';
 import { Exceptions } from './resources/exceptions.ts';
 import { Keys } from './resources/keys.ts';
@@ -21,6 +22,7 @@ export class TrackingClient {
   readonly shipments: Shipments;
   readonly milestones: Milestones;
   readonly exceptions: Exceptions;
+  readonly documents: Documents;
   readonly events: Events;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly webhookDeliveries: WebhookDeliveries;
@@ -41,6 +43,7 @@ export class TrackingClient {
     this.shipments = new Shipments(api);
     this.milestones = new Milestones(api);
     this.exceptions = new Exceptions(api);
+    this.documents = new Documents(api);
     this.events = new Events(api);
     this.webhookEndpoints = new WebhookEndpoints(api);
     this.webhookDeliveries = new WebhookDeliveries(api);

@@ -1,0 +1,152 @@
+import type { components } from '../generated/api.ts';
+import { Call, type Answered } from '../call.ts';
+import { Download, rangeHeaders, type DownloadOptions } from '../documents/document-download.ts';
+import {
+  MULTIPART_LIMIT,
+  described,
+  formOf,
+  sha256,
+  type DocumentUpload,
+  type ShipmentDocument,
+  type UploadOptions,
+} from '../documents/document-upload.ts';
+import { ConflictError } from '../errors.ts';
+import type { Api } from '../http/api.ts';
+import { List, type Page } from '../list.ts';
+import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from '../options.ts';
+
+type DocumentWritten = ShipmentDocument & { readonly warnings: components['schemas']['Warning'][] };
+/** How the bytes of a document are sent. */
+export interface PresignedUpload {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly expires_at: string;
+}
+type UploadRequested = DocumentWritten & { readonly upload: PresignedUpload };
+
+/** Bytes take as long as they take. */
+const UNHURRIED = { timeout: 0, deadline: 0 };
+
+export class Documents {
+  constructor(private readonly api: Api) {}
+
+  /**
+   * Uploads a file: in one request, or above 25 MiB by a presigned URL, in three. It is sent again from its beginning where
+   * that breaks. @throws InvalidRequestError `unsupported_document_type` for what is judged to be something else
+   */
+  async upload(shipmentId: string, upload: DocumentUpload, options: UploadOptions = {}): Promise<DocumentWritten> {
+    const { onProgress, presignedAbove = MULTIPART_LIMIT, ...rest } = options;
+    const whole = described(upload);
+    if (whole.file.size > presignedAbove) return this.presigned(shipmentId, whole, options);
+    const { data } = await this.api.send<DocumentWritten>(
+      'addDocument',
+      { id: shipmentId },
+      {
+        ...UNHURRIED,
+        ...rest,
+        body: formOf(whole),
+        ...(onProgress && { onUpload: onProgress }),
+      },
+    );
+    return data;
+  }
+
+  /** Asks for the URL by which somebody else, as a browser, sends the bytes without a key. Then `complete` it. */
+  requestUpload(
+    shipmentId: string,
+    upload: Required<Omit<DocumentUpload, 'file' | 'replaces_document_id'>> &
+      Pick<DocumentUpload, 'replaces_document_id'> & { readonly size_bytes: number },
+    options?: PostOptions,
+  ): Call<UploadRequested> {
+    return new Call(this.api.send('requestUpload', { id: shipmentId }, { ...options, body: upload }));
+  }
+
+  /** Sends the bytes to a presigned URL. It needs no credentials, so that any client can do it. */
+  async put(upload: PresignedUpload, file: Blob, options: Omit<UploadOptions, 'presignedAbove'> = {}): Promise<void> {
+    const { onProgress, headers, ...rest } = options;
+    await this.api.requester.request({
+      ...UNHURRIED,
+      ...rest,
+      method: 'PUT',
+      path: upload.url,
+      headers: { ...headers, ...upload.headers },
+      body: file,
+      ...(onProgress && { onUpload: onProgress }),
+    });
+  }
+
+  /** @throws InvalidRequestError where size or hash are not what was told: it may be put again */
+  complete(id: string, options?: PostOptions): Call<DocumentWritten> {
+    return new Call(this.api.send('completeUpload', { id }, { ...options }));
+  }
+
+  list(shipmentId: string, query: { readonly limit?: number } = {}, options?: RequestOptions): List<ShipmentDocument> {
+    return new List((cursor) => {
+      const asked = { ...query, ...(cursor !== undefined && { cursor }) };
+      return new Call(
+        this.api.send<Page<ShipmentDocument>>('listDocuments', { id: shipmentId }, { ...options, query: asked }),
+      );
+    });
+  }
+
+  get(id: string, options?: ReadOptions): Call<ShipmentDocument> {
+    return new Call(this.api.send('getDocument', { id }, { ...options }));
+  }
+
+  /** The bytes as a stream, all or a range of them. */
+  async download(id: string, options: DownloadOptions = {}): Promise<Download> {
+    const { range, ifRange, onProgress, ...rest } = options;
+    const answered: Answered<ReadableStream<Uint8Array<ArrayBuffer>>> = await this.api.send(
+      'downloadDocument',
+      { id },
+      {
+        ...rest,
+        headers: { ...rest.headers, ...rangeHeaders(options) },
+        answer: 'stream',
+      },
+    );
+    return new Download(answered, onProgress);
+  }
+
+  approve(id: string, options?: PostOptions): Call<DocumentWritten> {
+    return new Call(this.api.send('approveDocument', { id }, { ...options }));
+  }
+
+  reject(id: string, reason: string, options?: PostOptions): Call<DocumentWritten> {
+    return new Call(this.api.send('rejectDocument', { id }, { ...options, body: { reason } }));
+  }
+
+  /** Destroys the bytes; what is known of the document stays, as `deleted`. */
+  delete(id: string, options?: WriteOptions): Call<DocumentWritten> {
+    return new Call(this.api.send('deleteDocument', { id }, { ...options }));
+  }
+
+  private async presigned(
+    shipmentId: string,
+    upload: ReturnType<typeof described>,
+    { idempotencyKey, ...options }: UploadOptions,
+  ): Promise<DocumentWritten> {
+    const { file, checksum_sha256, replaces_document_id, type, file_name } = upload;
+    const { ifMatch, onProgress, presignedAbove: _, ...rest } = options;
+    const requested = await this.requestUpload(
+      shipmentId,
+      {
+        type,
+        file_name,
+        content_type: file.type as ShipmentDocument['content_type'],
+        size_bytes: file.size,
+        checksum_sha256: checksum_sha256 ?? (await sha256(file)),
+        ...(replaces_document_id !== undefined && { replaces_document_id }),
+      },
+      { ...rest, ...(ifMatch !== undefined && { ifMatch }), ...(idempotencyKey !== undefined && { idempotencyKey }) },
+    );
+    try {
+      await this.put(requested.upload, file, { ...rest, ...(onProgress && { onProgress }) });
+    } catch (error) {
+      // Sent again after its answer was lost: what came of it is told by `complete`.
+      if (!(error instanceof ConflictError && error.attempts > 1)) throw error;
+    }
+    return this.complete(requested.id, rest);
+  }
+}
