@@ -68,8 +68,8 @@ export class DocumentQueries {
   }
 
   /**
-   * Documents of all scopes that were deleted and had bytes, in the order in which that happened by the clocks of those who
-   * deleted them. One may come later than others that were deleted after it: whoever goes on from a place begins a while
+   * Documents of all scopes that were deleted, or expired, and had bytes, in the order in which that happened by the clocks
+   * of those who did it. One may come later than others that were deleted after it: whoever goes on from a place begins a while
    * before it.
    * @param place the last of the page before; all there are without it
    * @throws Unavailable

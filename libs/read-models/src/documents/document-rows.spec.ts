@@ -50,7 +50,7 @@ describe('rows of documents', () => {
     expect(fold(requested, uploaded)).toEqual([expect.objectContaining(row)]);
   });
 
-  it.each(['approved', 'rejected', 'expired'] as const)('given that it is %s, then its row says that', (status) => {
+  it.each(['approved', 'rejected'] as const)('given that it is %s, then its row says that', (status) => {
     const document = { ...whole, status };
     const changed = { stored: { document, object_id: 'obj-a' }, previous: whole };
     const [row] = fold(requested, uploaded, event(3, `document.${status}.v1`, changed));
@@ -77,6 +77,13 @@ describe('rows of documents', () => {
     expect(fold(uploaded, event(3, 'document.deleted.v1', data))).toEqual([
       expect.objectContaining({ status: 'deleted', object_id: 'obj-a', deleted_at: DELETED_AT, revision: 3 }),
     ]);
+  });
+
+  it.each([['obj-a'], [null]])('given that it expired, then what had come of its bytes: %s', (object_id) => {
+    const data = { stored: { document: { ...pending, status: 'expired' }, object_id }, previous: pending };
+    const [row] = fold(requested, event(2, 'document.expired.v1', data));
+    expect(row).toMatchObject({ status: 'expired', object_id });
+    expect(row?.deleted_at).toBe(object_id === null ? undefined : DELETED_AT);
   });
 
   it('given that it is deleted before it had bytes, then nothing is to be destroyed', () => {

@@ -12,7 +12,7 @@ export interface DocumentRow extends ReadModelRow, Scope {
   readonly status: DocumentStatus;
   readonly type: DocumentType;
   readonly created_at: Timestamp;
-  /** Only of one that was deleted and had bytes. */
+  /** Since when its bytes are to be destroyed: only of one that was deleted, or expired, and had any. */
   readonly deleted_at?: Timestamp;
 }
 
@@ -36,8 +36,8 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
     if (!scope) throw new Error('a stream that does not begin with a shipment');
     return documents.map(({ document, object_id }) => {
       const { id, shipment_id, status, type, created_at } = document;
-      // Nothing becomes of a deleted one any more: the event is the one that deleted it.
-      const hasBytesToDestroy = status === 'deleted' && object_id !== null;
+      // The event is the one that made it so: no other changes a document that is.
+      const hasBytesToDestroy = (status === 'deleted' || status === 'expired') && object_id !== null;
       return {
         id,
         ...scopeOf(scope),

@@ -1,6 +1,6 @@
 import { DOCUMENT_LIMITS, type DocumentRecord, type Timestamp } from '@tracking/contracts';
 import type { ShipmentEventBody } from './events/stored-events.ts';
-import type { StoredDocument } from './events/stored-document.ts';
+import type { DocumentInHand } from './state.ts';
 
 /** When a document expires unless it is complete by then; undefined for one that does not wait for bytes. */
 export function expiresAt({ status, created_at }: DocumentRecord): Timestamp | undefined {
@@ -10,17 +10,17 @@ export function expiresAt({ status, created_at }: DocumentRecord): Timestamp | u
 
 /** Which documents have expired by now, and when the next of the others will; undefined if none is pending. */
 export function expiries(
-  documents: readonly StoredDocument[],
+  documents: readonly DocumentInHand[],
   now: Timestamp,
 ): { readonly expired: readonly ShipmentEventBody[]; readonly next: Timestamp | undefined } {
   const expired: ShipmentEventBody[] = [];
   let next: Timestamp | undefined;
-  for (const { document: previous, object_id } of documents) {
+  for (const { document: previous, received } of documents) {
     const at = expiresAt(previous);
     if (at === undefined) continue;
     if (at > now) next = next === undefined || at < next ? at : next;
     else {
-      const stored = { document: { ...previous, status: 'expired' as const }, object_id };
+      const stored = { document: { ...previous, status: 'expired' as const }, object_id: received?.id ?? null };
       expired.push({ type: 'document.expired.v1', data: { stored, previous } });
     }
   }

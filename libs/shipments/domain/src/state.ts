@@ -56,9 +56,12 @@ export interface SeenCommand {
   readonly revision: number;
 }
 
-/** A document, and the bytes that came for it while it is pending: the last ones. */
+/** A document, and what its shipment alone remembers of it. */
 export interface DocumentInHand extends StoredDocument {
+  /** The bytes that came for it while it is pending: the last ones. */
   readonly received: ReceivedObject | null;
+  /** Place of its verdict among those on the shipment's documents, from 1; 0 before. Times do not tell: clocks differ. */
+  readonly verdict: number;
 }
 
 /** A shipment, folded from its stream. Immutable. */

@@ -18,13 +18,14 @@ export interface DeleteDocument extends CommandContext {
 
 export const deleteDocument: CommandHandler<DeleteDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id }, state, context) {
-    const { document: previous, object_id } = findDocument(state, document_id);
+    const { document: previous, object_id, received } = findDocument(state, document_id);
     const about = { at, outcome: 'deleted', documentId: document_id } as const;
     if (previous.status === 'deleted') {
       return aboutDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
     }
     const documents_count = state.record.documents_count - (isPresent(previous) ? 1 : 0);
-    const stored = { document: { ...previous, status: 'deleted' as const }, object_id };
+    const bytes = object_id ?? received?.id ?? null;
+    const stored = { document: { ...previous, status: 'deleted' as const }, object_id: bytes };
     const event = { type: 'document.deleted.v1', data: { stored, previous, documents_count } } as const;
     return aboutDocument(about, event, state, context);
   },

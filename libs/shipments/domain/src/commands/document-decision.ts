@@ -92,7 +92,7 @@ export function newDocument(
 function tooMany({ documents }: ShipmentState): readonly FieldError[] {
   if (documents.length < SHIPMENT_LIMITS.documents) return [];
   const message = `A shipment has at most ${SHIPMENT_LIMITS.documents} documents, deleted ones too.`;
-  return [{ param: 'file', code: 'limit_exceeded', message }];
+  return [{ param: 'type', code: 'limit_exceeded', message }];
 }
 
 function unknownDocument(id: string | null, { documents }: ShipmentState): readonly FieldError[] {
@@ -108,7 +108,7 @@ function unknownDocument(id: string | null, { documents }: ShipmentState): reado
   return [];
 }
 
-/** The event that makes a document whole, as of these bytes. One that was replaced meanwhile stays as it is. */
+/** The event that makes a document whole, as of these bytes. One that was replaced or deleted meanwhile stays as it is. */
 export function uploaded(
   pending: DocumentRecord,
   { id, size_bytes, sha256, content_type }: ReceivedObject,
@@ -118,7 +118,8 @@ export function uploaded(
   const bytes = { size_bytes, checksum_sha256: sha256, content_type };
   const document = { ...pending, ...bytes, status: 'uploaded', uploaded_at: at } as const;
   const former = documents.find((each) => each.document.id === pending.replaces_document_id);
-  const isReplaced = former !== undefined && former.document.replaced_by_document_id === null;
+  const isReplaced =
+    former !== undefined && isPresent(former.document) && former.document.replaced_by_document_id === null;
   const replaced: StoredDocument | null = isReplaced
     ? { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: pending.id } }
     : null;

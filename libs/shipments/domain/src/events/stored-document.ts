@@ -1,10 +1,10 @@
 import type { DocumentContentType, DocumentRecord } from '@tracking/contracts';
-import type { ShipmentDraft } from '../state.ts';
+import type { DocumentInHand, ShipmentDraft } from '../state.ts';
 
 /** A document, and where its bytes are. */
 export interface StoredDocument {
   readonly document: DocumentRecord;
-  /** In the object store; null before they are complete. Those of a deleted document are to be destroyed. */
+  /** In the object store; null before they are complete. Those of a deleted or expired document are to be destroyed. */
   readonly object_id: string | null;
 }
 
@@ -27,8 +27,19 @@ export interface DocumentChanged {
 export function putDocuments(draft: Pick<ShipmentDraft, 'documents'>, ...changed: readonly StoredDocument[]): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);
-    draft.documents[place < 0 ? draft.documents.length : place] = { ...stored, received: null };
+    const verdict = verdictOf(stored, draft.documents[place], draft.documents);
+    draft.documents[place < 0 ? draft.documents.length : place] = { ...stored, received: null, verdict };
   }
+}
+
+function verdictOf(
+  { document: { status } }: StoredDocument,
+  before: DocumentInHand | undefined,
+  all: readonly DocumentInHand[],
+): number {
+  const isJudged = status === 'approved' || status === 'rejected';
+  if (!isJudged || status === before?.document.status) return before?.verdict ?? 0;
+  return 1 + Math.max(0, ...all.map(({ verdict }) => verdict));
 }
 
 export function toldOf({ stored, previous }: DocumentChanged): {

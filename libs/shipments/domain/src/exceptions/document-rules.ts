@@ -1,4 +1,5 @@
-import { type DocumentRecord, type DocumentType, isPresent } from '@tracking/contracts';
+import { type DocumentType, isPresent } from '@tracking/contracts';
+import type { DocumentInHand } from '../state.ts';
 import { hoursAfter } from './moments.ts';
 import { byChangeOf, byDocuments } from './remedies.ts';
 import type { Find } from './rule.ts';
@@ -24,31 +25,38 @@ export const missingDocument: Find = ({ derived, documents, requiredDocuments },
 };
 
 /** A rejected one is there: that it was rejected is another exception. */
-function isOf(type: DocumentType, document: DocumentRecord): boolean {
+function isOf(type: DocumentType, { document }: DocumentInHand): boolean {
   return document.type === type && isPresent(document) && document.replaced_by_document_id === null;
 }
 
+/** Most rejections whose reasons are told: each may be long. */
+const TOLD = 3;
+
 /** Documents that were rejected, until one of their type is approved, or they are deleted. */
 export const documentRejected: Find = ({ documents }) => {
-  const rejected = documents.filter((document) => document.status === 'rejected' && !isMadeUpFor(document, documents));
+  const rejected = documents
+    .filter((one) => one.document.status === 'rejected' && !isMadeUpFor(one, documents))
+    .sort((one, other) => other.verdict - one.verdict)
+    .map(({ document }) => document);
   if (rejected.length === 0) return [];
   const ids = rejected.map(({ id }) => id);
-  const types = [...new Set(rejected.map(({ type }) => type))];
+  const told = rejected.slice(0, TOLD).map(({ type, rejection_reason }) => `${type} (${rejection_reason})`);
+  const others = rejected.length > TOLD ? [`${rejected.length - TOLD} more`] : [];
   return [
     {
       container_number: null,
       milestone: null,
-      detail: `Rejected: ${rejected.map(({ type, rejection_reason }) => `${type} (${rejection_reason})`).join('; ')}`,
+      detail: `Rejected: ${[...told, ...others].join('; ')}.`,
       metrics: { document_ids: ids },
       isGraverThan: (resolved) => ids.some((id) => !isAmong(resolved['document_ids'], id)),
-      resolvedBy: () => [byDocuments('document_approved', types)],
+      resolvedBy: () => [byDocuments('document_approved', [...new Set(rejected.map(({ type }) => type))])],
     },
   ];
 };
 
-function isMadeUpFor({ type, reviewed_at }: DocumentRecord, documents: readonly DocumentRecord[]): boolean {
+function isMadeUpFor({ document: { type }, verdict }: DocumentInHand, documents: readonly DocumentInHand[]): boolean {
   return documents.some(
-    (other) => other.type === type && other.status === 'approved' && (other.reviewed_at ?? '') >= (reviewed_at ?? ''),
+    (other) => other.document.type === type && other.document.status === 'approved' && other.verdict > verdict,
   );
 }
 

@@ -11,11 +11,10 @@ import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { same } from '../changes.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
 import type { Derived } from '../derive.ts';
-import type { StoredDocument } from '../events/stored-document.ts';
 import { type ShipmentEventBody, descriptorOf } from '../events/stored-events.ts';
 import { documentsAfter } from '../evolve.ts';
 import { expiries } from '../pending-uploads.ts';
-import type { ShipmentState, TimelineEntry } from '../state.ts';
+import type { DocumentInHand, ShipmentState, TimelineEntry } from '../state.ts';
 import { hoursAfter } from './moments.ts';
 import type { Finding, Rule, RuleFacts } from './rule.ts';
 import { RULES } from './rules.ts';
@@ -51,10 +50,9 @@ type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
 export function reconcile(before: ShipmentState | undefined, outcome: Outcome, occasion: Occasion): Reconciled {
   const isNews = outcome.events.some(({ type, data }) => descriptorOf(type).isNews?.(data) === true);
   const heardAt = isNews ? occasion.at : (before?.heardAt ?? null);
-  const stored = documentsAfter(before?.documents ?? [], outcome.events);
-  const documents = stored.map(({ document }) => document);
+  const documents = documentsAfter(before?.documents ?? [], outcome.events);
   const findings = findingsOf({ ...outcome, heardAt, documents, places: occasion.places }, occasion.settings);
-  return new Reconciliation(before, outcome, occasion, findings).finish(stored);
+  return new Reconciliation(before, outcome, occasion, findings).finish(documents);
 }
 
 /** What is wrong, and what time will make wrong, by exception type and container. */
@@ -126,7 +124,7 @@ class Reconciliation {
     this.open = record.open_exceptions_count;
   }
 
-  finish(documents: readonly StoredDocument[]): Reconciled {
+  finish(documents: readonly DocumentInHand[]): Reconciled {
     const { expired, next } = expiries(documents, this.now);
     this.events.push(...expired);
     this.checkAgainAt(next);

@@ -1,7 +1,6 @@
 import type {
   AutomaticExceptionType,
   Container,
-  DocumentRecord,
   ExceptionSettings,
   Places,
   ResolvedBy,
@@ -12,7 +11,7 @@ import type {
   Timestamp,
 } from '@tracking/contracts';
 import type { Derived, StatusSubject } from '../derive.ts';
-import type { TimelineEntry } from '../state.ts';
+import type { DocumentInHand, TimelineEntry } from '../state.ts';
 
 /** What rules go by. */
 export interface RuleFacts {
@@ -21,7 +20,7 @@ export interface RuleFacts {
   /** When a milestone or an estimated arrival was last heard of; null if never. */
   readonly heardAt: Timestamp | null;
   /** All there ever were. */
-  readonly documents: readonly DocumentRecord[];
+  readonly documents: readonly DocumentInHand[];
   /** Types that the workspace asks for, by mode. */
   readonly requiredDocuments: RuleSettings['required_documents'];
   readonly places: Places;

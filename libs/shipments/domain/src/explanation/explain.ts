@@ -22,8 +22,7 @@ export function explain(
   state: ShipmentState,
   { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
 ): ShipmentExplanation {
-  const { record, timeline, heardAt } = state;
-  const documents = state.documents.map(({ document }) => document);
+  const { record, timeline, heardAt, documents } = state;
   const estimates = new EstimatesTold();
   const derived = derive({ ...state, revision: record.version }, places, (estimate, time, rule) =>
     estimates.tell(estimate, time, rule),

@@ -1,0 +1,496 @@
+import { DOCUMENT_LIMITS, type DocumentRecord } from '@tracking/contracts';
+import type { Scenario } from '../../test/scenario.ts';
+import {
+  SHIPMENT_ID,
+  contextFor,
+  dataOf,
+  documentInput,
+  receivedObject,
+  refusal,
+  types,
+  voyage,
+} from '../../test/scenario.ts';
+import { begin as beginWith } from '../../test/time-driven.ts';
+import { announcementOf, shipmentResource, tellOf } from '../announcements.ts';
+import { type ShipmentCommand, decide, handlerOf } from './shipment-commands.ts';
+
+const ME = { type: 'user', id: 'usr_1' } as const;
+const CREATED = '2026-06-01T08:00:00.000Z';
+const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
+const { pendingMs } = DOCUMENT_LIMITS;
+const inMs = (ms: number) => new Date(Date.parse(CREATED) + ms).toISOString();
+
+/** A shipment of which time alone changes nothing but what its documents wait for. */
+const begin = () => beginWith('document_rejected', {}, CREATED);
+
+type Act = (scenario: Scenario, document: DocumentRecord) => { readonly outcome: string } & ReturnType<Scenario['add']>;
+const ACTS = {
+  receive: (scenario, document) => scenario.receive(document, { id: 'object-9' }),
+  complete: (scenario, document) => scenario.complete(document),
+  approve: (scenario, document) => scenario.approve(document),
+  reject: (scenario, document) => scenario.reject(document, 'Other words.'),
+  delete: (scenario, document) => scenario.delete(document),
+} satisfies Readonly<Record<string, Act>>;
+
+/** A document that came to be so. */
+const AS: Readonly<Record<string, (scenario: Scenario) => DocumentRecord>> = {
+  pending: (scenario) => scenario.requestUpload().document,
+  received: (scenario) => scenario.receive(scenario.requestUpload().document).document,
+  uploaded: (scenario) => scenario.add().document,
+  approved: (scenario) => scenario.approve(scenario.add().document).document,
+  rejected: (scenario) => scenario.reject(scenario.add().document).document,
+  deleted: (scenario) => scenario.delete(scenario.add().document).document,
+  expired(scenario) {
+    const { id } = scenario.requestUpload().document;
+    scenario.at(inMs(pendingMs)).check();
+    return scenario.state!.documents.find(({ document }) => document.id === id)!.document;
+  },
+};
+
+describe('a document', () => {
+  it('that is sent with its fields is whole at once', () => {
+    const scenario = begin();
+    const object = { id: 'object-7', size_bytes: 7, sha256: 'cd'.repeat(32), content_type: 'image/png' } as const;
+    const added = scenario.add({ type: 'photo', file_name: 'Foto – 写真.png' }, object);
+    expect([added.outcome, types(added), added.warnings]).toEqual(['added', ['document.uploaded.v1'], []]);
+    const document: DocumentRecord = {
+      id: added.documentId,
+      shipment_id: SHIPMENT_ID,
+      type: 'photo',
+      status: 'uploaded',
+      file_name: 'Foto – 写真.png',
+      content_type: 'image/png',
+      size_bytes: 7,
+      checksum_sha256: 'cd'.repeat(32),
+      uploaded_by: ME,
+      created_at: CREATED,
+      uploaded_at: CREATED,
+      reviewed_by: null,
+      reviewed_at: null,
+      rejection_reason: null,
+      replaces_document_id: null,
+      replaced_by_document_id: null,
+    };
+    const stored = { document, object_id: 'object-7' };
+    expect(dataOf(added, 'document.uploaded.v1')).toEqual({ stored, replaced: null, documents_count: 1 });
+    expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
+    expect(scenario.record.documents_count).toBe(1);
+  });
+
+  it('that is to come is pending, as it was told, and counts for nothing', () => {
+    const scenario = begin();
+    const told = { content_type: 'text/csv', size_bytes: 12, checksum_sha256: 'ef'.repeat(32) } as const;
+    const requested = scenario.requestUpload(told);
+    expect([requested.outcome, types(requested)]).toEqual(['requested', ['document.requested.v1']]);
+    expect(requested.document).toMatchObject({ ...told, status: 'pending_upload', uploaded_at: null, uploaded_by: ME });
+    expect([requested.object_id, scenario.record.documents_count]).toEqual([null, 0]);
+    expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs));
+  });
+
+  it('whose bytes came is pending until its sender says that they are all there; the last ones count', () => {
+    const scenario = begin();
+    const { document } = scenario.requestUpload();
+    const received = scenario.receive(document, { id: 'first', size_bytes: 3 });
+    expect([received.outcome, types(received), received.object_id]).toEqual([
+      'received',
+      ['document.received.v1'],
+      null,
+    ]);
+    scenario.receive(document, { id: 'second', content_type: 'image/tiff' });
+    expect(scenario.record.documents_count).toBe(0);
+    const completed = scenario.at(inMs(60_000)).complete(document);
+    expect([completed.outcome, types(completed), completed.object_id]).toEqual([
+      'completed',
+      ['document.uploaded.v1'],
+      'second',
+    ]);
+    const bytes = { content_type: 'image/tiff', size_bytes: 1_000, checksum_sha256: 'ab'.repeat(32) };
+    expect(completed.document).toEqual({ ...document, ...bytes, status: 'uploaded', uploaded_at: inMs(60_000) });
+    expect([scenario.record.documents_count, scenario.state?.nextCheckAt]).toEqual([1, null]);
+  });
+
+  it.each([
+    ['approved', null],
+    ['rejected', 'Wrong consignee.'],
+  ] as const)('that is %s says who did it and when', (status, rejection_reason) => {
+    const scenario = begin();
+    const { document } = scenario.add();
+    scenario.at(inMs(5));
+    const reviewed = status === 'approved' ? scenario.approve(document) : scenario.reject(document, 'Wrong consignee.');
+    expect(reviewed.outcome).toBe(status);
+    expect(types(reviewed)[0]).toBe(`document.${status}.v1`);
+    const after = { ...document, status, reviewed_by: ME, reviewed_at: inMs(5), rejection_reason };
+    expect(reviewed.document).toEqual(after);
+    expect(reviewed.events[0]?.data).toEqual({
+      stored: { document: after, object_id: 'object-1' },
+      previous: document,
+    });
+    expect(scenario.record.documents_count).toBe(1);
+  });
+
+  it.each([
+    ['pending', null, 0],
+    ['received', 'object-1', 0],
+    ['uploaded', 'object-1', -1],
+    ['approved', 'object-1', -1],
+    ['rejected', 'object-1', -1],
+    ['expired', null, 0],
+  ])('that is deleted while %s keeps what is known of it, and names the bytes to destroy', (as, bytes, counted) => {
+    const scenario = begin();
+    const document = AS[as]!(scenario);
+    const { documents_count } = scenario.record;
+    const deleted = scenario.delete(document);
+    expect([deleted.outcome, types(deleted)[0], deleted.object_id]).toEqual(['deleted', 'document.deleted.v1', bytes]);
+    expect(deleted.document).toEqual({ ...document, status: 'deleted' });
+    expect(scenario.record.documents_count).toBe(documents_count + counted);
+    expect(scenario.state?.nextCheckAt).toBeNull();
+  });
+
+  const outcomes: Readonly<Record<keyof typeof ACTS, Readonly<Record<string, string>>>> = {
+    receive: { pending: 'received', received: 'received', '*': 'document_not_pending' },
+    complete: {
+      ...{ pending: 'upload_missing', received: 'completed', '*': 'document_not_pending' },
+      ...{ uploaded: 'unchanged', approved: 'unchanged', rejected: 'unchanged' },
+    },
+    approve: {
+      ...{ uploaded: 'approved', approved: 'unchanged', rejected: 'document_reviewed', '*': 'document_not_uploaded' },
+    },
+    reject: {
+      ...{ uploaded: 'rejected', rejected: 'unchanged', approved: 'document_reviewed', '*': 'document_not_uploaded' },
+    },
+    delete: { deleted: 'unchanged', '*': 'deleted' },
+  };
+  const table = Object.keys(ACTS).flatMap((act) =>
+    Object.keys(AS).map((as) => {
+      const of = outcomes[act as keyof typeof ACTS];
+      return [act, as, of[as] ?? of['*'] ?? ''] as const;
+    }),
+  );
+  it.each(table)('%s of one that is %s: %s', (name, as, expected) => {
+    const scenario = begin();
+    const document = AS[as]!(scenario);
+    const act = ACTS[name as keyof typeof ACTS];
+    const before = scenario.state;
+    let outcome: string;
+    try {
+      const decided = act(scenario, document);
+      outcome = decided.outcome;
+      if (outcome === 'unchanged') expect(decided).toMatchObject({ events: [], document });
+      else expect(decided.events.length).toBeGreaterThan(0);
+    } catch {
+      // Nothing happened, so that it is refused once more.
+      outcome = refusal(() => act(scenario, document)).code;
+    }
+    expect(outcome).toBe(expected);
+    if (!['received', 'completed', 'approved', 'rejected', 'deleted'].includes(outcome)) {
+      expect(scenario.state).toBe(before);
+    }
+  });
+
+  it.each(Object.keys(ACTS))('%s of one that the shipment has not is refused', (name) => {
+    const scenario = begin();
+    scenario.add();
+    const { document } = voyage().add();
+    const act = () => ACTS[name as keyof typeof ACTS](scenario, { ...document, id: `${document.id}x` });
+    expect(refusal(act).code).toBe('not_found');
+  });
+
+  it.each([
+    ['size_mismatch', { size_bytes: 999 }],
+    ['checksum_mismatch', { sha256: 'AB'.repeat(32) }],
+    ['size_mismatch', { size_bytes: 1_001, sha256: 'cd'.repeat(32) }],
+  ])('of other bytes than were told is not complete: %s', (code, bytes) => {
+    const scenario = begin();
+    const { document } = scenario.requestUpload();
+    scenario.receive(document, bytes);
+    expect(refusal(() => scenario.complete(document)).code).toBe(code);
+    expect(scenario.state?.documents[0]?.document).toEqual(document);
+    scenario.receive(document);
+    expect(scenario.complete(document).outcome).toBe('completed');
+  });
+
+  it('is one of 500 at most, deleted and expired ones too', () => {
+    const scenario = begin();
+    const { document } = scenario.add();
+    const { state } = scenario;
+    const one = { ...state!.documents[0]!, document: { ...document, status: 'deleted' } as const };
+    const many = (count: number) => {
+      const documents = Array.from({ length: count }, (_, n) => ({
+        ...one,
+        document: { ...one.document, id: `doc_${n}` },
+      }));
+      scenario.state = { ...state!, documents };
+    };
+    many(499);
+    expect(scenario.add().outcome).toBe('added');
+    many(500);
+    for (const act of [() => scenario.add(), () => scenario.requestUpload()]) {
+      const { code, details } = refusal(act);
+      expect([code, details.map(({ param }) => param)]).toEqual(['limit_exceeded', ['type']]);
+    }
+  });
+
+  it('of a cancelled shipment is stored, and warned of', () => {
+    const scenario = begin();
+    const { document } = scenario.add();
+    const pending = scenario.requestUpload().document;
+    scenario.cancel();
+    const acts = [
+      () => scenario.add(),
+      () => scenario.requestUpload(),
+      () => scenario.receive(pending),
+      () => scenario.complete(pending),
+      () => scenario.reject(document),
+      () => scenario.reject(document),
+      () => scenario.delete(document),
+    ];
+    for (const act of acts) expect(act().warnings.map(({ code }) => code)).toEqual(['shipment_cancelled']);
+    expect(scenario.open).toEqual([]);
+  });
+});
+
+describe('a document that replaces another', () => {
+  it.each(['uploaded', 'approved', 'rejected'])('takes the place of one that is %s', (as) => {
+    const scenario = begin();
+    const former = AS[as]!(scenario);
+    const added = scenario.add({ replaces_document_id: former.id }, { id: 'object-2' });
+    expect(added.document.replaces_document_id).toBe(former.id);
+    const replaced = { ...former, replaced_by_document_id: added.document.id };
+    expect(dataOf(added, 'document.uploaded.v1')?.replaced).toEqual({ document: replaced, object_id: 'object-1' });
+    expect(scenario.state?.documents[0]).toMatchObject({ document: replaced, object_id: 'object-1' });
+    expect(scenario.record.documents_count).toBe(2);
+  });
+
+  it.each(['pending', 'received', 'expired', 'deleted'])('cannot replace one that is %s', (as) => {
+    const scenario = begin();
+    const { id } = AS[as]!(scenario);
+    for (const act of [
+      () => scenario.add({ replaces_document_id: id }),
+      () => scenario.requestUpload({ replaces_document_id: id }),
+    ]) {
+      const { code, details } = refusal(act);
+      expect(code).toBe('validation_failed');
+      expect(details).toEqual([expect.objectContaining({ param: 'replaces_document_id', code: 'unknown_document' })]);
+    }
+  });
+
+  it('cannot replace one that the shipment has not, nor one that was replaced', () => {
+    const scenario = begin();
+    const former = scenario.add().document;
+    expect(refusal(() => scenario.add({ replaces_document_id: 'doc_x' })).code).toBe('validation_failed');
+    const next = scenario.add({ replaces_document_id: former.id }).document;
+    for (const act of [
+      () => scenario.add({ replaces_document_id: former.id }),
+      () => scenario.requestUpload({ replaces_document_id: former.id }),
+    ]) {
+      expect(refusal(act).code).toBe('document_replaced');
+    }
+    expect(scenario.add({ replaces_document_id: next.id }).outcome).toBe('added');
+  });
+
+  it('does so when it is whole, not before', () => {
+    const scenario = begin();
+    const former = scenario.add().document;
+    const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
+    scenario.receive(pending);
+    expect(scenario.state?.documents[0]?.document).toEqual(former);
+    scenario.complete(pending);
+    expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(pending.id);
+  });
+
+  it('leaves one alone that was replaced or deleted meanwhile, and is whole all the same', () => {
+    for (const meanwhile of [
+      (scenario: Scenario, { id }: DocumentRecord) => scenario.add({ replaces_document_id: id }),
+      (scenario: Scenario, document: DocumentRecord) => scenario.delete(document),
+    ]) {
+      const scenario = begin();
+      const former = scenario.add().document;
+      const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
+      meanwhile(scenario, former);
+      const [before] = scenario.state!.documents;
+      scenario.receive(pending);
+      const completed = scenario.complete(pending);
+      expect([completed.outcome, dataOf(completed, 'document.uploaded.v1')?.replaced]).toEqual(['completed', null]);
+      expect(scenario.state?.documents[0]).toEqual(before);
+    }
+  });
+});
+
+describe('a document that is pending', () => {
+  it('expires after 24 hours, not a millisecond before, by the clock, once', () => {
+    const scenario = begin();
+    const { document } = scenario.requestUpload();
+    expect(types(scenario.at(inMs(pendingMs - 1)).check())).toEqual([]);
+    const checked = scenario.at(inMs(pendingMs)).check();
+    expect(types(checked)).toEqual(['document.expired.v1']);
+    const expired = { ...document, status: 'expired' };
+    const stored = { document: expired, object_id: null };
+    expect(dataOf(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
+    expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
+    expect(scenario.state?.nextCheckAt).toBeNull();
+    expect(types(scenario.check())).toEqual([]);
+  });
+
+  it('expires with whatever else is written then, on a cancelled shipment too', () => {
+    const scenario = begin();
+    scenario.requestUpload();
+    expect(types(scenario.at(inMs(pendingMs)).upsert({ house_bill: 'HB-1' }))).toContain('document.expired.v1');
+    const cancelled = begin();
+    cancelled.requestUpload();
+    cancelled.cancel();
+    expect(cancelled.state?.nextCheckAt).toBe(inMs(pendingMs));
+    expect(types(cancelled.at(inMs(pendingMs)).check())).toEqual(['document.expired.v1']);
+  });
+
+  it('expires with what came of its bytes: those are to be destroyed', () => {
+    const scenario = begin();
+    scenario.receive(scenario.requestUpload().document, { id: 'object-3' });
+    scenario.at(inMs(pendingMs)).check();
+    expect(scenario.state?.documents).toMatchObject([{ object_id: 'object-3', received: null }]);
+  });
+
+  it('is taken for expired by a command that comes before the clock', () => {
+    const scenario = begin();
+    const { document } = scenario.requestUpload();
+    scenario.at(inMs(pendingMs - 1)).receive(document);
+    scenario.at(inMs(pendingMs));
+    for (const act of [() => scenario.receive(document), () => scenario.complete(document)]) {
+      const { code, message } = refusal(act);
+      expect([code, message]).toEqual(['document_not_pending', expect.stringContaining('expired')]);
+    }
+    expect(scenario.at(inMs(pendingMs - 1)).complete(document).outcome).toBe('completed');
+  });
+
+  it('is one of several: the next one is waited for', () => {
+    const scenario = begin();
+    scenario.requestUpload();
+    scenario.at(inMs(1_000)).requestUpload();
+    scenario.add();
+    expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs));
+    scenario.at(inMs(pendingMs)).check();
+    expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs + 1_000));
+    const statuses = scenario.state?.documents.map(({ document }) => document.status);
+    expect(statuses).toEqual(['expired', 'pending_upload', 'uploaded']);
+  });
+});
+
+describe('what is told of documents', () => {
+  it('is announced when they are whole and judged, with where they are fetched, and stands in the history', () => {
+    const scenario = begin();
+    const first = scenario.requestUpload().document;
+    scenario.receive(first);
+    scenario.complete(first);
+    const second = scenario.add({ replaces_document_id: first.id }).document;
+    scenario.approve(second);
+    scenario.reject(first);
+    scenario.delete(second);
+    scenario.requestUpload();
+    scenario.at(inMs(pendingMs)).check();
+    const told = scenario.events.slice(1).flatMap((event) => {
+      const announcement = announcementOf(event);
+      const data = announcement?.data(shipmentResource(scenario.record, ADDRESSES.appUrl), ADDRESSES);
+      if (!event.type.startsWith('document.')) return [];
+      const { document } = (data ?? {}) as { document?: { status: string; download_url: string } };
+      const history = tellOf(event);
+      const { from, to } = (history?.changes.document ?? {}) as Record<
+        'from' | 'to',
+        DocumentRecord | null | undefined
+      >;
+      return [
+        [
+          event.type,
+          announcement?.type,
+          document?.status,
+          document?.download_url,
+          history?.type,
+          from?.status,
+          to?.status,
+        ],
+      ];
+    });
+    const url = ({ id }: DocumentRecord) => `https://api.example/v1/documents/${id}/download`;
+    const none = undefined;
+    expect(told).toEqual([
+      ['document.requested.v1', none, none, none, 'document.requested', none, 'pending_upload'],
+      ['document.received.v1', none, none, none, none, none, none],
+      ['document.uploaded.v1', 'document.uploaded', 'uploaded', url(first), 'document.uploaded', none, 'uploaded'],
+      ['document.uploaded.v1', 'document.uploaded', 'uploaded', url(second), 'document.uploaded', none, 'uploaded'],
+      [
+        'document.approved.v1',
+        'document.approved',
+        'approved',
+        url(second),
+        'document.approved',
+        'uploaded',
+        'approved',
+      ],
+      [
+        'document.rejected.v1',
+        'document.rejected',
+        'rejected',
+        url(first),
+        'document.rejected',
+        'uploaded',
+        'rejected',
+      ],
+      ['document.deleted.v1', none, none, none, 'document.deleted', 'approved', 'deleted'],
+      ['document.requested.v1', none, none, none, 'document.requested', none, 'pending_upload'],
+      ['document.expired.v1', none, none, none, 'document.expired', 'pending_upload', 'expired'],
+    ]);
+    expect(JSON.stringify(scenario.events.map(tellOf))).not.toContain('object-1');
+  });
+
+  it('moves nothing else of the shipment: that is not announced as changed', () => {
+    const scenario = begin();
+    const { document } = scenario.add();
+    scenario.approve(document);
+    scenario.delete(document);
+    expect(scenario.events.map(({ type }) => type)).not.toContain('shipment.changed.v1');
+  });
+});
+
+describe('a command about a document that comes again', () => {
+  const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
+  const { content_type, size_bytes, sha256: checksum_sha256 } = receivedObject();
+  const expected = { content_type, size_bytes, checksum_sha256 };
+
+  function commandsOn(scenario: Scenario): readonly (() => readonly [ShipmentCommand, string])[] {
+    const naming = (n: number) => ({
+      ...about(scenario),
+      document_id: scenario.state?.documents[n]?.document.id ?? '',
+    });
+    return [
+      () => [{ ...about(scenario), type: 'AddDocument', document: documentInput(), object: receivedObject() }, 'added'],
+      () => [{ ...about(scenario), type: 'RequestUpload', document: { ...documentInput(), ...expected } }, 'requested'],
+      () => [{ ...naming(1), type: 'ReceiveUpload', object: receivedObject() }, 'received'],
+      () => [{ ...naming(1), type: 'CompleteUpload' }, 'completed'],
+      () => [{ ...naming(1), type: 'ApproveDocument' }, 'approved'],
+      () => [{ ...naming(0), type: 'RejectDocument', reason: 'No.' }, 'rejected'],
+      () => [{ ...naming(0), type: 'DeleteDocument' }, 'deleted'],
+    ];
+  }
+
+  it('is decided the same, under the same id, and answered by what it stored', () => {
+    const scenario = begin();
+    for (const make of commandsOn(scenario)) {
+      const [command, outcome] = make();
+      const decided = () => decide(command, scenario.state, contextFor(command.id));
+      expect(decided()).toEqual(decided());
+      const { length } = scenario.events;
+      const { documentId, outcome: came } = scenario.run(command) as ReturnType<Scenario['add']>;
+      expect(came).toBe(outcome);
+      const { resultOf, answer } = handlerOf(command.type);
+      const result = resultOf(scenario.events.slice(length), command);
+      expect(result).toEqual({ outcome, documentId });
+      const found = scenario.state?.documents.find(({ document }) => document.id === documentId);
+      expect(answer(result!, scenario.state!)).toEqual({
+        outcome,
+        document: found?.document,
+        object_id: found?.object_id,
+        shipment_version: scenario.record.version,
+      });
+      // What expires with another command is not what came of it.
+      expect(resultOf([], command)).toBeUndefined();
+    }
+  });
+});
