@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { Description, Operation, Schema } from './description.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Description, Operation, Response, Schema } from './description.ts';
 import type { Received } from './send.ts';
 
 const DOCUMENT = 'https://description.example/openapi.json';
@@ -11,7 +12,11 @@ export class Answers {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   private readonly validators = new Map<string, ValidateFunction>();
 
+  /** All that any answer has. */
+  private readonly headers: readonly string[];
+
   constructor(description: Description) {
+    this.headers = description.answerHeaders();
     formats.default(this.ajv);
     this.ajv.addSchema(closed(description.json), DOCUMENT);
   }
@@ -20,16 +25,26 @@ export class Answers {
   faultsOf({ path, method, responses }: Operation, { status, headers, mediaType, json }: Received): readonly string[] {
     const response = responses[status];
     if (!response) return [`the status ${status} is not described`];
-    const missing = Object.entries(response.headers ?? {}).flatMap(([name, { required }]) =>
-      required === true && headers[name.toLowerCase()] === undefined ? [`the header ${name} is missing`] : [],
-    );
+    const wrong = this.wrongHeaders(response, headers);
     const content = response.content ?? {};
-    if (mediaType === undefined) return Object.keys(content).length === 0 ? missing : [...missing, 'there is no body'];
+    if (mediaType === undefined) return Object.keys(content).length === 0 ? wrong : [...wrong, 'there is no body'];
     const described = [mediaType, '*/*'].find((type) => content[type]);
-    if (described === undefined) return [...missing, `a body of ${mediaType} is not described`];
-    if (json === undefined) return missing;
+    if (described === undefined) return [...wrong, `a body of ${mediaType} is not described`];
+    if (json === undefined) return wrong;
     const steps = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', described, 'schema'];
-    return [...missing, ...this.misfits(steps, json)];
+    return [...wrong, ...this.misfits(steps, json)];
+  }
+
+  /** Those that are missing, not as described, or ours without being described for this answer. */
+  private wrongHeaders({ headers = {} }: Response, received: IncomingHttpHeaders): readonly string[] {
+    const described = Object.entries(headers).flatMap(([name, { required, schema }]) => {
+      const text = [received[name.toLowerCase()] ?? []].flat().join(', ');
+      if (text === '') return required === true ? [`the header ${name} is missing`] : [];
+      const value = schema?.type === 'integer' ? Number(text) : text;
+      return schema && !this.ajv.validate(schema, value) ? [`the header ${name} is ${text}`] : [];
+    });
+    const undescribed = this.headers.filter((name) => received[name.toLowerCase()] !== undefined && !headers[name]);
+    return [...described, ...undescribed.map((name) => `the header ${name} is not described`)];
   }
 
   private misfits(steps: readonly string[], json: unknown): readonly string[] {

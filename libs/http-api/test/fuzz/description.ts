@@ -91,6 +91,12 @@ export class Description {
     return reads.filter(({ responses }) => responses['200']?.content?.['application/json']).map(({ path }) => path);
   }
 
+  /** Names of the headers that answers have. */
+  answerHeaders(): readonly string[] {
+    const responses = [...this.operations.values()].flatMap((operation) => Object.values(operation.responses));
+    return [...new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers)))];
+  }
+
   /** What is meant, where something else is referred to. */
   resolve<T extends Referring>(given: T): T {
     if (given.$ref === undefined) return given;

@@ -93,7 +93,17 @@ export class FuzzedApi {
       this.successes += 1;
       this.knownOf(caller)[1].learn(sent.path, received.headers, received.json);
     }
-    if (status === 401 && caller.isKnown) this.callers = await newCallers(this.api);
+    if (status === 401 && caller.isKnown) await this.renewCallers();
+  }
+
+  /** Others who may all do what they could at first: requests take things away from those who ask. */
+  private async renewCallers(): Promise<void> {
+    this.callers = await newCallers(this.api);
+    const caller = this.callerOf({ caller: 0 });
+    for (const path of ['/v1/session', '/v1/sessions']) {
+      const { headers, body } = await this.api.call('GET', path, { headers: caller.headers });
+      this.knownOf(caller)[1].learn(path, Object.fromEntries(headers), body);
+    }
   }
 
   private async writtenSince(before: Position | undefined, { headers }: Received): Promise<readonly string[]> {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { Description } from './description.ts';
 
 const PARAMETER = /\{[^}]+\}/g;
-/** So that later ones, in the state that is asked for, are found as well as early ones. */
-const MOST_KEPT = 40;
+/** Of each kind, the last that were told of: earlier ones are gone, or in a state in which little can be done. */
+const MOST_KEPT = 12;
 const PLACEHOLDER = /known-([a-z_-]*)-(\d+)-/g;
 
 /**
@@ -51,7 +51,8 @@ export class KnownThings {
     this.noteText('if-match', headers['etag']);
     if (!isObject(body)) return;
     this.noteText('cursor', body['next_cursor']);
-    this.noteText('email', body['email']);
+    const user = body['user'] ?? body;
+    if (isObject(user)) this.noteText('email', user['email']);
     for (const id of idsIn(body['data'])) this.notePath(`${path}/${id}`);
     for (const [name, list] of Object.entries(body))
       for (const id of idsIn(list)) this.notePath(`${path}/${name}/${id}`);
@@ -103,8 +104,8 @@ function pathOf(address: string): string {
 }
 
 function note(kept: Map<string, string[]>, name: string, text: string): void {
-  const texts = kept.get(name) ?? [];
-  if (!texts.includes(text)) kept.set(name, [...texts, text].slice(-MOST_KEPT));
+  const others = (kept.get(name) ?? []).filter((other) => other !== text);
+  kept.set(name, [...others, text].slice(-MOST_KEPT));
 }
 
 function idsIn(list: unknown): readonly string[] {

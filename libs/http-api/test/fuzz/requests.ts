@@ -32,11 +32,12 @@ export function requestsOf(operation: Operation, values: SchemaValues): fc.Arbit
       ),
       query: queriesOf(operation.parameters, values),
       headers: headersOf(operation),
+      address: fc.ipV4(),
       content: bodiesOf(operation.content, values),
     })
-    .map(({ content: { type, body }, headers, ...drawn }) => ({
+    .map(({ content: { type, body }, headers, address, ...drawn }) => ({
       ...drawn,
-      headers: { ...(type !== undefined && { 'content-type': type }), ...headers },
+      headers: { 'x-forwarded-for': address, ...(type !== undefined && { 'content-type': type }), ...headers },
       ...(body !== undefined && { body }),
     }));
 }
@@ -147,8 +148,10 @@ const files = fc.record({
 
 function bodiesOf(content: Readonly<Record<string, Content>>, values: SchemaValues): fc.Arbitrary<Body> {
   const described = Object.entries(content).map(([type, { schema = {} }]) => {
-    if (/json$/.test(type)) return jsonBodies(type, alsoBeside(values.of(schema)));
-    return type.startsWith('multipart/') ? formsOf(values.fieldsOf(schema)) : files;
+    if (type.startsWith('multipart/')) return formsOf(values.fieldsOf(schema));
+    if (!/json$/.test(type)) return files;
+    const exemplary = values.likeExamples().of(schema);
+    return fc.oneof(jsonBodies(type, exemplary), jsonBodies(type, alsoBeside(fc.oneof(exemplary, values.of(schema)))));
   });
   const none = fc.constant<Body>({});
   const strange = fc.oneof(

@@ -28,10 +28,17 @@ const date = instant.map((at) => new Date(at - (at % DAY_MS)).toISOString().slic
 export class SchemaValues {
   private readonly known = new Map<string, fc.Arbitrary<unknown>>();
 
+  /** @param exemplary whether text is as the examples are, where there are some: of much text something is wrong mostly */
   constructor(
     private readonly description: Description,
     private readonly hints: Hints,
+    private readonly exemplary = false,
   ) {}
+
+  /** The same, exemplary. */
+  likeExamples(): SchemaValues {
+    return new SchemaValues(this.description, this.hints, true);
+  }
 
   /** @param name of the field or parameter */
   of(schema: Schema, name = ''): fc.Arbitrary<unknown> {
@@ -124,6 +131,7 @@ export class SchemaValues {
     if (format === 'date') return made(date);
     if (format === 'email') return made(fc.emailAddress());
     if (pattern !== undefined) return made(fc.stringMatching(new RegExp(pattern)));
+    if (this.exemplary && samples.length > 0) return fc.oneof(...samples);
     const lengths = { minLength, maxLength: Math.min(maxLength, minLength + 40) };
     const texts = fc.oneof(fc.constantFrom('one', 'two', 'beta'), fc.string({ unit: 'grapheme', ...lengths }));
     return fc.oneof(...samples, known, { weight: 2, arbitrary: texts });
