@@ -1,20 +1,15 @@
+import { TrackingClient, type EventType } from '@tracking/client';
 import type { EventEnvelope, JsonValue } from '@tracking/contracts';
 import { startReceiver } from '@tracking/receiver';
 import type { ReceivedDelivery, WebhookReceiver } from '@tracking/receiver';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { ApiClient } from './api-client.ts';
+import { answered } from './api-refusal.ts';
 import { CliError, RefusedError, UsageError } from './cli-error.ts';
 import type { Invocation, LoneRunner } from './invocation.ts';
 
-interface Endpoint {
-  readonly id: string;
-  readonly last_verification: { readonly ok: boolean; readonly error: VerificationFailure | null } | null;
-}
-interface VerificationFailure {
-  readonly code: string;
-  readonly message: string;
-}
+/** Milliseconds: longer than the service waits for an endpoint that is being verified. */
+const TIMEOUT = 60_000;
 /** Why a service does not send to an address: by its settings, not because nobody answers there. */
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
 
@@ -29,8 +24,8 @@ export function addListenCommand(listen: Command, run: LoneRunner, apiKey: strin
       run(async (invocation) => {
         const { url, key = apiKey, events, port } = invocation.options;
         if (key === undefined) throw new UsageError('give an API key with --key or API_KEY: see keys create');
-        const api = new ApiClient(String(url), String(key));
-        await listenUntilAborted(api, String(events).split(','), Number(port), invocation);
+        const api = clientOf(String(url), String(key));
+        await listenUntilAborted(api, String(events).split(',') as EventType[], Number(port), invocation);
       }),
     );
 }
@@ -40,26 +35,41 @@ function portNumber(text: string): number {
   return Number(text);
 }
 
+/** The endpoints of a workspace, over the public API, as any client uses it. */
+interface Endpoints {
+  readonly url: string;
+  readonly endpoints: TrackingClient['webhookEndpoints'];
+}
+
+function clientOf(url: string, apiKey: string): Endpoints {
+  try {
+    const client = new TrackingClient({ baseUrl: url, apiKey, timeout: TIMEOUT, transport: { proxy: false } });
+    return { url, endpoints: client.webhookEndpoints };
+  } catch {
+    throw new UsageError(`not the address of an API: ${url}`);
+  }
+}
+
 /** The endpoint lives as long as this does. */
 async function listenUntilAborted(
-  api: ApiClient,
-  event_types: readonly string[],
+  api: Endpoints,
+  event_types: EventType[],
   port: number,
   { print, signal }: Pick<Invocation, 'print' | 'signal'>,
 ): Promise<void> {
   const receiver = await startReceiver({ port }, (delivery) => print.one(delivery, line));
   try {
-    const endpoint = await register(api, receiver, event_types);
+    const id = await register(api, receiver, event_types);
     try {
-      await enable(api, endpoint, receiver.url);
-      const about = { endpoint_id: endpoint.id, url: receiver.url, event_types };
-      print.one(about, () => `${endpoint.id} listens at ${receiver.url} for ${event_types.join(', ')}; Ctrl-C ends it`);
+      await enable(api, id, receiver.url);
+      const about = { endpoint_id: id, url: receiver.url, event_types };
+      print.one(about, () => `${id} listens at ${receiver.url} for ${event_types.join(', ')}; Ctrl-C ends it`);
       await aborted(signal);
     } finally {
       // Said, not thrown: what made this end is worth more.
-      await api.delete(pathOf(endpoint)).catch(({ message }: Error) => {
-        const left = { endpoint_id: endpoint.id, error: message };
-        print.one(left, () => `${endpoint.id} could not be deleted, do it by hand: ${message}`);
+      await answered(api.url, api.endpoints.delete(id)).catch(({ message }: Error) => {
+        const left = { endpoint_id: id, error: message };
+        print.one(left, () => `${id} could not be deleted, do it by hand: ${message}`);
       });
     }
   } finally {
@@ -67,15 +77,17 @@ async function listenUntilAborted(
   }
 }
 
-async function register(api: ApiClient, receiver: WebhookReceiver, event_types: readonly string[]): Promise<Endpoint> {
+/** @returns the id of the endpoint */
+async function register(
+  { url, endpoints }: Endpoints,
+  receiver: WebhookReceiver,
+  event_types: EventType[],
+): Promise<string> {
   const fields = { url: receiver.url, event_types, description: 'cli listen' };
   try {
-    const { secret, ...endpoint } = await api.post<Endpoint & { readonly secret: string }>(
-      '/v1/webhook_endpoints',
-      fields,
-    );
+    const { id, secret } = await answered(url, endpoints.create(fields));
     receiver.useSecret(secret);
-    return endpoint;
+    return id;
   } catch (error) {
     if (error instanceof RefusedError && error.details.some(({ param }) => param === 'url'))
       throw refusal(error.message);
@@ -83,20 +95,16 @@ async function register(api: ApiClient, receiver: WebhookReceiver, event_types: 
   }
 }
 
-async function enable(api: ApiClient, endpoint: Endpoint, url: string): Promise<void> {
-  const { last_verification } = await api.post<Endpoint>(`${pathOf(endpoint)}/verify`);
+async function enable({ url, endpoints }: Endpoints, id: string, receiverUrl: string): Promise<void> {
+  const { last_verification } = await answered(url, endpoints.verify(id));
   const error = last_verification?.error;
   if (error && NOT_ALLOWED.has(error.code)) throw refusal(error.message);
-  if (error) throw new CliError(`the service did not get its challenge answered at ${url}: ${error.message}`);
-  await api.post(`${pathOf(endpoint)}/enable`);
+  if (error) throw new CliError(`the service did not get its challenge answered at ${receiverUrl}: ${error.message}`);
+  await answered(url, endpoints.enable(id));
 }
 
 function refusal(reason: string): CliError {
   return new CliError(`the service sends nothing to this machine (${reason}): start it with npm run dev to allow that`);
-}
-
-function pathOf({ id }: Endpoint): string {
-  return `/v1/webhook_endpoints/${encodeURIComponent(id)}`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,13 +1,15 @@
+import type { MilestoneFields, ShipmentFields } from '@tracking/client';
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 export interface JourneyStep {
   readonly title: string;
-  readonly milestone: Readonly<Record<string, string>>;
+  readonly milestone: MilestoneFields;
 }
 
 export interface Journey {
-  readonly shipment: Readonly<Record<string, unknown>>;
+  readonly shipment: ShipmentFields;
   readonly steps: readonly JourneyStep[];
 }
 
@@ -22,8 +24,8 @@ export function oceanJourney(today: Date): Journey {
   const container = 'MSKU1234565';
   const step = (
     title: string,
-    [code, day, location]: readonly [code: string, day: number, location: string],
-    more: Record<string, string> = {},
+    [code, day, location]: readonly [code: MilestoneFields['code'], day: number, location: string],
+    more: Partial<MilestoneFields> = {},
   ): JourneyStep => ({
     title,
     milestone: { code, occurred_at: iso(day), location, container_number: container, ...more },
@@ -95,8 +97,8 @@ export function oceanJourney(today: Date): Journey {
 }
 
 export interface LateDeparture {
-  readonly shipment: Readonly<Record<string, unknown>>;
-  readonly departure: Readonly<Record<string, string>>;
+  readonly shipment: ShipmentFields;
+  readonly departure: MilestoneFields;
 }
 
 /** A shipment that nobody tells anything about: its departure will be twelve hours late in so many milliseconds. */

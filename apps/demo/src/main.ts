@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TrackingClient, type TrackingEvent } from '@tracking/client';
 import { startReceiver, type ReceivedDelivery } from '@tracking/receiver';
-import axios, { type AxiosInstance } from 'axios';
 import { inheritedSettings } from './config.ts';
 import { lateDeparture, oceanJourney } from './journey.ts';
 import { startServer } from './server.ts';
@@ -68,9 +68,8 @@ function short(value: unknown): string {
   return typeof value === 'object' && value !== null ? '…' : String(value);
 }
 
-async function published(api: AxiosInstance): Promise<{ id: string; type: string }[]> {
-  const { data } = await api.get<{ data: { id: string; type: string }[] }>('/v1/events', { params: { limit: 200 } });
-  return data.data;
+function published(client: TrackingClient): Promise<TrackingEvent[]> {
+  return client.events.list().toArray();
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'tracking-demo-'));
@@ -81,43 +80,42 @@ try {
   const receiver = await startReceiver({}, received.add);
   try {
     const key = await server.cli('keys', 'create', '--name', 'demo', '--environment', 'test', '--role', 'developer');
-    const api = axios.create({ baseURL: server.url, headers: { authorization: `Bearer ${key}` }, proxy: false });
+    const client = new TrackingClient({ baseUrl: server.url, apiKey: key, transport: { proxy: false } });
+    const { shipments, milestones, exceptions, webhookEndpoints } = client;
 
     say(`Registering a webhook endpoint at ${receiver.url}: challenge, verification, enabling …`);
-    const endpoint = await api.post('/v1/webhook_endpoints', {
+    const endpoint = await webhookEndpoints.create({
       url: receiver.url,
       event_types: ['*', 'exception.updated'],
       description: 'demo',
     });
-    const path = `/v1/webhook_endpoints/${endpoint.data.id}`;
-    receiver.useSecret(endpoint.data.secret);
-    await api.post(`${path}/verify`);
-    await api.post(`${path}/enable`);
+    receiver.useSecret(endpoint.secret);
+    await webhookEndpoints.verify(endpoint.id);
+    await webhookEndpoints.enable(endpoint.id);
 
     const journey = oceanJourney(new Date());
     say('\n   1 ► A transport management system creates the shipment');
-    const shipment = await api.post('/v1/shipments', journey.shipment);
-    const id = String(shipment.data.id);
+    const { id } = await shipments.upsert(journey.shipment);
     for (const [index, step] of journey.steps.entries()) {
-      await received.reached((await published(api)).length);
+      await received.reached((await published(client)).length);
       say(`  ${String(index + 2).padStart(2)} ► ${step.title}`);
-      await api.post(`/v1/shipments/${id}/milestones`, step.milestone);
-      const { data } = await api.get(`/v1/shipments/${id}`);
-      say(`        status ${data.status}, eta ${data.eta}, open exceptions ${data.open_exceptions_count}`);
+      await milestones.record(id, step.milestone);
+      const { status, eta, open_exceptions_count } = await shipments.get(id);
+      say(`        status ${status}, eta ${eta}, open exceptions ${open_exceptions_count}`);
     }
 
-    await received.reached((await published(api)).length);
+    await received.reached((await published(client)).length);
     say('\n  19 ► Another shipment should have left twelve hours ago, in two seconds: the clock alone tells');
     const { shipment: late, departure } = lateDeparture(new Date(), 2_000);
-    const waiting = await api.post('/v1/shipments', late);
-    await received.told('exception.opened', waiting.data.id);
-    const { data: work } = await api.get('/v1/exceptions', { params: { status: 'open', sort: '-severity' } });
-    for (const one of work.data) say(`        to do: ${one.severity} ${one.type}. ${one.detail ?? one.title}`);
+    const waiting = await shipments.upsert(late);
+    await received.told('exception.opened', waiting.id);
+    for await (const one of exceptions.list({ status: ['open'], sort: '-severity' }))
+      say(`        to do: ${one.severity} ${one.type}. ${one.detail ?? one.title}`);
     say('     ► Its departure is told');
-    await api.post(`/v1/shipments/${waiting.data.id}/milestones`, departure);
-    await received.told('exception.resolved', waiting.data.id);
+    await milestones.record(waiting.id, departure);
+    await received.told('exception.resolved', waiting.id);
 
-    const events = await published(api);
+    const events = await published(client);
     await received.reached(events.length);
     say('\nWhat was published, and what the receiver got:\n');
     say('  event                 published   received   repeated   signature valid');
@@ -129,8 +127,8 @@ try {
       const cells = [sent, first, came.length - first, valid].map((count) => String(count).padStart(9));
       say(`  ${type.padEnd(20)} ${cells.join('  ')}`);
     }
-    const final = await api.get(`/v1/shipments/${id}`);
-    say(`\nThe shipment is ${final.data.status}: it left on ${final.data.atd} and arrived on ${final.data.ata}.`);
+    const { status, atd, ata } = await shipments.get(id);
+    say(`\nThe shipment is ${status}: it left on ${atd} and arrived on ${ata}.`);
   } finally {
     await receiver.close();
     await server.stop();

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import * as client from '@tracking/client';
+import * as published from '@tracking/client';
 import { startApi, type Api } from './start-api.ts';
 
 const README = new URL('../../client/README.md', import.meta.url);
@@ -16,10 +16,10 @@ describe('the ten lines of the client’s README', () => {
     const [code = '', printed = ''] = ['js', 'text'].map(
       (language) => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(text)?.[1],
     );
-    expect(code.trim().split('\n')).toHaveLength(11);
+    expect(code.trim().split('\n')).toHaveLength(10);
     // As it stands there, but for the address: modules are not made of text here.
     const run = code
-      .replace("import { TrackingClient } from '@tracking/client';", 'const { TrackingClient } = client;')
+      .replace("import { TrackingClient } from '@tracking/client';", 'const { TrackingClient } = published;')
       .replace('http://127.0.0.1:3000', api.url);
     const AsyncFunction = (async () => undefined).constructor as new (
       ...source: string[]
@@ -28,7 +28,7 @@ describe('the ten lines of the client’s README', () => {
     for (let round = 0; round < 2; round += 1) {
       const lines: string[] = [];
       const console = { log: (line: string) => lines.push(line) };
-      await new AsyncFunction('client', 'process', 'console', run)(client, process, console);
+      await new AsyncFunction('published', 'process', 'console', run)(published, process, console);
       expect(lines).toEqual(printed.trim().split('\n'));
     }
   });
