@@ -103,14 +103,14 @@ describe('the sweep of orphans', () => {
     await first.job.stop();
 
     await objects.put(objectOf('b', 'later'), ahead(-47.5));
-    now = ahead(2);
+    now = ahead(8);
     start();
     await becomes(kept);
-    await isSweptUpTo(ahead(-46));
+    await isSweptUpTo(ahead(-40));
     expect(asked).toEqual([shipmentOf('a'), shipmentOf('b')]);
   });
 
-  it('goes through a long time in steps of a day, and does not look for less than an hour', async () => {
+  it('goes through a long time in steps of a day, and does not look for less than six hours', async () => {
     const periods: (readonly (number | undefined)[])[] = [];
     const idsStored: ObjectStore['idsStored'] = (period) => {
       const hours = [period.from, period.before].map((at) => at && (at.getTime() - START) / HOUR_MS);
@@ -133,11 +133,11 @@ describe('the sweep of orphans', () => {
       [0, 12],
     ]);
 
-    now = ahead(60.9);
+    now = ahead(65.9);
     start({ objects: watched });
-    now = ahead(61);
-    await isSweptUpTo(ahead(13));
-    expect(periods.slice(4)).toEqual([[12, 13]]);
+    now = ahead(66);
+    await isSweptUpTo(ahead(18));
+    expect(periods.slice(4)).toEqual([[12, 18]]);
   });
 
   it('asks a shipment of many objects once for every hundred, and finds them all', async () => {

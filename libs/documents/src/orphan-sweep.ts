@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** No upload is still under way then, nor any document waits for one. */
 const ORPHAN_AFTER_MS = 2 * DAY_MS;
 /** A store may have to look at all that it holds to find what was stored in between: so not for less. */
-const SHORTEST_STEP_MS = HOUR_MS;
+const SHORTEST_STEP_MS = 6 * HOUR_MS;
 const LONGEST_STEP_MS = DAY_MS;
 /** What crashed puts left. No put takes so long. */
 const UNFINISHED_AFTER_MS = DAY_MS;
@@ -88,7 +88,7 @@ export class OrphanSweep {
     if (swept === undefined) return { before: new Date(old) };
     const stored = Date.parse(swept.before);
     // A clock that was ahead once must not keep objects from being looked at.
-    const from = stored > old + HOUR_MS ? old - HOUR_MS : stored;
+    const from = stored > old + SHORTEST_STEP_MS ? old - SHORTEST_STEP_MS : stored;
     if (old - from < SHORTEST_STEP_MS) return undefined;
     return { from: new Date(from), before: new Date(Math.min(old, from + LONGEST_STEP_MS)) };
   }

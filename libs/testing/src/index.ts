@@ -10,7 +10,6 @@ export * from './lease-suite.ts';
 export * from './managed-process.ts';
 export * from './message-broker-suite.ts';
 export * from './near-misses.ts';
-export { Memory } from './object-store-samples.ts';
 export * from './object-store-suite.ts';
 export * from './patience.ts';
 export * from './quota-suite.ts';

@@ -67,15 +67,16 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async *idsStored({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
-    for await (const { name, at } of this.files()) {
-      if (OBJECT_ID.test(name) && at < before && (from === undefined || at >= from)) yield name;
+    for await (const { name, at } of this.files((each) => OBJECT_ID.test(each))) {
+      if (at < before && (from === undefined || at >= from)) yield name;
     }
   }
 
   async removeUnfinished(before: Date): Promise<void> {
-    for await (const { name, at } of this.files()) {
-      const isLeft = name.endsWith(PART) && !this.inHand.has(name.slice(0, -PART.length));
-      if (isLeft && at < before) await onDisk(rm(join(this.folder, name), { force: true }));
+    const isPart = (name: string) => name.endsWith(PART) && !this.inHand.has(name.slice(0, -PART.length));
+    for await (const { name, at } of this.files(isPart)) {
+      // Begun again meanwhile, it is in hand.
+      if (at < before && isPart(name)) await onDisk(rm(join(this.folder, name), { force: true }));
     }
   }
 
@@ -84,10 +85,13 @@ export class FileObjectStore implements ObjectStore {
     return join(this.folder, id);
   }
 
-  /** Everything in the folder, and when it was last written to. */
-  private async *files(): AsyncGenerator<{ readonly name: string; readonly at: Date }> {
+  /** What of the folder has such a name, and when it was last written to. */
+  private async *files(
+    isWanted: (name: string) => boolean,
+  ): AsyncGenerator<{ readonly name: string; readonly at: Date }> {
     const entries = await onDisk(opendir(this.folder));
     for await (const { name } of entries) {
+      if (!isWanted(name)) continue;
       const found = await onDisk(stat(join(this.folder, name)).catch(unlessMissing));
       if (found !== undefined) yield { name, at: found.mtime };
     }
