@@ -71,7 +71,7 @@ async function deleted(name: string, deleted_at: string): Promise<DeletedDocumen
 }
 const becomes = (...names: readonly (string | null)[]) =>
   eventually(async () => expect(await objects.names()).toEqual(names.toSorted()));
-const destroyed = () => metrics.value('document_objects_destroyed_late_total');
+const destroyed = () => metrics.value('document_objects_destroyed_total');
 
 describe('the bytes of deleted documents', () => {
   it('are destroyed a minute later, where that was not done at once', async () => {

@@ -13,7 +13,7 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Each deletion is looked at twice. Soon, when whoever deleted the document has long destroyed its bytes, unless it died
- * in between. And late, since rows show in the order of time only where every reader of the events keeps up.
+ * in between. And late: a row may show after others of later times, where a command was repeated or its events waited.
  */
 const LOOKS = [
   { name: 'deleted-soon', afterMs: MINUTE_MS },
@@ -27,7 +27,7 @@ export interface DeletedPlace {
 }
 
 export interface DeletedDocument extends DeletedPlace {
-  /** Null for one that never had any bytes. */
+  /** Null for one that has no bytes. */
   readonly object_id: string | null;
 }
 
@@ -35,8 +35,8 @@ export interface DeletedDocumentsParts {
   readonly objects: Pick<ObjectStore, 'get' | 'delete'>;
   readonly documentStore: DocumentStore;
   /**
-   * Deleted documents of all workspaces behind the place, at most `limit`, by `deleted_at` and `id`: a range of an index.
-   * Throws `Unavailable`.
+   * Documents of all workspaces that were deleted, or expired, behind the place; at most `limit`, by `deleted_at` and `id`:
+   * a range of an index. Throws `Unavailable`.
    */
   readonly deletedSince: (place: DeletedPlace | undefined, limit: number) => Promise<readonly DeletedDocument[]>;
   readonly leases: Leases;
@@ -48,8 +48,8 @@ export interface DeletedDocumentsParts {
 }
 
 /**
- * Destroys the bytes of deleted documents that a crash left between the deletion and their destruction. Its work goes with
- * what is deleted anew.
+ * Destroys the bytes of documents that were deleted, where a crash left them, and of those that expired with bytes. Its
+ * work goes with what is deleted anew.
  */
 export class DeletedDocuments {
   readonly job: LeaderElectedJob;
@@ -58,8 +58,8 @@ export class DeletedDocuments {
 
   constructor(private readonly parts: DeletedDocumentsParts) {
     const { leases, logger, metrics, everyMs = MINUTE_MS } = parts;
-    const help = 'Objects of deleted documents that whoever deleted these had not destroyed.';
-    this.destroyed = metrics.counter('document_objects_destroyed_late_total', help);
+    const help = 'Objects of deleted and expired documents that nobody had destroyed before.';
+    this.destroyed = metrics.counter('document_objects_destroyed_total', help);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'documents-deleted',
@@ -97,7 +97,7 @@ export class DeletedDocuments {
     if ((await this.parts.objects.get(objectId)) === undefined) return;
     await this.parts.objects.delete(objectId);
     this.destroyed.add();
-    this.parts.logger.info({ object_id: objectId }, 'bytes of a deleted document are destroyed');
+    this.parts.logger.info({ object_id: objectId }, 'bytes of a deleted or expired document are destroyed');
   }
 
   private patiently(action: () => Promise<void>, signal: AbortSignal): Promise<void> {
