@@ -2,6 +2,7 @@ import {
   AUTOMATIC_EXCEPTION_TYPES,
   type AutomaticExceptionType,
   DEFAULT_RULE_SETTINGS,
+  type DocumentType,
   type ExceptionSettings,
   type LegFields,
   type RuleSettings,
@@ -38,7 +39,15 @@ export function only(type: AutomaticExceptionType, changes: Partial<ExceptionSet
       each === type ? settings.exceptions[each] : { ...settings.exceptions[each], enabled: false },
     ]),
   ) as unknown as RuleSettings['exceptions'];
-  return { ...settings, exceptions };
+  return type === 'missing_document' ? requiring(REQUIRED, { ...settings, exceptions }) : { ...settings, exceptions };
+}
+
+/** What `only` requires for the sea, where that is what is looked at. */
+export const REQUIRED = ['bill_of_lading', 'packing_list'] as const;
+
+/** The same, but that shipments by sea need these documents. */
+export function requiring(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {
+  return { ...settings, required_documents: { ...settings.required_documents, ocean } };
 }
 
 /** An ocean shipment from Shanghai to Los Angeles, of which nothing but the type opens. */

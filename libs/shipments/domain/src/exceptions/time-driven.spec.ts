@@ -1,6 +1,6 @@
 import type { AutomaticExceptionType, Severity, ShipmentException, Timestamp } from '@tracking/contracts';
 import { A, B, type Scenario, known, types } from '../../test/scenario.ts';
-import { CREATED, DAY, HOUR, after, begin, jan, leg, only } from '../../test/time-driven.ts';
+import { CREATED, DAY, HOUR, REQUIRED, after, begin, jan, leg, only } from '../../test/time-driven.ts';
 import { explain } from '../explanation/explain.ts';
 
 const viaSingapore = (etd: Timestamp | null) => [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', etd)];
@@ -182,6 +182,22 @@ const ROWS: readonly Row[] = [
     },
   },
   {
+    type: 'missing_document',
+    name: '3 d before the ETA',
+    given: (created) => begin('missing_document', { eta: jan(20) }, created),
+    opens: jan(17),
+    severity: 'medium',
+    metrics: { missing: REQUIRED, eta: jan(20) },
+    resolvedBy: {
+      'one of each': (scenario) => REQUIRED.forEach((type) => scenario.add({ type })),
+      'another ETA': (scenario) => scenario.patch({ eta: jan(30) }),
+      'an estimated arrival': (scenario) => scenario.estimate('vessel_arrived', jan(30)),
+      'no ETA': (scenario) => scenario.patch({ eta: null }),
+      'a mode that needs none': (scenario) => scenario.patch({ mode: 'air' }),
+      'no mode': (scenario) => scenario.patch({ mode: null }),
+    },
+  },
+  {
     type: 'detention_risk',
     name: '10 d after the gate-out where no day is known',
     given: (created) => {
@@ -340,7 +356,7 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(explained).toMatchObject({ status: 'open', exception_id: last(open)?.id, opens_at: null });
     expect(explained?.resolved_by).toEqual(expected?.resolved_by);
     const codes = explained?.resolved_by.find(({ by }) => by === 'milestone')?.codes ?? [];
-    expect(codes.length > 0).toBe(type !== 'no_update');
+    expect(codes.length > 0).toBe(type !== 'no_update' && type !== 'missing_document');
     for (const code of codes) {
       const tried = opened();
       tried.post(code, undefined, { container_number: container });

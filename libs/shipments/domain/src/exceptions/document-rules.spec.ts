@@ -1,0 +1,294 @@
+import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
+import { type Scenario, known, types } from '../../test/scenario.ts';
+import { REQUIRED, after, begin, jan, only, requiring } from '../../test/time-driven.ts';
+import { explain } from '../explanation/explain.ts';
+
+const [BILL, LIST] = REQUIRED;
+const FIRST = jan(2);
+
+type Act = (scenario: Scenario) => unknown;
+const document = ({ state }: Scenario, n: number) => state!.documents[n]!.document;
+const last = ({ state }: Scenario) => state?.exceptions.at(-1);
+const detailOf = (scenario: Scenario) => last(scenario)?.detail;
+
+function explained(scenario: Scenario, type: AutomaticExceptionType) {
+  const { exceptions } = explain(scenario.state!, { ...known, settings: scenario.settings });
+  return exceptions.filter((exception) => exception.type === type);
+}
+
+/** What the explanation says would resolve it, of documents. */
+function typesNamed(scenario: Scenario, type: AutomaticExceptionType) {
+  const [first] = explained(scenario, type);
+  return first?.resolved_by.flatMap(({ by, document_types }) => document_types.map((each) => [by, each] as const));
+}
+
+describe('missing_document', () => {
+  /** Nothing is there yet, and the ETA is near. */
+  const missing = (settings: RuleSettings = only('missing_document')) => {
+    const scenario = begin('missing_document', { eta: jan(20) });
+    scenario.settings = settings;
+    scenario.at(jan(18)).check();
+    expect(scenario.exceptions).toEqual(['missing_document open']);
+    return scenario;
+  };
+
+  const uploads = (type: DocumentType): Act => {
+    return (scenario) => scenario.add({ type });
+  };
+  const pending: Act = (scenario) => scenario.requestUpload({ type: LIST });
+  const received: Act = (scenario) => scenario.receive(scenario.requestUpload({ type: LIST }).document);
+  const doing = (act: (scenario: Scenario, of: DocumentRecord) => unknown): Act => {
+    return (scenario) => act(scenario, scenario.add({ type: LIST }).document);
+  };
+  // Whether it satisfies what is required.
+  it.each<[string, Act, boolean]>([
+    ['one of another type', uploads('photo'), false],
+    ['one that is uploaded', uploads(LIST), true],
+    ['one that is to come', pending, false],
+    ['one whose bytes came, before it is complete', received, false],
+    ['one that is complete', (scenario) => (received(scenario), scenario.complete(document(scenario, 1))), true],
+    ['one that is approved', doing((scenario, of) => scenario.approve(of)), true],
+    ['one that is rejected', doing((scenario, of) => scenario.reject(of)), true],
+    ['one that is deleted', doing((scenario, of) => scenario.delete(of)), false],
+    [
+      'one that another of its type replaced',
+      doing((scenario, { id }) => scenario.add({ type: LIST, replaces_document_id: id })),
+      true,
+    ],
+    [
+      'one that another of another type replaced',
+      doing((scenario, { id }) => scenario.add({ type: 'photo', replaces_document_id: id })),
+      false,
+    ],
+  ])('%s', (title, act, satisfies) => {
+    const scenario = missing();
+    scenario.add({ type: BILL });
+    expect(scenario.open).toEqual(['missing_document']);
+    act(scenario);
+    expect([title, ...scenario.open]).toEqual(satisfies ? [title] : [title, 'missing_document']);
+  });
+
+  it('tells which are missing, as it is at any time', () => {
+    const scenario = missing();
+    expect(detailOf(scenario)).toBe(`Missing: bill_of_lading, packing_list. Expected to arrive at ${jan(20)}.`);
+    expect(types(scenario.add({ type: BILL }))).toEqual(['document.uploaded.v1', 'exception.updated.v1']);
+    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST], eta: jan(20) } });
+    scenario.delete(document(scenario, 0));
+    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: REQUIRED } });
+  });
+
+  it('opens again when the one there was is deleted or expires', () => {
+    const scenario = begin('missing_document', { eta: jan(20) }).at(jan(18));
+    for (const type of REQUIRED) scenario.add({ type });
+    expect([scenario.open, scenario.state?.nextCheckAt]).toEqual([[], null]);
+    expect(types(scenario.delete(document(scenario, 0)))).toEqual(['document.deleted.v1', 'exception.opened.v1']);
+    expect(last(scenario)?.metrics).toMatchObject({ missing: [BILL] });
+  });
+
+  it('asks for nothing by default, nor of other modes', () => {
+    const scenario = begin('missing_document', { eta: jan(20) });
+    for (const required of [[], ['photo'] as const]) {
+      scenario.settings = requiring([], only('missing_document'));
+      const { required_documents } = scenario.settings;
+      scenario.settings = { ...scenario.settings, required_documents: { ...required_documents, air: required } };
+      scenario.at(jan(19)).check();
+      expect([scenario.exceptions, scenario.state?.nextCheckAt]).toEqual([[], null]);
+    }
+    scenario.patch({ mode: 'air' });
+    expect(last(scenario)).toMatchObject({ type: 'missing_document', metrics: { missing: ['photo'] } });
+  });
+
+  it('goes by what the workspace requires now', () => {
+    const scenario = missing();
+    scenario.settings = requiring([LIST], scenario.settings);
+    scenario.check();
+    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST] } });
+    scenario.settings = requiring([], scenario.settings);
+    scenario.check();
+    scenario.settings = requiring(['photo'], scenario.settings);
+    scenario.check();
+    expect(scenario.exceptions).toEqual(['missing_document resolved auto_cleared', 'missing_document open']);
+    expect(last(scenario)?.metrics).toMatchObject({ missing: ['photo'] });
+  });
+
+  it.each([1, 100.5, 720])('opens %d hours before the ETA where the workspace says so', (before_hours) => {
+    const scenario = begin('missing_document', { eta: jan(20) }, jan(-60));
+    scenario.settings = only('missing_document', { before_hours });
+    const opens = after(jan(20), -before_hours * 3_600_000);
+    scenario.check();
+    expect(scenario.state?.nextCheckAt).toBe(opens);
+    expect(types(scenario.at(after(opens, -1)).check())).toEqual([]);
+    expect(types(scenario.at(opens).check())).toEqual(['exception.opened.v1']);
+  });
+
+  it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('%s neither resolves nor prevents it', (code) => {
+    const scenario = missing();
+    scenario.post(code);
+    expect(scenario.open).toEqual(['missing_document']);
+    const over = begin('missing_document', { eta: jan(20) }).at(jan(10));
+    over.post(code);
+    over.at(jan(17)).check();
+    expect(over.open).toEqual(['missing_document']);
+  });
+
+  it('what a person did without stays so until another type is missing', () => {
+    const scenario = missing(requiring([LIST], only('missing_document')));
+    scenario.resolve(last(scenario)!, { code: 'waived' });
+    scenario.patch({ eta: jan(20, 1) });
+    expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
+    expect(explained(scenario, 'missing_document')).toMatchObject([{ status: 'suppressed' }]);
+    scenario.settings = requiring([LIST, BILL], scenario.settings);
+    scenario.check();
+    expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
+  });
+
+  it('what a person did without opens again once it had been there', () => {
+    const scenario = missing(requiring([LIST], only('missing_document')));
+    scenario.resolve(last(scenario)!, { code: 'waived' });
+    scenario.delete(scenario.add({ type: LIST }).document);
+    expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
+  });
+
+  it('is explained by the types that would resolve it, and they do', () => {
+    const scenario = missing();
+    scenario.add({ type: LIST });
+    expect(typesNamed(scenario, 'missing_document')).toEqual([['document_uploaded', BILL]]);
+    const tried = missing();
+    for (const [, type] of typesNamed(tried, 'missing_document') ?? []) tried.add({ type });
+    expect(tried.open).toEqual([]);
+    const [, fields] = explained(missing(), 'missing_document')[0]!.resolved_by;
+    expect(fields).toMatchObject({ by: 'field_changed', fields: ['eta', 'mode'] });
+  });
+});
+
+describe('document_rejected', () => {
+  const TYPE = 'document_rejected';
+  const OPEN = 'document_rejected open';
+  const CLEARED = 'document_rejected resolved auto_cleared';
+  const rejected = () => {
+    const scenario = begin(TYPE).at(FIRST);
+    scenario.reject(scenario.add({ type: BILL }).document, 'Wrong consignee.');
+    return scenario;
+  };
+  const approves = (type: DocumentType): Act => {
+    return (scenario) => scenario.approve(scenario.add({ type }).document);
+  };
+
+  it('opens with a rejection, at once', () => {
+    const scenario = begin(TYPE).at(FIRST);
+    const { document: bill } = scenario.add({ type: BILL });
+    expect(types(scenario.reject(bill, 'Wrong consignee.'))).toEqual(['document.rejected.v1', 'exception.opened.v1']);
+    expect(last(scenario)).toMatchObject({
+      ...{ type: TYPE, rule: TYPE, status: 'open', severity: 'medium', detected_by: 'system', container_number: null },
+      ...{ opened_at: FIRST, detail: 'Rejected: bill_of_lading (Wrong consignee.).' },
+      metrics: { document_ids: [bill.id] },
+    });
+    expect(scenario.state?.nextCheckAt).toBeNull();
+    expect(scenario.record.open_exceptions_count).toBe(1);
+  });
+
+  // Whether it resolves it.
+  it.each<[string, Act, boolean]>([
+    ['an approved one of its type', approves(BILL), true],
+    ['an approved one of another type', approves(LIST), false],
+    ['one of its type that waits for its review', (scenario) => scenario.add({ type: BILL }), false],
+    [
+      'an approved one that replaces it',
+      (scenario) => {
+        const replaces_document_id = document(scenario, 0).id;
+        scenario.approve(scenario.add({ type: BILL, replaces_document_id }).document);
+      },
+      true,
+    ],
+    [
+      'one that replaces it, without a review',
+      (scenario) => scenario.add({ type: BILL, replaces_document_id: document(scenario, 0).id }),
+      false,
+    ],
+    ['its deletion', (scenario) => scenario.delete(document(scenario, 0)), true],
+    ['delivery', (scenario) => scenario.post('delivered'), false],
+    ['the return of the empty container', (scenario) => scenario.post('empty_returned'), false],
+  ])('%s', (title, act, resolves) => {
+    const scenario = rejected().at(jan(3));
+    act(scenario);
+    expect([title, ...scenario.exceptions]).toEqual([title, resolves ? CLEARED : OPEN]);
+  });
+
+  it('goes by the order of verdicts, whatever clocks say: one approved before makes up for nothing', () => {
+    for (const time of [FIRST, jan(1), jan(3)]) {
+      const before = begin(TYPE).at(FIRST);
+      before.approve(before.add({ type: BILL }).document);
+      const { document: other } = before.add({ type: BILL });
+      before.at(time).reject(other);
+      expect(before.exceptions).toEqual([OPEN]);
+      const scenario = rejected().at(time);
+      scenario.approve(scenario.add({ type: BILL }).document);
+      expect(scenario.exceptions).toEqual([CLEARED]);
+    }
+  });
+
+  it('opens again when what made up for it is deleted', () => {
+    const scenario = rejected();
+    approves(BILL)(scenario);
+    scenario.delete(document(scenario, 1));
+    expect(scenario.exceptions).toEqual([CLEARED, OPEN]);
+  });
+
+  it('is one for all that were rejected, the newest first, and tells of three', () => {
+    const scenario = begin(TYPE).at(FIRST);
+    const names = ['one', 'two', 'three', 'four', 'five'];
+    for (const name of names) scenario.reject(scenario.add({ type: LIST }).document, `Page ${name} is missing.`);
+    expect(scenario.exceptions).toEqual([OPEN]);
+    const [five, four, three] = ['five', 'four', 'three'].map((name) => `packing_list (Page ${name} is missing.)`);
+    expect(detailOf(scenario)).toBe(`Rejected: ${five}; ${four}; ${three}; 2 more.`);
+    const ids = scenario.state?.documents.map(({ document: { id } }) => id);
+    expect(last(scenario)?.metrics).toEqual({ document_ids: ids?.toReversed() });
+    scenario.delete(document(scenario, 4));
+    expect(detailOf(scenario)).toMatch(/^Rejected: packing_list \(Page four is missing\.\); .*; 1 more\.$/);
+    approves(LIST)(scenario);
+    expect(scenario.exceptions).toEqual([CLEARED]);
+  });
+
+  it('what a person resolved stays so until another one is rejected, or its condition has ended once', () => {
+    const scenario = rejected();
+    scenario.resolve(last(scenario)!, { code: 'waived' });
+    const waived = 'document_rejected resolved waived';
+    scenario.at(jan(30)).check();
+    scenario.post('delivered');
+    expect(scenario.exceptions).toEqual([waived]);
+    expect(explained(scenario, TYPE)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
+    scenario.reject(scenario.add({ type: LIST }).document);
+    expect(scenario.exceptions).toEqual([waived, OPEN]);
+    scenario.resolve(last(scenario)!);
+    for (const type of [BILL, LIST]) approves(type)(scenario);
+    scenario.delete(document(scenario, 2));
+    expect(scenario.exceptions).toEqual([waived, 'document_rejected resolved fixed', OPEN]);
+  });
+
+  it('rests while it is not enabled or the shipment is cancelled, and is as grave as the workspace says', () => {
+    const scenario = rejected();
+    scenario.settings = only(TYPE, { enabled: false });
+    scenario.check();
+    expect(scenario.exceptions).toEqual([CLEARED]);
+    scenario.settings = only(TYPE, { severity: 'critical' });
+    scenario.check();
+    expect(last(scenario)).toMatchObject({ status: 'open', severity: 'critical' });
+    scenario.cancel();
+    scenario.reject(scenario.add({ type: LIST }).document);
+    expect(scenario.open).toEqual([]);
+    scenario.reopen();
+    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { document_ids: expect.any(Array) as unknown } });
+  });
+
+  it('is explained by the types of which an approved one would resolve it, and they do', () => {
+    const scenario = rejected();
+    scenario.reject(scenario.add({ type: LIST }).document);
+    const named = typesNamed(scenario, TYPE);
+    expect(named?.toSorted()).toEqual([
+      ['document_approved', BILL],
+      ['document_approved', LIST],
+    ]);
+    for (const [, type] of named ?? []) approves(type)(scenario);
+    expect(scenario.exceptions).toEqual([CLEARED]);
+  });
+});
