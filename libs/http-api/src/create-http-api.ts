@@ -86,7 +86,7 @@ export async function createHttpApi(
     abortOnError: false,
   });
   app.useGlobalFilters(errors);
-  serveDocs(fastify, () => describeApi(app, baseUrl, deprecations), baseUrl);
+  serveDocs(fastify, () => describeApi(app, baseUrl, deprecations), settings);
   await app.init();
   routes.requireAll(Object.keys(OPERATIONS));
   return app;

@@ -2,8 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { ERROR_CODES, PERMISSIONS } from '@tracking/contracts';
-import type { JsonObject } from '@tracking/contracts';
+import {
+  API_VERSIONS,
+  ERROR_CODES,
+  FIELD_ERROR_CODES,
+  PERMISSIONS,
+  SANDBOX_EVENT_TYPES,
+  WARNING_CODES,
+  eventSamples,
+  sandboxData,
+} from '@tracking/contracts';
+import type { EventEnvelope, JsonObject } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
@@ -555,7 +564,7 @@ describe('documentation', () => {
     expect(policy).not.toContain('unsafe');
     expect(page.text).not.toMatch(/<script(?![^>]* src=)|<style| on\w+=| style=/);
     const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => String(match[1]));
-    expect(parts).toHaveLength(4);
+    expect(parts).toHaveLength(8);
     for (const part of parts) {
       const answer = await api.call('GET', new URL(part, `${api.url}/docs`).pathname);
       expect(answer.status).toBe(200);
@@ -591,13 +600,41 @@ describe('documentation', () => {
     },
   );
 
-  it('explains every error code', async () => {
+  it('explains every code of errors, faulty fields and warnings, each under an anchor of its own', async () => {
     const page = await api.call('GET', '/docs/errors');
     expect(page.status).toBe(200);
-    for (const code of Object.keys(ERROR_CODES)) {
-      expect(page.text).toContain(`id="${code}"`);
+    const anchors = [...page.text.matchAll(/ id="([^"]+)"/g)].map((match) => String(match[1]));
+    expect(new Set(anchors).size).toBe(anchors.length);
+    expect(anchors).toEqual(expect.arrayContaining(Object.keys(ERROR_CODES)));
+    expect(anchors).toEqual(expect.arrayContaining(FIELD_ERROR_CODES.map((code) => `field-${code}`)));
+    expect(anchors).toEqual(expect.arrayContaining(WARNING_CODES.map((code) => `warning-${code}`)));
+  });
+
+  it('shows receivers what each event holds, as sandbox events do', async () => {
+    const page = await api.call('GET', '/docs/webhooks');
+    expect(page.status).toBe(200);
+    const plain = (html = '') => html.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+    for (const type of SANDBOX_EVENT_TYPES) {
+      const [, payload] = new RegExp(`<details id="${type}">.*?<pre><code>(.*?)</code>`, 's').exec(page.text) ?? [];
+      const { created_at, data, ...envelope } = JSON.parse(plain(payload)) as EventEnvelope;
+      expect(envelope).toMatchObject({ type, api_version: API_VERSIONS.at(-1) });
+      const addresses = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
+      expect(data).toEqual(sandboxData(type, eventSamples(created_at, addresses)));
     }
   });
+
+  it.each(['/docs/errors', '/docs/webhooks'])(
+    '%s runs and styles nothing inline, and has all its parts',
+    async (path) => {
+      const page = await api.call('GET', path);
+      expect(page.text).not.toMatch(/<script|<style| on\w+=| style=/);
+      const parts = [...page.text.matchAll(/(?:src|href)="([^#"]+)"/g)].map((match) => String(match[1]));
+      expect(parts.length).toBeGreaterThan(3);
+      for (const part of parts) {
+        expect((await api.call('GET', new URL(part, `${api.url}${path}`).pathname)).status).toBe(200);
+      }
+    },
+  );
 
   it('describes every route in OpenAPI 3.1, with its permission and its errors', async () => {
     const { body } = await api.call('GET', '/openapi.json');

@@ -29,6 +29,8 @@ const ANSWERS: readonly (readonly [string, string, string, number, 'nothing' | '
   ['its script', 'GET', '/docs/init.js', 200, 'own files'],
   ['a file of it that is not there', 'GET', '/docs/assets/package.json', 404, 'own files'],
   ['the error codes', 'GET', '/docs/errors', 200, 'own files'],
+  ['what receivers are told', 'GET', '/docs/webhooks', 200, 'own files'],
+  ['their style sheet', 'GET', '/docs/pages.css', 200, 'own files'],
 ];
 const BARE: readonly (readonly [string, string])[] = [
   ['what is no HTTP', 'NONSENSE\r\n\r\n'],

@@ -2,19 +2,24 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { OpenAPIObject } from '@nestjs/swagger';
+import type { PublicAddresses } from '@tracking/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { prefers } from '../errors/problem-details.ts';
 import { API_TITLE } from './api-text.ts';
-import { DOCS_PAGE, DOCS_SCRIPT, ERRORS_PAGE } from './pages.ts';
+import { errorsPage } from './errors-page.ts';
+import { NAV_STYLE, PAGE_STYLE } from './page-style.ts';
+import { DOCS_PAGE, DOCS_SCRIPT } from './pages.ts';
+import { webhooksPage } from './webhooks-page.ts';
 
 /** The files of Swagger UI that the page needs; the folder holds others, among them a page of its own. */
 const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32x32.png']);
 
 /**
- * `/openapi.json`, `/docs` with its assets, and `/docs/errors`; `/` leads there: a browser at once, others by addresses.
+ * `/openapi.json`, `/docs` with its assets, `/docs/errors` and `/docs/webhooks`; `/` leads there: a browser at once, others by addresses.
  * Open to everybody.
  */
-export function serveDocs(fastify: FastifyInstance, describe: () => OpenAPIObject, baseUrl: string): void {
+export function serveDocs(fastify: FastifyInstance, describe: () => OpenAPIObject, addresses: PublicAddresses): void {
+  const { baseUrl } = addresses;
   const where = {
     name: API_TITLE,
     docs: `${baseUrl}/docs`,
@@ -31,18 +36,26 @@ export function serveDocs(fastify: FastifyInstance, describe: () => OpenAPIObjec
     json ??= JSON.stringify(describe());
     return reply.type('application/json; charset=utf-8').send(json);
   });
-  void fastify.register(servePages);
+  void fastify.register(servePages, { addresses });
 }
 
 /** What a browser shows, under the headers of its kind. */
-async function servePages(pages: FastifyInstance): Promise<void> {
+async function servePages(
+  pages: FastifyInstance,
+  { addresses }: { readonly addresses: PublicAddresses },
+): Promise<void> {
   pages.addHook('onRoute', (route) => {
     route.config = { answers: 'docs', ...route.config };
   });
   pages.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
   // The page names its parts as seen from /docs.
   pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
-  pages.get('/docs/errors', { config: { answers: 'page' } }, (_request, reply) => page(reply, ERRORS_PAGE));
+  for (const [name, write] of Object.entries({ errors: errorsPage, webhooks: () => webhooksPage(addresses) })) {
+    let html: string | undefined;
+    pages.get(`/docs/${name}`, { config: { answers: 'page' } }, (_request, reply) => page(reply, (html ??= write())));
+  }
+  pages.get('/docs/nav.css', (_request, reply) => style(reply, NAV_STYLE));
+  pages.get('/docs/pages.css', (_request, reply) => style(reply, PAGE_STYLE));
   pages.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
   const { resolve } = createRequire(import.meta.url);
   await pages.register(fastifyStatic, {
@@ -56,4 +69,8 @@ async function servePages(pages: FastifyInstance): Promise<void> {
 
 function page(reply: FastifyReply, html: string): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(html);
+}
+
+function style(reply: FastifyReply, css: string): FastifyReply {
+  return reply.type('text/css; charset=utf-8').send(css);
 }
