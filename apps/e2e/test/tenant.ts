@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { TrackingClient } from '@tracking/client';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { cli, type Subject } from './subject.ts';
 
@@ -10,6 +11,10 @@ export interface Tenant {
   readonly api: AxiosInstance;
   /** The same key at each gateway. */
   readonly gateways: readonly AxiosInstance[];
+  /** The published client, which goes from gateway to gateway, too. */
+  readonly client: TrackingClient;
+  /** One at each gateway, of which none knows what another wrote. */
+  readonly clients: readonly TrackingClient[];
 }
 
 export type Role = 'viewer' | 'operator' | 'feed' | 'developer' | 'admin';
@@ -29,7 +34,26 @@ export async function newKey(
   const options = { name: role, environment, role, workspace };
   const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   const key = await cli(subject, 'keys', 'create', ...words);
-  return { key, api: client(subject.urls, key), gateways: subject.urls.map((url) => client([url], key)) };
+  const { urls } = subject;
+  return {
+    key,
+    api: client(urls, key),
+    gateways: urls.map((url) => client([url], key)),
+    client: trackingClient(urls, key),
+    clients: urls.map((url) => trackingClient([url], key)),
+  };
+}
+
+/** The published client, which asks the next of these addresses each time. */
+function trackingClient(urls: readonly string[], apiKey: string): TrackingClient {
+  const [baseUrl = ''] = urls;
+  const send = axios.getAdapter('http');
+  let turn = 0;
+  const adapter: typeof send = (config) => {
+    turn += 1;
+    return send({ ...config, url: String(config.url).replace(baseUrl, urls[turn % urls.length] ?? '') });
+  };
+  return new TrackingClient({ baseUrl, apiKey, transport: { proxy: false, adapter } });
 }
 
 /** A client that never throws on a status, and asks the next of these addresses each time. */

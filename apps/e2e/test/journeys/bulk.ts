@@ -1,29 +1,23 @@
-import type { EventEnvelope, Milestone, Shipment, Warning } from '@tracking/contracts';
+import type { BodyOf, TrackingClient } from '@tracking/client';
 import { patient } from '@tracking/testing';
-import type { AxiosInstance } from 'axios';
 import type { Subject } from '../subject.ts';
-import { after, all, newTenant } from '../tenant.ts';
+import { newTenant } from '../tenant.ts';
 
-interface Answer<T> {
-  readonly data: readonly (T & { readonly index: number; readonly status: number })[];
-}
-interface ShipmentItem {
-  readonly shipment?: Shipment & { readonly warnings: readonly Warning[] };
-  readonly error?: { readonly code: string };
-}
-interface MilestoneItem {
-  readonly milestone?: Milestone;
-  readonly error?: { readonly code: string };
-}
+type BulkShipment = BodyOf<'upsertShipments'>['shipments'][number];
+type BulkMilestone = BodyOf<'recordMilestones'>['milestones'][number];
 
 export function bulkJourneys(subject: () => Subject): void {
   describe('in bulk', () => {
-    let gateways: readonly AxiosInstance[];
-    let api: AxiosInstance;
+    let clients: readonly TrackingClient[];
     beforeEach(async () => {
-      ({ api, gateways } = await newTenant(subject()));
+      ({ clients } = await newTenant(subject()));
     }, patient(30_000));
-    const gateway = (turn: number) => gateways[turn % gateways.length] as AxiosInstance;
+    /** The next gateway, where everything is seen that was written before at others. */
+    const gateway = (turn: number): TrackingClient => {
+      const client = clients[turn % clients.length] as TrackingClient;
+      for (const { consistencyToken } of clients) if (consistencyToken !== undefined) client.see(consistencyToken);
+      return client;
+    };
 
     test(
       'shipments and what happens to them are sent in two requests, repeated through another gateway without a change',
@@ -33,31 +27,29 @@ export function bulkJourneys(subject: () => Subject): void {
           booking_number: `BK-${n % 450}`,
           house_bill: `HB-${n}`,
         }));
-        const headers = { 'Idempotency-Key': 'shipments of today' };
         const send = (turn: number) =>
-          gateway(turn).post<Answer<ShipmentItem>>('/v1/shipments/bulk', { shipments }, { headers });
+          gateway(turn)
+            .shipments.upsertMany(shipments as BulkShipment[], { idempotencyKey: 'shipments of today' })
+            .withResponse();
         const made = await send(0);
-        expect(made.status).toBe(200);
         expect(made.data.data.map(({ index, status }) => [index, status])).toEqual(
           shipments.map((_, n) => [n, n % 100 === 99 ? 400 : n < 450 ? 201 : 200]),
         );
         const again = await send(1);
-        expect([again.headers['idempotency-replayed'], again.data]).toEqual(['true', made.data]);
+        expect([again.replayed, again.data]).toEqual([true, made.data]);
 
         const milestones = Array.from({ length: 300 }, (_, n) => ({
           ...(n % 3 === 0 ? { external_id: `PO-${n}` } : { booking_number: `BK-${n}` }),
           code: 'gated_in',
           occurred_at: '2026-01-05T10:00:00Z',
         }));
-        const recorded = await gateway(1).post<Answer<MilestoneItem>>(
-          '/v1/milestones/bulk',
-          { milestones },
-          { headers: after(made) },
-        );
-        expect(recorded.data.data.map(({ status, error }) => [status, error?.code])).toEqual(
+        const recorded = await gateway(1).milestones.recordMany(milestones as BulkMilestone[]);
+        expect(recorded.data.map(({ status, error }) => [status, error?.code])).toEqual(
           milestones.map((_, n) => (n % 100 === 99 ? [404, 'not_found'] : [201, undefined])),
         );
-        const found = await all<Shipment>(gateway(0), '/v1/shipments', { status: 'at_origin' }, after(recorded));
+        const found = await gateway(0)
+          .shipments.list({ status: ['at_origin'], limit: 200 })
+          .toArray();
         expect(found).toHaveLength(297);
       },
       patient(120_000),
@@ -67,23 +59,21 @@ export function bulkJourneys(subject: () => Subject): void {
       'a shipment and its container are changed field by field, through whichever gateway',
       async () => {
         const fields = { external_id: 'PO-1', container_numbers: ['CSQU3054383'], metadata: { a: '1', b: '2' } };
-        const { data: made } = await gateway(0).post<Shipment>('/v1/shipments', fields);
-        const path = `/v1/shipments/${made.id}`;
+        const { id } = await gateway(0).shipments.upsert(fields);
         const patch = { eta: '2026-12-19T18:00:00Z', metadata: { b: null, c: '3' } };
-        const as = { headers: { 'Content-Type': 'application/merge-patch+json', 'If-Match': '"1"' } };
-        const changed = await gateway(1).patch<Shipment>(path, patch, as);
-        expect([changed.status, changed.data.metadata]).toEqual([200, { a: '1', c: '3' }]);
-        expect((await gateway(0).patch<unknown>(path, patch, as)).status).toBe(412);
+        const changed = await gateway(1).shipments.patch(id, patch, { ifMatch: '"1"' });
+        expect(changed.metadata).toEqual({ a: '1', c: '3' });
+        await expect(gateway(0).shipments.patch(id, patch, { ifMatch: '"1"' })).rejects.toMatchObject({ status: 412 });
         const given = { size_type: '45g1', last_free_day: '2026-12-24' };
-        const container = await gateway(0).patch<unknown>(`${path}/containers/csqu3054383`, given);
-        expect([container.status, container.data]).toMatchObject([200, { size_type: '45G1', status: 'pending' }]);
-        await gateway(1).post('/v1/shipments', { external_id: 'PO-1', container_numbers: [] });
-        const back = await gateway(0).post<Shipment>('/v1/shipments', fields);
-        expect(back.data).toMatchObject({
+        const container = await gateway(0).shipments.patchContainer(id, 'csqu3054383', given);
+        expect(container).toMatchObject({ size_type: '45G1', status: 'pending' });
+        await gateway(1).shipments.upsert({ external_id: 'PO-1', container_numbers: [] });
+        const back = await gateway(0).shipments.upsert(fields);
+        expect(back).toMatchObject({
           eta: '2026-12-19T18:00:00.000Z',
           containers: [{ number: 'CSQU3054383', size_type: '45G1', last_free_day: '2026-12-24' }],
         });
-        const events = await all<EventEnvelope>(api, '/v1/events', { shipment_id: made.id }, after(back));
+        const events = await gateway(1).events.list({ shipment_id: id }).toArray();
         expect(events.map(({ type }) => type)).toEqual(['shipment.created', ...Array(4).fill('shipment.updated')]);
       },
       patient(60_000),

@@ -1,65 +1,47 @@
-import type { EventEnvelope, Shipment } from '@tracking/contracts';
+import type { TrackingClient, TrackingEvent } from '@tracking/client';
 import { eventually, patient } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
-import { after, all, newTenant } from '../tenant.ts';
+import { newTenant } from '../tenant.ts';
 
 const PATIENT = { deadlineMs: 60_000 };
 
-/** What comes over one connection, until it is broken. */
-async function listen(url: string, key: string, lastEventId?: string) {
+/** What a client is told, until it hangs up. */
+function listen({ events }: TrackingClient, lastEventId?: string) {
   const connection = new AbortController();
-  const response = await fetch(`${url}/v1/events/stream`, {
-    headers: { authorization: `Bearer ${key}`, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) },
-    signal: connection.signal,
-  });
-  expect([response.status, response.headers.get('content-type')]).toEqual([
-    200,
-    expect.stringMatching(/^text\/event-stream/),
-  ]);
-  const events: EventEnvelope[] = [];
+  const heard: TrackingEvent[] = [];
+  const stream = events.stream({}, { signal: connection.signal, ...(lastEventId !== undefined && { lastEventId }) });
   const reading = (async () => {
-    let text = '';
-    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
-      const messages = (text + part).split('\n\n');
-      text = messages.pop() ?? '';
-      const bodies = messages.flatMap((message) => /^data: ?(.*)$/m.exec(message)?.[1] ?? []);
-      events.push(...bodies.map((body) => JSON.parse(body) as EventEnvelope));
-    }
-  })().catch(() => undefined);
+    for await (const event of stream) heard.push(event);
+  })();
   const hangUp = async () => {
-    connection.abort();
-    await reading;
+    const reason = new Error('hung up');
+    connection.abort(reason);
+    await expect(reading).rejects.toBe(reason);
   };
-  return { events, hangUp };
+  return { stream, heard, hangUp };
 }
 
 export function eventStreamJourney(subject: () => Subject): void {
   test(
     'a stream of events is resumed at another gateway after its connection broke, without a gap and without a repetition',
     async () => {
-      const { api, key } = await newTenant(subject());
-      const { urls } = subject();
-      const [first = '', second = first] = urls;
+      const { client, clients } = await newTenant(subject());
+      const [first = client, second = first] = clients;
       const write = async (name: string) => {
-        let last;
-        for (let n = 0; n < 5; n += 1) {
-          last = await api.post<Shipment>('/v1/shipments', { external_id: `${name}-${n}` });
-          expect(last.status).toBe(201);
-        }
-        return last!;
+        for (let n = 0; n < 5; n += 1) await client.shipments.upsert({ external_id: `${name}-${n}` });
       };
-      const before = await listen(first, key);
+      const before = listen(first);
+      // It has begun when it has a place.
+      await eventually(() => expect(before.stream.lastEventId).toBeDefined(), PATIENT);
       await write('CONNECTED');
-      await eventually(() => expect(before.events).toHaveLength(5), PATIENT);
+      await eventually(() => expect(before.heard).toHaveLength(5), PATIENT);
       await before.hangUp();
-      const heard = before.events.map(({ id }) => id);
 
       await write('BROKEN');
-      const resumed = await listen(second, key, heard.at(-1));
-      const last = await write('RESUMED');
-      await eventually(() => expect(resumed.events).toHaveLength(10), PATIENT);
-      const log = await all<EventEnvelope>(api, '/v1/events', {}, after(last));
-      expect([...before.events, ...resumed.events]).toEqual(log);
+      const resumed = listen(second, before.stream.lastEventId);
+      await write('RESUMED');
+      await eventually(() => expect(resumed.heard).toHaveLength(10), PATIENT);
+      expect([...before.heard, ...resumed.heard]).toEqual(await client.events.list().toArray());
       await resumed.hangUp();
     },
     patient(120_000),
