@@ -1,4 +1,5 @@
-import { GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
+import { GridfsObjectStore, GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
+import { DeletedDocuments, OrphanSweep } from '@tracking/documents';
 import { IdempotencyClaims, createAdministrationApi, createHttpApi, currentRequest, guarded } from '@tracking/http-api';
 import { Identity, identitySweeper } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
@@ -25,7 +26,8 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const { baseUrl, appUrl, rateLimitPerMinute, trustedProxies } = config;
 
   // Engines
-  const { documentStore, leases } = openMongo(service, config.mongo);
+  const { connection, documentStore, leases } = openMongo(service, config.mongo);
+  const objects = new GridfsObjectStore(connection);
   const quota = new MongoQuota(documentStore, clock);
   shutdown.add('quota', () => quota.close());
 
@@ -66,6 +68,21 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     eventRetentionMs: config.eventRetentionMs,
   });
   shutdown.add('read models', () => readModels.stop());
+  const orphanSweep = new OrphanSweep({
+    ...storage,
+    objects,
+    neededObjects: (shipment_id) => shipments.documentObjects({ shipment_id, now: clock().toISOString() }),
+  });
+  orphanSweep.job.start();
+  shutdown.add('sweep of orphans', () => orphanSweep.job.stop());
+  const { documents } = readModels.queries;
+  const deletedDocuments = new DeletedDocuments({
+    ...storage,
+    objects,
+    deletedSince: (place, limit) => documents.deletedSince(place, limit),
+  });
+  void readModels.ready.then(() => deletedDocuments.job.start());
+  shutdown.add('deleted documents', () => deletedDocuments.job.stop());
   const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
 
   // Edges
@@ -92,6 +109,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     head: () => events.head(),
     quota,
     idempotency,
+    objects,
     places,
     clock,
     logger,

@@ -7,6 +7,7 @@ import { Publisher, RecheckJob, RuleClock, eventOperations, shipmentsService } f
 import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
+import { documentJobs } from './document-jobs.ts';
 import type { Engines } from './engines.ts';
 
 /** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
@@ -51,6 +52,9 @@ export async function startFeatures(
   });
   if (!isPassive) void readModels.ready.then(() => recheck.job.start());
   shutdown.add('re-checks', () => recheck.job.stop());
+  const cleaning = documentJobs({ ...following, readModels, shipments });
+  if (!isPassive) cleaning.start();
+  shutdown.add('documents', () => cleaning.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const webhooks = await Webhooks.start({
     ...storage,

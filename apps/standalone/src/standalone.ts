@@ -39,7 +39,7 @@ export async function startStandalone(
   const features = await startFeatures(engines, { ...config, addresses }, shutdown, mode === 'administration');
   const { readModels, publishedEvents } = features;
   const { firstAdmin } = features.identity;
-  const { eventStore } = engines.storage;
+  const { eventStore, objects } = engines.storage;
 
   const administration = await createAdministrationApi({ ...features, appUrl, logger });
   await listenOnSocket(administration, config.dataDir);
@@ -76,6 +76,7 @@ export async function startStandalone(
     head: () => eventStore.head(),
     quota,
     idempotency,
+    objects,
     places,
     clock,
     logger,

@@ -134,6 +134,7 @@ export const AUDIT_TYPES = [
   'api_key.created',
   'api_key.rotated',
   'api_key.revoked',
+  'document.deleted',
   'service_account.created',
   'service_account.changed',
   'service_account.deactivated',

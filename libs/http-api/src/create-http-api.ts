@@ -8,6 +8,9 @@ import { SessionCookie } from './authentication/session-cookie.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
+import { DocumentStorage } from './documents/document-storage.ts';
+import { receiveForms } from './documents/receive-forms.ts';
+import { UploadUrls } from './documents/upload-urls.ts';
 import { ErrorFilter } from './errors/error-filter.ts';
 import { openEventStreams } from './events/stream/open-event-streams.ts';
 import { HttpApiModule } from './http-api.module.ts';
@@ -21,6 +24,7 @@ import { boundLargeBodies } from './server/large-bodies.ts';
 import { nestLogger } from './server/nest-logger.ts';
 import { Observation } from './server/observation.ts';
 import { during } from './server/request.ts';
+import { Sealer } from './server/seal.ts';
 import { Routes } from './server/routes.ts';
 import { readParameters } from './validation/parameters.ts';
 
@@ -57,6 +61,10 @@ export async function createHttpApi(
   });
   const admission = new Admission(authenticators, dependencies.quota, settings.rateLimitPerMinute);
   fastify.addHook('onRequest', (request, reply) => admission.admit(request, reply));
+  const storage = new DocumentStorage(dependencies);
+  const sealer = new Sealer(settings.cursorSecret);
+  const uploads = new UploadUrls(sealer, clock, baseUrl);
+  uploads.guard(fastify);
   boundLargeBodies(fastify);
   fastify.addHook('onRequest', (request, _reply, done) => {
     readParameters(request);
@@ -66,6 +74,7 @@ export async function createHttpApi(
   fastify.addHook('onSend', (request, reply, payload, done) => done(null, unlessNotModified(request, reply, payload)));
   // After the body was read: what reads it runs in no request's context.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
+  receiveForms(fastify, dependencies.shipments, storage);
   makeRetriesSafe(fastify, dependencies.idempotency, errors);
   const observation = new Observation(logger, metrics);
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -79,7 +88,15 @@ export async function createHttpApi(
     done();
   });
 
-  const module = HttpApiModule.with(dependencies, { admission, observation, errors, ...streaming });
+  const module = HttpApiModule.with(dependencies, {
+    admission,
+    observation,
+    errors,
+    sealer,
+    storage,
+    uploads,
+    ...streaming,
+  });
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: nestLogger(logger),
     bodyParser: false,

@@ -1,6 +1,6 @@
 import type { Places } from '@tracking/contracts';
 import type { Identity } from '@tracking/identity';
-import type { Clock, EventStore, Logger, Metrics, Quota } from '@tracking/ports';
+import type { Clock, EventStore, Logger, Metrics, ObjectStore, Quota } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
 import type { HealthReport } from '@tracking/runtime';
 import type { ShipmentsService } from '@tracking/shipments';
@@ -35,6 +35,8 @@ export interface HttpApiDependencies {
   readonly head: EventStore['head'];
   readonly quota: Quota;
   readonly idempotency: IdempotencyClaims;
+  /** The bytes of documents. */
+  readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
   readonly places: Places;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -13,6 +13,16 @@ import { BulkShipmentsController } from './bulk/bulk-shipments.controller.ts';
 import { ShipmentFinder } from './bulk/shipment-finder.ts';
 import * as tokens from './dependencies.ts';
 import type { HttpApiDependencies } from './dependencies.ts';
+import { AddDocumentController } from './documents/add-document.controller.ts';
+import { ContentController } from './documents/content.controller.ts';
+import { DocumentReader } from './documents/document-reader.ts';
+import { DocumentStorage } from './documents/document-storage.ts';
+import { DocumentWrites } from './documents/document-writes.ts';
+import { DocumentController } from './documents/document.controller.ts';
+import { DocumentsController } from './documents/documents.controller.ts';
+import { DownloadController } from './documents/download.controller.ts';
+import { UploadUrls } from './documents/upload-urls.ts';
+import { UploadsController } from './documents/uploads.controller.ts';
 import { ErrorFilter } from './errors/error-filter.ts';
 import { EventsController } from './events/events.controller.ts';
 import { EventStreams } from './events/stream/event-streams.ts';
@@ -57,6 +67,9 @@ export interface HttpApiParts {
   readonly following: Following;
   readonly streams: EventStreams;
   readonly errors: ErrorFilter;
+  readonly sealer: Sealer;
+  readonly storage: DocumentStorage;
+  readonly uploads: UploadUrls;
 }
 
 /** The routes of the public API. Every provider is a singleton; what belongs to a request is on the request. */
@@ -64,7 +77,7 @@ export interface HttpApiParts {
 export class HttpApiModule {
   static with(dependencies: HttpApiDependencies, parts: HttpApiParts): DynamicModule {
     const { readModels, settings } = dependencies;
-    const sealer = new Sealer(settings.cursorSecret);
+    const { sealer } = parts;
     const readYourWrites = new ReadYourWrites(sealer, readModels, {
       listMs: settings.readYourWritesWaitMs ?? 5_000,
       answerMs: settings.answerWaitMs ?? 0,
@@ -84,6 +97,12 @@ export class HttpApiModule {
         ExceptionListsController,
         OpenExceptionController,
         ExceptionController,
+        AddDocumentController,
+        UploadsController,
+        DocumentsController,
+        DocumentController,
+        DownloadController,
+        ContentController,
         EventsStreamController,
         EventsController,
         WebhookEndpointsController,
@@ -122,6 +141,8 @@ export class HttpApiModule {
         { provide: ReadYourWrites, useValue: readYourWrites },
         { provide: Cursors, useValue: new Cursors(sealer) },
         { provide: ErrorFilter, useValue: parts.errors },
+        { provide: DocumentStorage, useValue: parts.storage },
+        { provide: UploadUrls, useValue: parts.uploads },
         ShipmentReader,
         ActorNames,
         ShipmentFinder,
@@ -129,6 +150,8 @@ export class HttpApiModule {
         ShipmentWrites,
         MilestoneWrites,
         ExceptionWrites,
+        DocumentReader,
+        DocumentWrites,
         PossibleDuplicates,
         WebhookWrites,
         IdentityWrites,

@@ -45,6 +45,11 @@ interface Things {
   /** Of the shipment. */
   readonly milestone: string;
   readonly exception: string;
+  readonly document: string;
+  /** A document whose bytes are waited for. */
+  readonly upload: string;
+  /** Of the URL that they are to be sent to. */
+  readonly uploadToken: string;
   readonly event: string;
   readonly endpoint: string;
   readonly delivery: string;
@@ -61,15 +66,29 @@ interface Things {
 interface Sample {
   readonly access: Access;
   /** Whose id is in its path, which is nobody else's. */
-  readonly of?: Exclude<keyof Things, 'milestone'>;
+  readonly of?: Exclude<keyof Things, 'milestone' | 'uploadToken'>;
   /** A body that is looked at before whose the thing is. */
   readonly json?: object;
+  /** The same where it is a form. */
+  readonly form?: string;
   /** Its answer does not end. */
   readonly endless?: true;
 }
 
 const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
 const exception = { type: 'other' };
+const upload = {
+  type: 'photo',
+  file_name: 'a.png',
+  content_type: 'image/png',
+  size_bytes: 3,
+  checksum_sha256: '0'.repeat(64),
+};
+const FORM = 'multipart/form-data; boundary=b';
+const form = ['name="type"\r\n\r\nphoto', 'name="file"; filename="a.txt"\r\n\r\ntext']
+  .map((part) => `--b\r\ncontent-disposition: form-data; ${part}\r\n`)
+  .concat('--b--\r\n')
+  .join('');
 /** docs/reference/identity.md#permissions, by operation. */
 const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   upsertShipment: { access: 'shipments:write' },
@@ -96,6 +115,16 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   getException: { access: 'shipments:read', of: 'exception' },
   acknowledgeException: { access: 'exceptions:write', of: 'exception', json: {} },
   resolveException: { access: 'exceptions:write', of: 'exception', json: {} },
+  addDocument: { access: 'documents:write', of: 'shipment', form },
+  requestUpload: { access: 'documents:write', of: 'shipment', json: upload },
+  listDocuments: { access: 'documents:read', of: 'shipment' },
+  getDocument: { access: 'documents:read', of: 'document' },
+  downloadDocument: { access: 'documents:read', of: 'document' },
+  putDocumentContent: { access: 'open', of: 'upload' },
+  completeUpload: { access: 'documents:write', of: 'document' },
+  approveDocument: { access: 'documents:approve', of: 'document' },
+  rejectDocument: { access: 'documents:approve', of: 'document', json: { reason: 'x' } },
+  deleteDocument: { access: 'documents:approve', of: 'document' },
   listEvents: { access: 'shipments:read' },
   getEvent: { access: 'shipments:read', of: 'event' },
   streamEvents: { access: 'shipments:read', endless: true },
@@ -201,7 +230,7 @@ interface Described {
   readonly parameters?: readonly { readonly name: string }[];
 }
 interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly isConditional: boolean;
 }
@@ -250,6 +279,10 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const shipment = await make('/v1/shipments', { external_id: randomUUID() });
   const milestoneId = await make(`/v1/shipments/${shipment}/milestones`, milestone);
   const exceptionId = await make(`/v1/shipments/${shipment}/exceptions`, exception);
+  const uploads = `/v1/shipments/${shipment}/documents/uploads`;
+  const documentId = await make(uploads, upload);
+  const pending = (await api.call('POST', uploads, { key, json: upload })).body;
+  const uploadToken = String((pending['upload'] as JsonObject)['url']).replace(/^.*token=/, '');
   const made = () => make('/v1/webhook_endpoints', { url: receiver.url, event_types: ['*'] });
   const [endpoint, verified] = [await made(), await made()];
   await make(`/v1/webhook_endpoints/${verified}/verify`, {});
@@ -264,7 +297,8 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const session = (await signIn({ role: 'viewer', environment, workspace: 'mine' })).session.id;
   const user = String(invited['id']);
   const recorded = { shipment, milestone: milestoneId, exception: exceptionId, event };
-  return { ...recorded, endpoint, delivery, account, key: keyId, user, session, link };
+  const documents = { document: documentId, upload: String(pending['id']), uploadToken };
+  return { ...recorded, ...documents, endpoint, delivery, account, key: keyId, user, session, link };
 }
 
 /** Whose the thing is that is asked for. */
@@ -298,6 +332,7 @@ const SHOWN: Partial<Readonly<Record<keyof Things, (cell: Cell) => boolean>>> = 
   user: isOfWorkspace,
   // Whoever holds it.
   link: () => true,
+  upload: () => true,
   session: () => false,
   // Not to users who manage their own alone, nor what is live to a key for tests.
   key: (cell) =>
@@ -325,15 +360,16 @@ const OTHER: Readonly<Record<Environment, Environment>> = { live: 'test', test: 
 /** Asks for it; what is answered. Nothing is changed by anybody. */
 async function answered(
   route: Route,
-  { of, json, endless }: Sample,
+  { of, json, form: sentForm, endless }: Sample,
   headers: Record<string, string>,
   from: Environment,
 ) {
   const { method } = route;
   const insists = route.isConditional && of !== undefined;
-  const { milestone: milestoneId, ...ids } = things[from];
+  const { milestone: milestoneId, uploadToken, ...ids } = things[from];
   const whole = route.path.replace('{milestone_id}', milestoneId);
-  const path = of === undefined ? whole : whole.replace(/{(id|token)}/, ids[of]);
+  const named = of === undefined ? whole : whole.replace(/{(id|token)}/, ids[of]);
+  const path = of === 'upload' ? `${named}?token=${uploadToken}` : named;
   // Refused behind the permission and before anything is done.
   const isRefused = of === undefined && (method !== 'GET' || endless === true);
   const answer = await api.inject({
@@ -343,8 +379,10 @@ async function answered(
       'x-requested-with': 'test',
       ...headers,
       ...(insists && { 'if-match': '"999999999"' }),
+      ...(sentForm !== undefined && { 'content-type': FORM }),
     },
     ...(json !== undefined && { payload: json }),
+    ...(sentForm !== undefined && { payload: sentForm }),
   });
   const { statusCode: status } = answer;
   if (status === 401 || status === 404) return `${status} ${errorOf(answer.body).code}`;

@@ -6,6 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, JsonObject, PublishedEvent, Role } from '@tracking/contracts';
 import { jest } from '@jest/globals';
+import { FileObjectStore } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { EVERY_KEY, Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
@@ -109,6 +110,7 @@ export async function startApi(options: StartOptions = {}) {
     head: () => eventStore.head(),
     quota,
     idempotency,
+    objects: await FileObjectStore.open(join(dataDir, 'objects')),
     places,
     clock,
     logger,

@@ -28,7 +28,7 @@ export function openMongo(service: Service, options: { readonly url: string }) {
   const leases = new MongoLeases(documentStore, metrics);
   shutdown.add('leases', () => leases.close());
   service.watch('document store', () => connection.ping());
-  return { documentStore, leases };
+  return { connection, documentStore, leases };
 }
 
 /** The same. */

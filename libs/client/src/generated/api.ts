@@ -153,6 +153,144 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/documents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a document, whatever became of it
+         * @description The ETag is that of the shipment.
+         *
+         *     Needs the permission `documents:read`.
+         */
+        get: operations["getDocument"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a document: its bytes are destroyed, what is known of it stays
+         * @description If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `documents:approve`.
+         */
+        delete: operations["deleteDocument"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a document
+         * @description The first verdict stands. If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `documents:approve`.
+         */
+        post: operations["approveDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that all bytes of a document were sent
+         * @description What came must have the size and the checksum that were told; else it stays pending, and the bytes can be sent again. If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `documents:write`.
+         */
+        post: operations["completeUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Send the bytes of a document
+         * @description To the `upload.url` that was answered, as it is: its token stands for credentials. Sent again, the last bytes count; `POST /v1/documents/{id}/complete` makes the document of them.
+         *
+         *     Open to everybody: it takes no credentials.
+         */
+        put: operations["putDocumentContent"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{id}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the file of a document
+         * @description As an attachment under its name. One range of it may be asked for; of several, the whole is answered. The ETag is that of the content, which never changes.
+         *
+         *     Needs the permission `documents:read`.
+         */
+        get: operations["downloadDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/documents/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a document
+         * @description The first verdict stands, with its reason; a better one replaces it by `replaces_document_id`. If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `documents:approve`.
+         */
+        post: operations["rejectDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -671,6 +809,56 @@ export interface paths {
          *     Needs the permission `shipments:write`.
          */
         patch: operations["changeContainer"];
+        trace?: never;
+    };
+    "/v1/shipments/{id}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the documents of a shipment, the newest first
+         * @description Whatever became of them; the deleted ones too.
+         *
+         *     Needs the permission `documents:read`.
+         */
+        get: operations["listDocuments"];
+        put?: never;
+        /**
+         * Add a document with its file
+         * @description A form with the file, up to 25 MiB; larger ones are sent to a URL of their own. What it is, is judged by its content. If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `documents:write`.
+         */
+        post: operations["addDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/shipments/{id}/documents/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a URL to send a large file to
+         * @description For a file of up to 250 MiB: `PUT` its bytes to `upload.url`, which needs no key and lives 15 minutes, then `POST /v1/documents/{id}/complete`. What is not complete after 24 hours expires. If-Match and the ETag of the answer are those of the shipment.
+         *
+         *     Needs the permission `documents:write`.
+         */
+        post: operations["requestUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/shipments/{id}/eta_history": {
@@ -1696,7 +1884,7 @@ export interface components {
             type: string;
         };
         /** @enum {string} */
-        AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled";
+        AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "document.deleted" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled";
         /** @enum {string} */
         AutomaticExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number";
         BulkMilestone: {
@@ -2066,6 +2254,28 @@ export interface components {
         };
         /** @enum {string} */
         DocumentContentType: "application/pdf" | "image/png" | "image/jpeg" | "image/tiff" | "text/csv" | "text/plain" | "application/xml" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+        DocumentForm: {
+            /**
+             * Format: binary
+             * @description The file itself, with its name. Parts may come in any order.
+             */
+            file: string;
+            /** @description A document of the shipment that this one takes the place of, once it is whole. */
+            replaces_document_id?: string | null;
+            /**
+             * @description What it is.
+             * @example commercial_invoice
+             */
+            type: components["schemas"]["DocumentType"];
+        };
+        DocumentPage: {
+            /** @description The documents of this page. */
+            data: components["schemas"]["Document"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page. */
+            next_cursor: string | null;
+        };
         DocumentRejectedEvent: {
             /**
              * @description Version of this form.
@@ -2107,10 +2317,69 @@ export interface components {
             /** @description In whose data it happened. */
             workspace_id: string;
         };
+        DocumentRejection: {
+            /**
+             * @description What is wrong with it, for whoever is to send a better one.
+             * @example Page 2 is missing.
+             */
+            reason: string;
+        };
         /** @enum {string} */
         DocumentStatus: "pending_upload" | "uploaded" | "approved" | "rejected" | "expired" | "deleted";
         /** @enum {string} */
         DocumentType: "bill_of_lading" | "house_bill" | "sea_waybill" | "air_waybill" | "commercial_invoice" | "packing_list" | "certificate_of_origin" | "booking_confirmation" | "shipping_instructions" | "arrival_notice" | "delivery_order" | "proof_of_delivery" | "customs_entry" | "verified_gross_mass" | "dangerous_goods_declaration" | "inspection_certificate" | "phytosanitary_certificate" | "insurance_certificate" | "freight_invoice" | "photo" | "other";
+        DocumentUpload: {
+            /** @description SHA-256 of the bytes, in lower-case hex. */
+            checksum_sha256: string;
+            /** @description As told; once the bytes were judged, what they are. */
+            content_type: components["schemas"]["DocumentContentType"];
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: uri
+             * @description Where its bytes are; null while there are none, and when they are gone.
+             */
+            download_url: string | null;
+            /** @description As its sender calls it, in any script; without a path. */
+            file_name: string;
+            /** @description Service-assigned identifier. */
+            id: string;
+            /** @description Why it was rejected. */
+            rejection_reason: string | null;
+            /** @description The one that replaces it, once that is whole: it satisfies no requirement any more. */
+            replaced_by_document_id: string | null;
+            /** @description The document that it replaces. */
+            replaces_document_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was approved or rejected. UTC with milliseconds.
+             */
+            reviewed_at: string | null;
+            /** @description Who approved or rejected it. */
+            reviewed_by: components["schemas"]["Actor"] | null;
+            /** @description The shipment it belongs to. */
+            shipment_id: string;
+            /** @description Size in bytes. */
+            size_bytes: number;
+            /** @description `pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone. */
+            status: components["schemas"]["DocumentStatus"];
+            /** @description What it is. */
+            type: components["schemas"]["DocumentType"];
+            /** @description How to send the bytes. */
+            upload: components["schemas"]["Upload"];
+            /**
+             * Format: date-time
+             * @description Since when it is whole. UTC with milliseconds.
+             */
+            uploaded_at: string | null;
+            /** @description Who sent it, or asked for the URL to send it to. */
+            uploaded_by: components["schemas"]["Actor"];
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
         DocumentUploadedEvent: {
             /**
              * @description Version of this form.
@@ -2151,6 +2420,85 @@ export interface components {
             type: "document.uploaded";
             /** @description In whose data it happened. */
             workspace_id: string;
+        };
+        DocumentUploadFields: {
+            /**
+             * @description SHA-256 of the bytes, in hexadecimal digits.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            checksum_sha256: string;
+            /**
+             * @description What the bytes are; they are judged when they come.
+             * @example application/pdf
+             */
+            content_type: components["schemas"]["DocumentContentType"];
+            /**
+             * @description What it is called, in any script; a path before it is dropped.
+             * @example invoice-4711.pdf
+             */
+            file_name: string;
+            /** @description A document of the shipment that this one takes the place of, once it is whole. */
+            replaces_document_id?: string | null;
+            /**
+             * @description How many bytes there are.
+             * @example 48213
+             */
+            size_bytes: number;
+            /**
+             * @description What it is.
+             * @example commercial_invoice
+             */
+            type: components["schemas"]["DocumentType"];
+        };
+        DocumentWritten: {
+            /** @description SHA-256 of the bytes, in lower-case hex. */
+            checksum_sha256: string;
+            /** @description As told; once the bytes were judged, what they are. */
+            content_type: components["schemas"]["DocumentContentType"];
+            /**
+             * Format: date-time
+             * @description When it was made. UTC with milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: uri
+             * @description Where its bytes are; null while there are none, and when they are gone.
+             */
+            download_url: string | null;
+            /** @description As its sender calls it, in any script; without a path. */
+            file_name: string;
+            /** @description Service-assigned identifier. */
+            id: string;
+            /** @description Why it was rejected. */
+            rejection_reason: string | null;
+            /** @description The one that replaces it, once that is whole: it satisfies no requirement any more. */
+            replaced_by_document_id: string | null;
+            /** @description The document that it replaces. */
+            replaces_document_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was approved or rejected. UTC with milliseconds.
+             */
+            reviewed_at: string | null;
+            /** @description Who approved or rejected it. */
+            reviewed_by: components["schemas"]["Actor"] | null;
+            /** @description The shipment it belongs to. */
+            shipment_id: string;
+            /** @description Size in bytes. */
+            size_bytes: number;
+            /** @description `pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone. */
+            status: components["schemas"]["DocumentStatus"];
+            /** @description What it is. */
+            type: components["schemas"]["DocumentType"];
+            /**
+             * Format: date-time
+             * @description Since when it is whole. UTC with milliseconds.
+             */
+            uploaded_at: string | null;
+            /** @description Who sent it, or asked for the URL to send it to. */
+            uploaded_by: components["schemas"]["Actor"];
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
         };
         /** @description Asks an endpoint whether it wants what is posted to it. */
         EndpointVerification: {
@@ -4150,6 +4498,27 @@ export interface components {
         };
         /** @enum {string} */
         SubscribableEventType: "*" | "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
+        Upload: {
+            /**
+             * Format: date-time
+             * @description Until when it may be used. UTC with milliseconds.
+             */
+            expires_at: string;
+            /** @description Headers to send along. */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description How to send the bytes.
+             * @enum {string}
+             */
+            method: "PUT";
+            /**
+             * Format: uri
+             * @description Where to; it needs no key. Whoever has it can send the bytes of this document, and nothing else.
+             */
+            url: string;
+        };
         User: {
             /**
              * Format: date-time
@@ -5126,6 +5495,333 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditLogPage"];
+                };
+            };
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the document, `doc_…`.
+                 * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
+                 */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+        };
+    };
+    deleteDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the document, `doc_…`.
+                 * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
+                 */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document, also where it was deleted before. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentWritten"];
+                };
+            };
+        };
+    };
+    approveDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the document, `doc_…`.
+                 * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
+                 */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document, also where it was approved before. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentWritten"];
+                };
+            };
+        };
+    };
+    completeUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the document, `doc_…`.
+                 * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
+                 */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document, also where it was complete before. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentWritten"];
+                };
+            };
+        };
+    };
+    putDocumentContent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the document, `doc_…`.
+                 * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
+                 */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stored. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    downloadDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+                /** @description The ETag that the range is of; else the whole is answered. */
+                "If-Range"?: string;
+                /** @description The bytes to answer: `bytes=0-1023`, `bytes=1024-`, `bytes=-512`. */
+                Range?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the document, `doc_…`.
+                 * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
+                 */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": string;
+                    "application/xml": string;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/tiff": string;
+                    "text/csv": string;
+                    "text/plain": string;
+                };
+            };
+            /** @description The range of it. */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": string;
+                    "application/xml": string;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/tiff": string;
+                    "text/csv": string;
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    rejectDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the document, `doc_…`.
+                 * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
+                 */
+                id: unknown;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentRejection"];
+            };
+        };
+        responses: {
+            /** @description The document, also where it was rejected before. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
         };
@@ -6473,6 +7169,149 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ContainerWritten"];
+                };
+            };
+        };
+    };
+    listDocuments: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of documents. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentPage"];
+                };
+            };
+        };
+    };
+    addDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["DocumentForm"];
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentWritten"];
+                };
+            };
+        };
+    };
+    requestUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the shipment, `shp_…`.
+                 * @example shp_4h2k7qv3n5xw6yz2aabbccddee
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentUploadFields"];
+            };
+        };
+        responses: {
+            /** @description The document, and how to send its bytes. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentUpload"];
                 };
             };
         };

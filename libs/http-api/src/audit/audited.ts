@@ -31,7 +31,7 @@ export function auditedByClient({ links }: Pick<Identity, 'links'>): AuditedByRe
 }
 
 /** Anything else may be a key that somebody took for an id: it would be stored. */
-const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,40}$/;
+const ID_FORM = /^[a-z]{3}_[0-9a-z]{1,60}$/;
 
 @Injectable()
 class AuditInterceptor implements NestInterceptor {

@@ -59,6 +59,26 @@ export class DocumentWrittenResource extends DocumentResource {
   readonly warnings!: wire.Warning[];
 }
 
+@ApiSchema({ name: 'Upload' })
+class UploadResource {
+  @Shown(String, 'How to send the bytes.', { enum: ['PUT'] })
+  readonly method!: 'PUT';
+  @Shown(String, 'Where to; it needs no key. Whoever has it can send the bytes of this document, and nothing else.', {
+    format: 'uri',
+  })
+  readonly url!: string;
+  @Shown('object', 'Headers to send along.', { additionalProperties: { type: 'string' } })
+  readonly headers!: Readonly<Record<string, string>>;
+  @ShownTime('Until when it may be used.')
+  readonly expires_at!: string;
+}
+
+@ApiSchema({ name: 'DocumentUpload' })
+export class DocumentUploadResource extends DocumentWrittenResource {
+  @Shown(UploadResource, 'How to send the bytes.')
+  readonly upload!: UploadResource;
+}
+
 @ApiSchema({ name: 'DocumentPage' })
 export class DocumentPageResource implements wire.Page<wire.ShipmentDocument> {
   @Shown([DocumentResource], 'The documents of this page.')

@@ -6,13 +6,12 @@ import { notFound } from '../errors/request-error.ts';
 import { giveCommandIdentity } from './command-identity.ts';
 import { JSON_KIND, JSON_LIMIT, MERGE_PATCH_KIND } from './json-body.ts';
 import { refuseUnclear } from './refuse-unclear.ts';
+import { LONGEST_BODY_MS, boundBodyTimes } from './body-times.ts';
+import { FILE_KIND, FORM_KIND } from './streamed-bodies.ts';
 import { newRequestId, traceparentOf } from './request.ts';
 import { responseHeaders } from './response-headers.ts';
-import { readRouteBodies } from './route-bodies.ts';
+import { hasBody, readRouteBodies } from './route-bodies.ts';
 import { BareAnswers } from './unreadable.ts';
-
-/** A whole request must have arrived by then, in milliseconds: a client that drips its body holds no connection longer. */
-const REQUEST_TIMEOUT_MS = 60_000;
 
 export interface AdapterOptions {
   readonly errors: ErrorFilter;
@@ -30,7 +29,8 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: JSON_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Of what comes so slowly that not even a route is known, Node ends the wait after its own minute for headers.
+    requestTimeout: LONGEST_BODY_MS,
     requestIdHeader: false,
     genReqId: newRequestId,
     return503OnClosing: false,
@@ -67,7 +67,8 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     giveCommandIdentity(request, clock);
     done();
   });
-  readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND]);
+  readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND, FORM_KIND, FILE_KIND]);
+  boundBodyTimes(fastify, (socket) => bare.late(socket));
   hangUpWhenClosing(fastify);
   // Without a listener Node answers the one with a bare status, and the other not at all.
   fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));
@@ -81,8 +82,7 @@ function refuseSchemas(): never {
 
 /** What a client calls a body that it does not send is no reason to refuse: many send the header always. */
 function forgetTypeOfNothing({ headers }: FastifyRequest): void {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
-  if (length === '0' && encoding === undefined) delete headers['content-type'];
+  if (!hasBody(headers)) delete headers['content-type'];
 }
 
 /** Answers to what was in flight when the close began end their connection: kept alive, it would hold the close up. */

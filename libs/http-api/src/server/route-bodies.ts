@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 
@@ -5,6 +6,8 @@ import { RequestError } from '../errors/request-error.ts';
 export interface BodyKind {
   /** Fastify has one parser for each, so two kinds cannot share one. */
   readonly mediaType: string;
+  /** Whether what reads it hands on a stream, so that little of it is held at a time. */
+  readonly streams?: true;
   /**
    * Adds the parser. Fastify holds a parser of text or bytes to the route's limit; one that hands on a stream has to
    * count itself, up to `request.routeOptions.bodyLimit`.
@@ -19,7 +22,19 @@ export interface RouteBody {
   readonly also?: BodyKind;
   /** In bytes. */
   readonly limit: number;
+  /** Of one that is streamed; any other must have come within a minute. */
+  readonly time?: BodyTime;
 }
+
+/** How long a body may take, in milliseconds. */
+export interface BodyTime {
+  /** Until the next bytes come, where they are waited for. */
+  readonly idleMs: number;
+  readonly overallMs: number;
+}
+
+/** The media type of a kind that takes all. */
+export const ANY_TYPE = '*';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -59,7 +74,20 @@ export function kindsOf({ kind, also }: RouteBody): readonly BodyKind[] {
 /** A parser that another route has is not one for this route. @throws RequestError 415 */
 function refuseOtherKinds({ headers }: FastifyRequest, mediaTypes: readonly string[]): void {
   const sent = headers['content-type'];
-  if (sent === undefined || mediaTypes.includes(sent)) return;
-  if (mediaTypes.includes(sent.split(';', 1)[0]?.trim().toLowerCase() ?? '')) return;
+  if (mediaTypes.includes(ANY_TYPE)) {
+    // By its name another route's parser would read it.
+    delete headers['content-type'];
+    return;
+  }
+  if (sent === undefined ? !hasBody(headers) : mediaTypes.includes(sent)) return;
+  if (mediaTypes.includes(sent?.split(';', 1)[0]?.trim().toLowerCase() ?? '')) return;
   throw new RequestError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
+}
+
+/** Whether a request tells of a body. */
+export function hasBody({
+  'content-length': length = '0',
+  'transfer-encoding': encoding,
+}: IncomingHttpHeaders): boolean {
+  return length !== '0' || encoding !== undefined;
 }

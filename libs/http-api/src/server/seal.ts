@@ -8,7 +8,7 @@ const MAX_LENGTH = 2_000;
 
 /** What a token is for and what it is bound to; one sealed for another purpose or binding does not open. */
 export interface Seal {
-  readonly purpose: 'cursor' | 'consistency-token';
+  readonly purpose: 'cursor' | 'consistency-token' | 'upload-url';
   readonly binding: string;
 }
 

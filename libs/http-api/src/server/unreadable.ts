@@ -17,11 +17,16 @@ export class BareAnswers {
     } else if (error.code === 'HPE_HEADER_OVERFLOW') {
       this.answer(socket, 'headers_too_large', `The headers are larger than ${maxHeaderSize} bytes together.`);
     } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-      this.answer(socket, 'request_timeout', 'The request did not arrive in time.');
+      this.late(socket);
     } else {
       const reason = error.reason ? `: ${error.reason}` : '';
       this.answer(socket, 'validation_failed', `The request is not valid HTTP${reason}.`);
     }
+  }
+
+  /** The rest of the request is waited for no longer. */
+  late(socket: Duplex): void {
+    this.answer(socket, 'request_timeout', 'The request did not arrive in time.');
   }
 
   /** This is no proxy. */

@@ -91,7 +91,8 @@ export function shipmentReads({ eventStore, cache, places, settings }: ShipmentR
       const { documents, record } = found.state;
       const stored = documents.find(({ document }) => document.id === document_id);
       if (stored === undefined) return undefined;
-      return { document: stored.document, object_id: stored.object_id, shipment_version: record.version };
+      const { document, object_id, received } = stored;
+      return { document, object_id, received_object_id: received?.id ?? null, shipment_version: record.version };
     },
 
     async documentObjects({ shipment_id, now }) {

@@ -38,6 +38,8 @@ export interface GetDocument extends Scope {
 
 /** A document, where its bytes are, and the version of its shipment. */
 export interface FoundDocument extends StoredDocument {
+  /** What came for it while it is pending: the last bytes. */
+  readonly received_object_id: string | null;
   readonly shipment_version: number;
 }
 

@@ -1,0 +1,67 @@
+import { DomainError } from '@tracking/contracts';
+import type { BytesToStore, DocumentObject } from '@tracking/documents';
+import { DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from '@tracking/documents';
+import { Busy, type Logger, type Metrics, type ObjectStore, WritesRefused } from '@tracking/ports';
+import type { FastifyRequest } from 'fastify';
+import { RequestError } from '../errors/request-error.ts';
+import { requestFields } from '../server/request.ts';
+import { sizeOf } from '../server/sizes.ts';
+
+export interface StorageParts {
+  readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The bytes of documents, for requests: what is stored for one that comes to nothing is destroyed again. */
+export class DocumentStorage {
+  readonly get: ObjectStore['get'];
+
+  private readonly bytes: DocumentBytes;
+
+  constructor(private readonly parts: StorageParts) {
+    this.bytes = new DocumentBytes(parts);
+    this.get = parts.objects.get.bind(parts.objects);
+  }
+
+  /** @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`; Unavailable; what the source throws */
+  async store(bytes: BytesToStore): Promise<DocumentObject> {
+    try {
+      return await this.bytes.store(bytes);
+    } catch (error) {
+      throw asRequestError(error);
+    }
+  }
+
+  /** Where a command may have named the object before it failed, it is kept: whoever sweeps orphans asks. */
+  async unlessRefused<T>(request: FastifyRequest, objectId: string, command: () => Promise<T>): Promise<T> {
+    try {
+      return await command();
+    } catch (error) {
+      if (isCertain(error)) await this.destroy(request, objectId);
+      throw error;
+    }
+  }
+
+  /** What is not destroyed now is swept later. */
+  async destroy(request: FastifyRequest, objectId: string): Promise<void> {
+    await this.parts.objects.delete(objectId).catch((error: unknown) => {
+      const fields = { ...requestFields(request), object_id: objectId, error: String(error) };
+      this.parts.logger.warn(fields, 'bytes of a document not destroyed yet');
+    });
+  }
+}
+
+/** Whether nothing was written for certain. */
+function isCertain(error: unknown): boolean {
+  return [DomainError, RequestError, Busy, WritesRefused].some((refusal) => error instanceof refusal);
+}
+
+function asRequestError(error: unknown): unknown {
+  if (error instanceof DocumentTooLarge) {
+    return new RequestError('body_too_large', `The file is larger than ${sizeOf(error.limitBytes)}.`);
+  }
+  if (error instanceof EmptyDocument) return new RequestError('empty_file', error.message);
+  if (error instanceof UnsupportedDocumentType) return new RequestError('unsupported_document_type', error.message);
+  return error;
+}
