@@ -1,12 +1,13 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DistributedSystem, SERVICES, type Replica } from '@tracking/system';
 import { ManagedProcess, freePort, tempFolder } from '@tracking/testing';
 import axios from 'axios';
+import { MongoClient } from 'mongodb';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -22,6 +23,8 @@ export interface Subject {
   readonly managementUrls: readonly string[];
   /** Environment in which the command line tool finds it. */
   readonly operator: Readonly<Record<string, string>>;
+  /** Ids of all whole objects in its object store. */
+  objects(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
@@ -44,6 +47,7 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
     urls: [`http://127.0.0.1:${port}`],
     managementUrls: [`http://127.0.0.1:${managementPort}`],
     operator: { ...PATH, DATA_DIR },
+    objects: () => readdir(join(DATA_DIR, 'objects')),
     stop: async () => {
       await server.stop();
       await folder.remove();
@@ -100,11 +104,23 @@ export async function startServices(settings: Readonly<Record<string, string>>):
     urls: system.urls,
     managementUrls: SERVICES.flatMap((service) => system.services[service].map(({ managementUrl }) => managementUrl)),
     operator: { ...PATH, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
+    objects: () => objectsIn(system.engines.mongoUrl),
     stop: async () => {
       await system.stop();
       await folder?.remove();
     },
   };
+}
+
+/** Chunks too, so that none outlives its file. */
+async function objectsIn(mongoUrl: string): Promise<readonly string[]> {
+  const mongo = await MongoClient.connect(mongoUrl);
+  try {
+    const chunks = mongo.db().collection('objects.chunks');
+    return (await chunks.distinct('files_id')).map(String);
+  } finally {
+    await mongo.close();
+  }
 }
 
 /** What a metric of a replica stands at, all its labels together. */

@@ -3,6 +3,7 @@ import type { Subject } from '../subject.ts';
 import { bulkJourneys } from './bulk.ts';
 import { clockJourney } from './clock.ts';
 import { demoJourney } from './demo.ts';
+import { documentJourneys } from './documents.ts';
 import { eventStreamJourney } from './event-stream.ts';
 import { exceptionJourneys } from './exceptions.ts';
 import { identityJourneys } from './identity.ts';
@@ -50,6 +51,7 @@ export function journeys(start: () => Promise<Subject>): void {
   userJourneys(subject);
   sessionJourneys(subject);
   webhookJourneys(subject);
+  documentJourneys(subject);
   clockJourney(subject);
   eventStreamJourney(subject);
   operationJourneys(subject);

@@ -1,0 +1,62 @@
+import type { ShipmentDocument } from '@tracking/contracts';
+import { sha256Of } from '@tracking/testing';
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+
+/** A document whose bytes are to come, with where they are to be sent. */
+export type RequestedUpload = ShipmentDocument & {
+  readonly upload: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly expires_at: string;
+  };
+};
+
+/** A client that has no key, as whoever a URL is given to. */
+const anybody = axios.create({ validateStatus: () => true, proxy: false, maxBodyLength: Infinity, timeout: 60_000 });
+
+/** Sends a document with its fields. */
+export function send(
+  api: AxiosInstance,
+  shipmentId: string,
+  bytes: Buffer,
+  { file_name = 'bill.pdf', ...fields }: Readonly<Record<string, string>>,
+): Promise<AxiosResponse<ShipmentDocument>> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append('file', new Blob([new Uint8Array(bytes)], { type: 'application/pdf' }), file_name);
+  return api.post<ShipmentDocument>(`/v1/shipments/${shipmentId}/documents`, form);
+}
+
+/** Asks for a URL for these bytes. */
+export function requestUpload(
+  api: AxiosInstance,
+  shipmentId: string,
+  bytes: Buffer,
+  fields: object = {},
+): Promise<AxiosResponse<RequestedUpload>> {
+  return api.post<RequestedUpload>(`/v1/shipments/${shipmentId}/documents/uploads`, {
+    type: 'commercial_invoice',
+    file_name: 'invoice.pdf',
+    content_type: 'application/pdf',
+    size_bytes: bytes.length,
+    checksum_sha256: sha256Of([bytes]),
+    ...fields,
+  });
+}
+
+/** Sends bytes to a URL that was made for them, by way of any gateway. */
+export function put({ upload }: RequestedUpload, bytes: Buffer, gateway: string): Promise<AxiosResponse> {
+  const { pathname, search } = new URL(upload.url);
+  const url = gateway + pathname + search;
+  return anybody.request({ method: upload.method, url, headers: { ...upload.headers }, data: bytes });
+}
+
+/** The bytes of a document, or of a part of it. */
+export function download(
+  api: AxiosInstance,
+  id: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<AxiosResponse<Buffer>> {
+  return api.get<Buffer>(`/v1/documents/${id}/download`, { responseType: 'arraybuffer', headers: { ...headers } });
+}

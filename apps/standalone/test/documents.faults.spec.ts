@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import { eventually, pdfOf, takeTime } from '@tracking/testing';
+import type { AxiosInstance } from 'axios';
+import { client, newKey, startStandalone, withFolder, type StandaloneProcess } from './standalone-process.ts';
+import {
+  BOUNDARY,
+  FORM_HEAD,
+  beginSending,
+  lookThrough,
+  newShipment,
+  put,
+  requestUpload,
+  send,
+  stored,
+  uploadUrl,
+} from './uploads.ts';
+
+const HOUR = 3_600_000;
+const KILLS = 8;
+/** Each kill comes after one more answer than the one before, and every other one in the middle of what follows. */
+const LATER_MS = 3;
+const SOON = { deadlineMs: 60_000 };
+
+const loaded = (module: string) => ({ NODE_OPTIONS: `--import ${new URL(module, import.meta.url).href}` });
+const killedAt = (step: string) => loaded(`killed-at.mjs?step=${step}`);
+const ahead = (hours: number) => loaded(`stepping-clock.mjs?ahead=${hours * HOUR}`);
+const SWEEPING = ahead(73);
+
+describe('kill -9 leaves a document that is whole, or none, and no bytes that are nobody’s after the sweep:', () => {
+  let dataDir: string;
+  let key: string;
+  let shipmentId: string;
+  let server: StandaloneProcess;
+  let api: AxiosInstance;
+
+  const start = async (env: Record<string, string> = {}) => {
+    server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000', ...env });
+    api = client(server.url, key);
+  };
+  const inFolder = (test: () => Promise<void>) => () =>
+    withFolder(async (folder) => {
+      dataDir = folder;
+      key = await newKey(dataDir);
+      await start();
+      shipmentId = (await newShipment(api)).id;
+      try {
+        await test();
+      } finally {
+        await server.stop('SIGKILL');
+      }
+    });
+  const restart = async (env?: Record<string, string>) => {
+    await server.stop('SIGKILL');
+    await start(env);
+  };
+  const statuses = async () => [...(await lookThrough(api, shipmentId)).values()];
+  /** Three days later each object is looked at; what then is stored is what documents are made of. */
+  const expectSwept = async (documents: number) => {
+    await restart(SWEEPING);
+    await eventually(async () => expect(await stored(dataDir)).toHaveLength(documents), SOON);
+    const present = (await statuses()).filter((status) => !['expired', 'deleted'].includes(status));
+    expect(present).toHaveLength(documents);
+  };
+
+  it(
+    'while the bytes come',
+    inFolder(async () => {
+      const bytes = pdfOf('coming', 2_000_000);
+      const document = await requestUpload(api, shipmentId, bytes);
+      const authorization = `Bearer ${key}`;
+      const form = { authorization, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+      const url = `${server.url}/v1/shipments/${shipmentId}/documents`;
+      const halves = [
+        beginSending('POST', url, form, 3_000_000).write(FORM_HEAD + bytes.toString('latin1', 0, 1_000_000), 'latin1'),
+        beginSending('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length).write(
+          bytes.subarray(0, 1_000_000),
+        ),
+      ];
+      expect(halves).toHaveLength(2);
+      await eventually(async () => {
+        const parts = (await stored(dataDir)).filter((name) => name.endsWith('.part'));
+        expect(parts).toHaveLength(2);
+      }, SOON);
+      await restart();
+      expect(await statuses()).toEqual(['pending_upload']);
+      expect((await put(document, bytes, server.url)).status).toBeLessThan(300);
+      const completed = await api.post(`/v1/documents/${document.id}/complete`);
+      expect(completed.status).toBe(200);
+      await expectSwept(1);
+    }),
+    120_000,
+  );
+
+  it.each([
+    ['a form', async () => void (await send(api, shipmentId, pdfOf('form', 100_000)))],
+    [
+      'a URL of its own',
+      async () => {
+        const bytes = pdfOf('url', 100_000);
+        await put(await requestUpload(api, shipmentId, bytes), bytes, server.url);
+      },
+    ],
+  ])(
+    'when the bytes are stored and nothing names them yet, by %s',
+    (_way, upload) =>
+      inFolder(async () => {
+        await restart(killedAt('stored'));
+        const ended = once(server.child, 'exit');
+        await expect(upload()).rejects.toMatchObject({ isAxiosError: true });
+        await ended;
+        await start();
+        expect((await statuses()).filter((status) => status !== 'pending_upload')).toEqual([]);
+        expect(await stored(dataDir)).toHaveLength(1);
+        for (const id of (await lookThrough(api, shipmentId)).keys()) {
+          const { status, data } = await api.post(`/v1/documents/${id}/complete`);
+          expect([status, data.error.code]).toEqual([409, 'upload_missing']);
+        }
+        expect((await send(api, shipmentId, pdfOf('other', 1_000))).status).toBe(201);
+        await expectSwept(1);
+      })(),
+    120_000,
+  );
+
+  it(
+    'while it is deleted',
+    inFolder(async () => {
+      const { data: document } = await send(api, shipmentId, pdfOf('deleted', 100_000));
+      const { data: other } = await send(api, shipmentId, pdfOf('kept', 100_000));
+      await restart(killedAt('destroying'));
+      await expect(api.delete(`/v1/documents/${document.id}`)).rejects.toMatchObject({ isAxiosError: true });
+      await restart();
+      const known = await lookThrough(api, shipmentId);
+      expect([known.get(document.id), known.get(other.id)]).toEqual(['deleted', 'uploaded']);
+      // Long before anything is swept.
+      await restart(ahead(1));
+      await eventually(async () => expect(await stored(dataDir)).toHaveLength(1), SOON);
+      expect((await lookThrough(api, shipmentId)).get(other.id)).toBe('uploaded');
+    }),
+    120_000,
+  );
+
+  it(
+    'at any instant of uploads, completions, reviews and deletions',
+    inFolder(async () => {
+      /** What was acknowledged, by document. */
+      const acknowledged = new Map<string, readonly string[]>();
+      let approvable: string | undefined;
+      let deletable: string | undefined;
+      const after = async (id: string | undefined, done: readonly string[], act: () => Promise<{ status: number }>) => {
+        if (id === undefined) return;
+        acknowledged.delete(id);
+        const { status } = await act();
+        expect(status).toBeLessThan(300);
+        acknowledged.set(id, done);
+      };
+      const uploadOne = async (name: string) => {
+        const { status, data } = await send(api, shipmentId, pdfOf(name, 150_000));
+        expect(status).toBe(201);
+        acknowledged.set(data.id, ['uploaded']);
+        [approvable, deletable] = [data.id, approvable];
+      };
+      const uploadByUrl = async (name: string) => {
+        const bytes = pdfOf(name, 150_000);
+        const document = await requestUpload(api, shipmentId, bytes);
+        expect((await put(document, bytes, server.url)).status).toBeLessThan(300);
+        await after(document.id, ['uploaded'], () => api.post(`/v1/documents/${document.id}/complete`));
+      };
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        await restart();
+        let answers = 0;
+        api.interceptors.response.use((answer) => {
+          answers += 1;
+          return answer;
+        });
+        const [approved, deleted] = [approvable, deletable];
+        const work = [
+          ...[0, 1].map((n) => uploadOne(`form ${kill} ${n}`)),
+          ...[0, 1].map((n) => uploadByUrl(`url ${kill} ${n}`)),
+          after(approved, ['approved'], () => api.post(`/v1/documents/${approved}/approve`)),
+          after(deleted, ['deleted'], () => api.delete(`/v1/documents/${deleted}`)),
+        ];
+        await eventually(() => expect(answers).toBeGreaterThan(kill));
+        await takeTime((kill % 2) * LATER_MS);
+        await server.stop('SIGKILL');
+        for (const outcome of await Promise.allSettled(work)) {
+          // A connection that broke at the kill is what a client sees; anything answered must have been a success.
+          if (outcome.status === 'rejected' && !('isAxiosError' in Object(outcome.reason))) throw outcome.reason;
+        }
+      }
+      expect(acknowledged.size).toBeGreaterThanOrEqual(KILLS);
+      await restart(SWEEPING);
+      await eventually(async () => expect(await statuses()).not.toContain('pending_upload'), SOON);
+      const known = await lookThrough(api, shipmentId);
+      for (const [id, allowed] of acknowledged) expect([id, allowed]).toEqual([id, [known.get(id)]]);
+      const present = [...known.values()].filter((status) => ['uploaded', 'approved'].includes(status));
+      await eventually(async () => expect(await stored(dataDir)).toHaveLength(present.length), SOON);
+    }),
+    240_000,
+  );
+});

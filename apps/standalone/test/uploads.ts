@@ -1,0 +1,98 @@
+import { request, type ClientRequest } from 'node:http';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Shipment, ShipmentDocument } from '@tracking/contracts';
+import { sha256Of } from '@tracking/testing';
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+import { all } from './standalone-process.ts';
+
+export const BOUNDARY = 'a-boundary-of-tests';
+
+/** A document whose bytes are to come. */
+export type Requested = ShipmentDocument & {
+  readonly upload: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+};
+
+export async function newShipment(api: AxiosInstance): Promise<Shipment> {
+  const { status, data } = await api.post<Shipment>('/v1/shipments', { house_bill: 'HB' });
+  expect(status).toBe(201);
+  return data;
+}
+
+/** Sends a document with its fields. */
+export function send(api: AxiosInstance, shipmentId: string, bytes: Buffer): Promise<AxiosResponse<ShipmentDocument>> {
+  const form = new FormData();
+  form.append('type', 'photo');
+  form.append('file', new Blob([new Uint8Array(bytes)]), 'a.pdf');
+  return api.post<ShipmentDocument>(`/v1/shipments/${shipmentId}/documents`, form);
+}
+
+/** Asks for a URL for these bytes. */
+export async function requestUpload(
+  api: AxiosInstance,
+  shipmentId: string,
+  bytes: Buffer,
+  fields: object = {},
+): Promise<Requested> {
+  const { status, data } = await api.post<Requested>(`/v1/shipments/${shipmentId}/documents/uploads`, {
+    type: 'photo',
+    file_name: 'a.pdf',
+    content_type: 'application/pdf',
+    size_bytes: bytes.length,
+    checksum_sha256: sha256Of([bytes]),
+    ...fields,
+  });
+  expect(status).toBe(201);
+  return data;
+}
+
+/** Where a server that was started again takes these bytes. */
+export function uploadUrl({ upload }: Requested, server: string): string {
+  const { pathname, search } = new URL(upload.url);
+  return server + pathname + search;
+}
+
+export function put(document: Requested, bytes: Buffer, server: string): Promise<AxiosResponse> {
+  const headers = { ...document.upload.headers };
+  const url = uploadUrl(document, server);
+  return axios.put(url, bytes, { headers, validateStatus: () => true, proxy: false, maxBodyLength: Infinity });
+}
+
+/** Begins to send a body of `length` bytes; how it goes on is the caller's. Errors of its connection are nobody's. */
+export function beginSending(
+  method: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  length: number,
+): ClientRequest {
+  const outgoing = request(url, { method, agent: false, headers: { ...headers, 'content-length': length } });
+  outgoing.on('error', () => undefined);
+  outgoing.flushHeaders();
+  return outgoing;
+}
+
+/** What stands in a form before the bytes of its file. */
+export const FORM_HEAD =
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="type"\r\n\r\nphoto\r\n` +
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n`;
+
+/** Everything in the folder of objects: whole ones, and parts. */
+export function stored(dataDir: string): Promise<string[]> {
+  return readdir(join(dataDir, 'objects'));
+}
+
+/**
+ * Looks at all documents of a shipment: what is there has the bytes that were told of it, and is counted. Answers the status
+ * of each by id.
+ */
+export async function lookThrough(api: AxiosInstance, shipmentId: string): Promise<ReadonlyMap<string, string>> {
+  const documents = await all<ShipmentDocument>(api, `/v1/shipments/${shipmentId}/documents`);
+  const present = documents.filter(({ download_url }) => download_url !== null);
+  for (const { id, checksum_sha256, size_bytes } of present) {
+    const { status, data } = await api.get<Buffer>(`/v1/documents/${id}/download`, { responseType: 'arraybuffer' });
+    expect([id, status, data.length, sha256Of([data])]).toEqual([id, 200, size_bytes, checksum_sha256]);
+  }
+  const shipment = await api.get<Shipment>(`/v1/shipments/${shipmentId}`);
+  expect(shipment.data.documents_count).toBe(present.length);
+  return new Map(documents.map(({ id, status }) => [id, status]));
+}
