@@ -142,6 +142,14 @@ describe('missing_document', () => {
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
   });
 
+  it('what a person opened and resolved stays so: nothing was measured of it', () => {
+    const scenario = begin('missing_document', { eta: jan(20) }).at(jan(10));
+    const { exception } = scenario.openByHand('missing_document');
+    scenario.at(jan(18)).resolve(exception, { code: 'waived' });
+    scenario.check();
+    expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
+  });
+
   it('what a person did without opens again once it had been there', () => {
     const scenario = missing(requiring([LIST], only('missing_document')));
     scenario.resolve(last(scenario)!, { code: 'waived' });

@@ -17,8 +17,8 @@ export class Clerk {
   private wasCancelled = false;
   /** Open ones that a person opened; what they opened while it was cancelled stays. */
   private readonly byHand = new Map<string, Severity>();
-  /** What a person resolved while it was so, and of a slip how long it was: "stays resolved until its condition has ended once". */
-  private readonly putAway = new Map<string, number | null>();
+  /** What a person resolved while it was so, as it was then: "stays resolved until its condition has ended once". */
+  private readonly putAway = new Map<string, Pick<Condition, 'slip' | 'about'> | null>();
 
   get world(): World {
     return { memory: this.model.memory, settings: this.settings, created: this.created, heard: this.heard };
@@ -54,7 +54,7 @@ export class Clerk {
     // Of what a person opened nothing was measured.
     const isMeasured = !this.byHand.delete(key);
     const condition = this.holding(ms(at)).find((each) => keyOf(each) === key);
-    if (condition !== undefined) this.putAway.set(key, isMeasured ? condition.slip : null);
+    if (condition !== undefined) this.putAway.set(key, isMeasured ? condition : null);
   }
 
   /** By the settings and the clock alone. */
@@ -69,9 +69,9 @@ export class Clerk {
       if (container !== 'null' && !container_numbers.includes(container)) this.byHand.delete(key);
     }
     const holding = this.holding(now);
-    for (const [key, slip] of this.putAway) {
+    for (const [key, measured] of this.putAway) {
       const condition = holding.find((each) => keyOf(each) === key);
-      const hasGrown = slip !== null && condition !== undefined && (condition.slip ?? 0) >= slip + GROWS_BY;
+      const hasGrown = measured !== null && condition !== undefined && isAnother(condition, measured);
       // Only what becomes of movements is asked of a cancelled shipment: all else rests.
       const rests = isCancelled && !key.startsWith('movement_after_cancel');
       if ((condition === undefined && !rests) || hasGrown) this.putAway.delete(key);
@@ -108,4 +108,10 @@ export class Clerk {
   private holding(now: number): readonly Condition[] {
     return this.conditions().filter((condition) => holdsAt(condition, now));
   }
+}
+
+/** "eta_slip: or grown by 24 h"; another document than those that a person did without. */
+function isAnother({ slip, about }: Condition, measured: Pick<Condition, 'slip' | 'about'>): boolean {
+  const hasGrown = measured.slip !== null && (slip ?? 0) >= measured.slip + GROWS_BY;
+  return hasGrown || about.some((one) => !measured.about.includes(one));
 }

@@ -30,10 +30,12 @@ export interface Condition {
   readonly worse: { readonly from: number; readonly severity: Severity } | null;
   /** How late the shipment will be, in hours: of `eta_slip`. */
   readonly slip: number | null;
+  /** What it is about, one by one: of documents. */
+  readonly about: readonly string[];
 }
 
 export function condition(type: AutomaticExceptionType, container: string | null, due: number | null): Condition {
-  return { type, container, due, severity: 'low', worse: null, slip: null };
+  return { type, container, due, severity: 'low', worse: null, slip: null, about: [] };
 }
 
 export function hoursOf({ by_mode, after_hours }: ExceptionSettings, { fields: { mode } }: Memory): number {

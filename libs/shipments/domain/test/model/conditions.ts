@@ -2,6 +2,7 @@ import type { AutomaticExceptionType } from '@tracking/contracts';
 import { type Condition, HOUR, type World, condition, graver, hoursOf, ms } from './condition.ts';
 import { containerConditions } from './container-conditions.ts';
 import { openExceptions } from './exceptions.ts';
+import { absent, rejections } from './papers.ts';
 import { isDelivered, shipmentStatus } from './status.ts';
 import { hasArrived, hasDeparted, isAtSea } from './steps.ts';
 
@@ -11,7 +12,9 @@ const MONTH = 30 * 24 * HOUR;
 export function conditionsOf(world: World): readonly Condition[] {
   const { memory, settings, created } = world;
   const timed =
-    shipmentStatus(memory).status === 'cancelled' ? [] : [...shipmentConditions(world), ...containerConditions(world)];
+    shipmentStatus(memory).status === 'cancelled'
+      ? []
+      : [...shipmentConditions(world), ...containerConditions(world), ...documentConditions(world)];
   return [...ofTimeline(world), ...timed]
     .filter(({ type }) => settings.exceptions[type].enabled)
     .filter(({ due }) => due === null || due >= created - MONTH)
@@ -33,6 +36,21 @@ function shipmentConditions(world: World): readonly Condition[] {
   const { memory } = world;
   if (isDelivered(shipmentStatus(memory))) return [];
   return [...etaSlip(world), ...departureOverdue(world), ...arrivalOverdue(world), ...noUpdate(world)];
+}
+
+/** "`delivered` and beyond resolve all automatic ones but … missing_document, document_rejected." */
+function documentConditions({ memory, settings }: World): readonly Condition[] {
+  const { mode } = memory.fields;
+  const { eta } = memory.answered;
+  const missing = mode === null ? [] : absent(settings.required_documents[mode], memory);
+  const rejected = rejections(memory).map(({ id }) => id);
+  const before = settings.exceptions.missing_document.before_hours ?? 0;
+  // "A type that the workspace requires for the mode (default: none) is absent 3 d before ETA."
+  const due = eta === null || missing.length === 0 ? [] : [ms(eta) - before * HOUR];
+  return [
+    ...due.map((time) => ({ ...condition('missing_document', null, time), about: missing })),
+    ...(rejected.length === 0 ? [] : [{ ...condition('document_rejected', null, null), about: rejected }]),
+  ];
 }
 
 /** "ETA ≥ 24 h (road, air 4 h) past the original; high above 48 h"; until arrival. */

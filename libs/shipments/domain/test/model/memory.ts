@@ -1,4 +1,6 @@
 import {
+  type DocumentStatus,
+  type DocumentType,
   EMPTY_SHIPMENT_FIELDS,
   type Leg,
   type LegFields,
@@ -24,6 +26,20 @@ export interface Said extends MilestoneInput {
   readonly sent: MilestoneInput | null;
 }
 
+/** A document as the model remembers it. */
+export interface Paper {
+  readonly id: string;
+  readonly type: DocumentType;
+  readonly status: DocumentStatus;
+  /** In ms. */
+  readonly created: number;
+  readonly haveBytesCome: boolean;
+  readonly replaces: string | null;
+  readonly isReplaced: boolean;
+  /** Number of the command that approved or rejected it; 0 before. */
+  readonly judged: number;
+}
+
 /** What the client said of a field, and with which command. */
 export interface Statement<T> {
   readonly value: T;
@@ -45,6 +61,7 @@ export interface Memory {
   milestones: readonly Said[];
   /** What the client gave of containers, those that were taken off too. */
   containers: ReadonlyMap<string, GivenOfContainer>;
+  documents: readonly Paper[];
   /** Number of the command by which the client cancelled it; null unless that stands. */
   cancelled: number | null;
   /** As answered after the last command. */
@@ -77,6 +94,7 @@ export function nothingSaid(): Memory {
     sent: { etd: null, eta: null, legs: [] },
     milestones: [],
     containers: new Map(),
+    documents: [],
     cancelled: null,
     answered: { etd: null, eta: null, original_eta: null, atd: null, ata: null, legs: [], cancelledByMilestone: false },
   };

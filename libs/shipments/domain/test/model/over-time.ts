@@ -2,6 +2,7 @@ import {
   AUTOMATIC_EXCEPTION_TYPES,
   type AutomaticExceptionType,
   DEFAULT_RULE_SETTINGS,
+  type DocumentType,
   type ExceptionSettings,
   type ExceptionType,
   type LegFields,
@@ -15,6 +16,7 @@ import {
 import * as fc from 'fast-check';
 import { A, B, C, WRONG_DIGIT, milestoneInput } from '../scenario.ts';
 import type { Step } from './journeys.ts';
+import type { PaperStep } from './papers.ts';
 import { LOCATIONS } from './vocabulary.ts';
 
 /** What is recorded of a shipment that time changes something about. */
@@ -22,6 +24,7 @@ export type TimedStep =
   | Step
   /** The workspace decides otherwise, and its shipments are checked then. */
   | { readonly kind: 'settings'; readonly settings: RuleSettings }
+  | PaperStep
   | ByHand;
 
 /** What a person does about exceptions; `which` counts through the containers and none, or through what is open. */
@@ -37,6 +40,8 @@ export type ByHand =
 export interface TimedJourney {
   readonly created: Timestamp;
   readonly fields: Partial<ShipmentFields>;
+  /** Of its workspace, at first. */
+  readonly settings: RuleSettings;
   /** Each some hours after the one before it; by clocks that differ also before it. */
   readonly steps: readonly { readonly after: number; readonly step: TimedStep }[];
   /** How long it is watched after the last step, in hours. */
@@ -118,13 +123,16 @@ const milestoneOf = (codes: readonly string[], classifiers: readonly ('actual' |
     .map((fields) => milestoneInput(fields));
 const ESTIMATES = ['vessel_arrived', 'vessel_arrived', 'arrived_at_destination', 'vessel_departed'];
 const which = fc.nat(20);
+const ACTS = ['add', 'add', 'request', 'receive', 'complete', 'approve', 'reject', 'reject', 'delete'] as const;
+const PAPERS: readonly DocumentType[] = ['bill_of_lading', 'packing_list'];
 
 const dayOf = fc.option(
   fc.integer({ min: -10, max: 40 }).map((days) => new Date(BASE + days * 24 * HOUR).toISOString().slice(0, 10)),
   { nil: null, freq: 3 },
 );
 
-const stepOf = (codes: readonly string[]): fc.Arbitrary<TimedStep> =>
+/** @param papers how often it is about documents; all else together is 42 */
+const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedStep> =>
   fc.oneof(
     {
       weight: 8,
@@ -189,6 +197,16 @@ const stepOf = (codes: readonly string[]): fc.Arbitrary<TimedStep> =>
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('cancel' as const, 'reopen' as const) }) },
     {
+      weight: papers,
+      arbitrary: fc.record({
+        kind: fc.constant('document' as const),
+        act: fc.constantFrom(...ACTS),
+        type: fc.constantFrom(...PAPERS),
+        which,
+        isInItsPlace: fc.constantFrom(false, false, true),
+      }),
+    },
+    {
       weight: 1,
       arbitrary: fc.record({
         kind: fc.constant('open' as const),
@@ -216,8 +234,9 @@ function settingsOfWorkspace(): fc.Arbitrary<RuleSettings> {
     hours,
     severity: fc.constantFrom(...SEVERITIES),
   });
-  return fc.array(change, { maxLength: 3 }).map((changes) => ({
-    ...DEFAULT_RULE_SETTINGS,
+  const required = fc.constantFrom([], [], PAPERS, PAPERS.slice(0, 1), PAPERS.slice(1));
+  return fc.tuple(fc.array(change, { maxLength: 3 }), required).map(([changes, papers]) => ({
+    required_documents: { ...DEFAULT_RULE_SETTINGS.required_documents, ocean: papers, rail: PAPERS, air: papers },
     exceptions: {
       ...DEFAULT_RULE_SETTINGS.exceptions,
       ...Object.fromEntries(changes.map(({ type, ...to }) => [type, changed(type, to)])),
@@ -244,14 +263,18 @@ export function byOneClock({ steps, ...journey }: TimedJourney): TimedJourney {
 }
 
 export const timedJourneys: fc.Arbitrary<TimedJourney> = fc
-  .uniqueArray(fc.constantFrom(...STEPS_OF_A_JOURNEY), { minLength: 2, maxLength: 7, size: 'max' })
-  .chain((codes) =>
+  .tuple(
+    fc.uniqueArray(fc.constantFrom(...STEPS_OF_A_JOURNEY), { minLength: 2, maxLength: 7, size: 'max' }),
+    fc.constantFrom(4, 4, 80),
+  )
+  .chain(([codes, papers]) =>
     fc.record({
       created: fc.constant(new Date(BASE).toISOString()),
       fields: fc
         .record(FIELDS, { requiredKeys: ['mode'], noNullPrototype: true })
         .map((fields) => ({ ...fields, external_id: 'PO-1' })),
-      steps: fc.array(fc.record({ after: gap, step: stepOf(codes) }), { maxLength: 14, size: 'max' }),
+      steps: fc.array(fc.record({ after: gap, step: stepOf(codes, papers) }), { maxLength: 14, size: 'max' }),
+      settings: settingsOfWorkspace(),
       then: fc.constantFrom(0, 24, 240, 1_000, 9_000),
     }),
   );

@@ -1,8 +1,10 @@
-import type { Severity, ShipmentException, Timestamp } from '@tracking/contracts';
+import type { DocumentRecord, Severity, ShipmentException, Timestamp } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { type ShipmentEventBody, type ShipmentState, decide, explain } from '../../src/index.ts';
 import { SHIPMENT_ID, type Scenario, contextFor, places } from '../scenario.ts';
 import { keyOf } from './condition.ts';
+import type { Paper } from './memory.ts';
+import { isThere } from './papers.ts';
 import { type TimedJourney, byOneClock, later, timedJourneys } from './over-time.ts';
 import { type Checks, openIn, walkOverTime } from './timed-walk.ts';
 
@@ -21,7 +23,10 @@ export function describePropertiesOverTime(numRuns: number): void {
       fc.property(timedJourneys, plans, (journey, plan) => {
         walkOverTime(journey, plan, (scenario, clerk, now) => {
           expect([now, ...openOf(scenario)]).toEqual([now, ...clerk.openAt(Date.parse(now))]);
-          const { exceptions, record } = stateOf(scenario);
+          const { exceptions, record, documents } = stateOf(scenario);
+          const papers = clerk.model.memory.documents;
+          expect(documents.map(({ document }) => paperOf(document))).toEqual(papers.map(shownOf));
+          expect(record.documents_count).toBe(papers.filter(isThere).length);
           expect(new Set(exceptions.map(({ id }) => id)).size).toBe(exceptions.length);
           expect(record.open_exceptions_count).toBe(openIn(scenario).length);
         });
@@ -90,6 +95,14 @@ export function describePropertiesOverTime(numRuns: number): void {
   });
 }
 
+function paperOf({ id, status, type, replaced_by_document_id }: DocumentRecord) {
+  return { id, status, type, isReplaced: replaced_by_document_id !== null };
+}
+
+function shownOf({ id, status, type, isReplaced }: Paper) {
+  return { id, status, type, isReplaced };
+}
+
 /** `type container` and severity of all that are open. */
 function openOf(scenario: Scenario): readonly (readonly [string, Severity])[] {
   return openIn(scenario).map(({ type, container_number, severity }) => [
@@ -107,7 +120,8 @@ function ending(journey: TimedJourney, plan: readonly Checks[]) {
 
 /** Of an exception: all that matters, but for ids, which are given with commands. */
 function told({ type, container_number, severity, status, detail, metrics, rule, assignee, ...rest }: Told) {
-  return { type, container_number, severity, status, detail, metrics, rule, assignee, opened_at: rest.opened_at };
+  const { document_ids: _, ...measured } = metrics;
+  return { type, container_number, severity, status, detail, measured, rule, assignee, opened_at: rest.opened_at };
 }
 type Told = Omit<ShipmentException, 'opened_at'> & { readonly opened_at: Timestamp | undefined };
 

@@ -5,7 +5,8 @@ import { Clerk } from './clerk.ts';
 import { keyOf, momentsOf } from './condition.ts';
 import type { Step } from './journeys.ts';
 import { type ByHand, type TimedJourney, type TimedStep, later } from './over-time.ts';
-import { take } from './walk.ts';
+import { type PaperStep, expire, send, treat } from './papers.ts';
+import { codeOf, take } from './walk.ts';
 
 /** When a shipment is checked between two steps: when something is due and right before, at the end, at these parts of the time, never. */
 export type Checks = 'due' | 'last' | 'never' | readonly number[];
@@ -36,10 +37,12 @@ class TimedWalk {
   private known: Timestamp = '';
 
   constructor(
-    { created }: TimedJourney,
+    { created, settings }: TimedJourney,
     private readonly look: Look,
   ) {
     this.now = created;
+    this.scenario.settings = settings;
+    this.clerk.settings = settings;
   }
 
   wait(hours: number, plan: Checks): void {
@@ -62,6 +65,7 @@ class TimedWalk {
   }
 
   private seen(): void {
+    expire(this.clerk.model.memory, Date.parse(this.moment));
     this.look(this.scenario, this.clerk, this.moment);
     this.known = this.scenario.record.updated_at;
   }
@@ -79,6 +83,7 @@ class TimedWalk {
     if (this.isAhead(step)) return;
     const revision = scenario.events.length;
     if (isByHand(step)) this.takeByHand(step);
+    else if (step.kind === 'document') clerk.record(now, this.moment, () => this.takeDocument(step));
     else clerk.record(now, this.moment, () => take(notAhead(step, now), scenario, clerk.model, this.posted));
     // What stores nothing decides nothing: the clock will.
     if (scenario.events.length > revision) this.seen();
@@ -89,6 +94,26 @@ class TimedWalk {
     if (kind !== 'repeat' && kind !== 'correct') return false;
     const said = [...this.posted, ...this.clerk.model.memory.milestones];
     return said.some(({ classifier, occurred_at }) => classifier === 'actual' && occurred_at > this.now);
+  }
+
+  private takeDocument(step: PaperStep): void {
+    const { scenario, clerk, now } = this;
+    const { memory } = clerk.model;
+    const known = memory.documents[step.which % Math.max(1, memory.documents.length)];
+    const { act } = step;
+    if (act === 'add' || act === 'request') {
+      const { type } = step;
+      const replaces_document_id = step.isInItsPlace ? (known?.id ?? null) : null;
+      let id = '';
+      const sending = act === 'add' ? 'add' : 'requestUpload';
+      const code = codeOf(() => (id = scenario[sending]({ type, replaces_document_id }).documentId));
+      const sent = send(memory, step, replaces_document_id, Date.parse(now));
+      expect(code).toBe(typeof sent === 'string' ? sent : undefined);
+      if (typeof sent !== 'string') sent(id);
+    } else if (known !== undefined) {
+      const code = codeOf(() => scenario[act](known));
+      expect([step, code]).toEqual([step, treat(memory, act, known.id, Date.parse(now))]);
+    }
   }
 
   private takeByHand(step: ByHand): void {

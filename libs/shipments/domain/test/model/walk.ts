@@ -99,7 +99,7 @@ function pick<T>(list: readonly T[], which: number): T | undefined {
 }
 
 /** The code with which it is refused; undefined when it is not. */
-function codeOf(act: () => unknown): string | undefined {
+export function codeOf(act: () => unknown): string | undefined {
   try {
     act();
     return undefined;
