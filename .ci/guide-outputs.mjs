@@ -27,6 +27,7 @@ const CHANGING = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, 'UUID'],
   [/\b[0-9a-f]{16,64}\b/g, 'HEX'],
   [/\bt=\d{10},/g, 't=,'],
+  [/\btoken=[\w-]+/g, 'token='],
   [/^(Consistency-Token|Idempotency-Key|Date|X-RateLimit-Re\w+): .*$/gim, '$1: '],
 ];
 
