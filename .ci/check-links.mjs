@@ -43,9 +43,9 @@ function foldersAbove(file) {
   return folder === '.' ? [] : [folder, ...foldersAbove(folder)];
 }
 
-/** As `docs/adr/README.md#architecture-decisions`: seen from the root of the repository, wherever it stands. */
+/** As `docs/adr/README.md#architecture-decisions`: seen from the root of the repository, wherever it stands; a link is seen from its page. */
 function mentionsIn(text) {
-  return [...text.matchAll(/(?<![\w:/.-])(?:\.\.?\/)*(docs\/[\w./-]*\w)(?:#([\w-]+))?/g)]
+  return [...text.matchAll(/(?<![\w:/.-]|\]\()(?:\.\.?\/)*(docs\/[\w./-]*\w)(?:#([\w-]+))?/g)]
     .filter(([, path]) => path.endsWith('.md') || sections.has(path.split('/', 2).join('/')))
     .map(([written, path, heading]) => ({ written, path: normalize(path), heading }));
 }
