@@ -65,6 +65,15 @@ describe('a document that is sent with its fields', () => {
   });
 });
 
+describe('a file whose name is refused before a byte of it is read', () => {
+  it('ends as a refusal, and not the process with it', async () => {
+    // Nobody listens to its stream then: an error of it that nobody catches fails this suite.
+    const { status, body } = await add({ type: 'photo' }, PDF, 'a\0b');
+    expect([status, body['error']]).toEqual([400, expect.objectContaining({ param: 'file' })]);
+    expect((await api.call('GET', `/v1/shipments/${shipment}/documents`, { key })).body['data']).toEqual([]);
+  });
+});
+
 describe('a document that is sent to a URL of its own', () => {
   it('is whole when that is said', async () => {
     const json = {

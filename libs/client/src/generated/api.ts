@@ -5503,6 +5503,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
                 /**
@@ -5714,6 +5719,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags: 304 if it still has one of them. */
                 "If-None-Match"?: string;
                 /** @description The ETag that the range is of; else the whole is answered. */
@@ -7182,6 +7192,11 @@ export interface operations {
                 limit?: number;
             };
             header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
                  * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01

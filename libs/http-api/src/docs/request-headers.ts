@@ -50,6 +50,10 @@ const READ_YOUR_WRITES: ReadonlySet<string> = new Set([
   'getException',
   'listEvents',
   'getEvent',
+  'listDocuments',
+  'getDocument',
+  'downloadDocument',
+  'deleteDocument',
 ]);
 export const readsYourWrites = (id: string): boolean => READ_YOUR_WRITES.has(id);
 

@@ -113,8 +113,9 @@ class FormReading {
   }
 
   private part({ name, fileName, mediaType, bytes }: Part): void {
+    // Nobody else listens where it is not read, or not yet: a form that is refused must not end the process.
+    bytes.on('error', () => undefined);
     if (name !== this.options.fileField || this.parts.has(name)) {
-      bytes.on('error', () => undefined);
       bytes.resume();
       this.keep(name, '');
       return;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Position } from '@tracking/ports';
 import { type ClientReceiver, enabledEndpoint, startClientReceiver } from '../client-endpoint.ts';
 import { type Api, startApi } from '../start-api.ts';
@@ -5,6 +6,7 @@ import { Answers } from './answers.ts';
 import { type Caller, PASSWORD, newCallers } from './callers.ts';
 import { Description } from './description.ts';
 import type { Operation } from './description.ts';
+import { FILES } from './forms.ts';
 import { KnownThings, knownOf } from './known-things.ts';
 import type { Drawn } from './requests.ts';
 import { SchemaValues } from './schema-values.ts';
@@ -151,6 +153,14 @@ export class FuzzedApi {
       occurred_at: '2026-11-01T00:00:00Z',
     });
     await call('POST', `/v1/shipments/${shipment}/exceptions`, { type: 'lost' });
+    const [file = Buffer.alloc(0)] = FILES;
+    await call('POST', `/v1/shipments/${shipment}/documents/uploads`, {
+      type: 'other',
+      file_name: 'bill.pdf',
+      content_type: 'application/pdf',
+      size_bytes: file.byteLength,
+      checksum_sha256: createHash('sha256').update(file).digest('hex'),
+    });
     const endpoint = await enabledEndpoint(api, await api.key('admin', 'live'), this.receiver.url);
     await call('POST', `/v1/webhook_endpoints/${String(endpoint['id'])}/test`, { type: 'shipment.created' });
     await call('POST', '/v1/service_accounts', { name: 'one', role: 'viewer' });

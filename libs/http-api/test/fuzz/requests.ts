@@ -3,7 +3,7 @@ import { anyText, anyValue } from './any-text.ts';
 import { knownOf } from './known-things.ts';
 import { alsoBeside } from './beside.ts';
 import { FILES, MEDIA_TYPES, formsOf } from './forms.ts';
-import type { Content, Operation, Parameter } from './description.ts';
+import type { Operation, Parameter } from './description.ts';
 import type { SchemaValues } from './schema-values.ts';
 
 /** A request before it is known what there is to ask for. */
@@ -33,7 +33,7 @@ export function requestsOf(operation: Operation, values: SchemaValues): fc.Arbit
       query: queriesOf(operation.parameters, values),
       headers: headersOf(operation),
       address: fc.ipV4(),
-      content: bodiesOf(operation.content, values),
+      content: bodiesOf(operation, values),
     })
     .map(({ content: { type, body }, headers, address, ...drawn }) => ({
       ...drawn,
@@ -146,7 +146,7 @@ const files = fc.record({
   body: fc.oneof(fc.constantFrom(...FILES), fc.uint8Array({ maxLength: 500 })),
 });
 
-function bodiesOf(content: Readonly<Record<string, Content>>, values: SchemaValues): fc.Arbitrary<Body> {
+function bodiesOf({ method, content }: Operation, values: SchemaValues): fc.Arbitrary<Body> {
   const described = Object.entries(content).map(([type, { schema = {} }]) => {
     if (type.startsWith('multipart/')) return formsOf(values.fieldsOf(schema));
     if (!/json$/.test(type)) return files;
@@ -165,6 +165,7 @@ function bodiesOf(content: Readonly<Record<string, Content>>, values: SchemaValu
         body,
       })),
   );
+  if (described.length === 0 && method === 'PUT') return fc.oneof({ weight: 8, arbitrary: files }, strange);
   if (described.length === 0) return fc.oneof({ weight: 8, arbitrary: none }, strange);
   return fc.oneof({ weight: 12, arbitrary: fc.oneof(...described) }, strange);
 }
