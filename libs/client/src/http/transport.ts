@@ -58,7 +58,8 @@ export class Transport {
       if (status < 300) return { status, headers: told, data };
       throw apiError(status, told, await bodyOf(data as ReadableStream<Uint8Array> | null));
     }
-    if ((status >= 200 && status < 300 && typeof data === 'object') || status === 304) {
+    const isOurs = status === 204 || status === 304 || (status >= 200 && status < 300 && typeof data === 'object');
+    if (isOurs) {
       this.cookie?.heed(answered['set-cookie'] as readonly string[] | undefined);
       return { status, headers: told, data };
     }

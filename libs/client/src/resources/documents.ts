@@ -10,7 +10,6 @@ import {
   type ShipmentDocument,
   type UploadOptions,
 } from '../documents/document-upload.ts';
-import { ConflictError } from '../errors.ts';
 import type { Api } from '../http/api.ts';
 import { List, type Page } from '../list.ts';
 import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from '../options.ts';
@@ -141,12 +140,7 @@ export class Documents {
       },
       { ...rest, ...(ifMatch !== undefined && { ifMatch }), ...(idempotencyKey !== undefined && { idempotencyKey }) },
     );
-    try {
-      await this.put(requested.upload, file, { ...rest, ...(onProgress && { onProgress }) });
-    } catch (error) {
-      // Sent again after its answer was lost: what came of it is told by `complete`.
-      if (!(error instanceof ConflictError && error.attempts > 1)) throw error;
-    }
+    await this.put(requested.upload, file, { ...rest, ...(onProgress && { onProgress }) });
     return this.complete(requested.id, rest);
   }
 }

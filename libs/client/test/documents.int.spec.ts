@@ -1,0 +1,138 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TrackingClient, type Progress } from '../src/index.ts';
+import { fileFrom } from '../src/node.ts';
+import { HostileServer, breaksOff, json, ok, refused, type Answer } from './hostile-server.ts';
+
+const PDF = 'application/pdf';
+
+describe('documents', () => {
+  let server: HostileServer;
+  beforeAll(async () => {
+    server = await HostileServer.start();
+  });
+  afterAll(() => server.close());
+
+  const documents = () =>
+    new TrackingClient({
+      baseUrl: server.url,
+      apiKey: 'sk_test_1',
+      backoff: { first: 1, most: 2 },
+      transport: { proxy: false },
+    }).documents;
+  const asked = () => server.asked.map(({ method, url }) => `${method} ${url}`);
+  const text = 'bytes of 港.pdf'.repeat(1_000);
+  const file = new File([text], '港.pdf', { type: PDF });
+  const requested: Answer = (response, request) =>
+    json(201, {
+      id: 'doc_1',
+      upload: { method: 'PUT', url: `${server.url}/content?token=x`, headers: { 'content-type': PDF }, expires_at: '' },
+    })(response, request);
+
+  const stored: Answer = (response) => void response.writeHead(204).end();
+
+  it('are sent in one request, fields first, with progress, again where that breaks', async () => {
+    server.behave(breaksOff, json(201, { id: 'doc_1' }));
+    const told: Progress[] = [];
+    const upload = { type: 'bill_of_lading', file, replaces_document_id: 'doc_0' } as const;
+    expect(await documents().upload('shp_1', upload, { onProgress: (progress) => told.push(progress) })).toEqual({
+      id: 'doc_1',
+    });
+    expect(asked()).toEqual(Array(2).fill('POST /v1/shipments/shp_1/documents'));
+    const [first, second] = server.asked;
+    expect(first?.headers['idempotency-key']).toBe(second?.headers['idempotency-key']);
+    expect(second?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+    const names = [...String(second?.body).matchAll(/ name="([^"]+)"(?:; filename="([^"]+)")?/g)];
+    expect(names.map(([, name, fileName]) => [name, fileName])).toEqual([
+      ['type', undefined],
+      ['replaces_document_id', undefined],
+      ['file', '港.pdf'],
+    ]);
+    expect(second?.body).toContain(`Content-Type: ${PDF}\r\n\r\n${text}\r\n`);
+    expect(told.at(-1)?.loaded).toBe(told.at(-1)?.total);
+    expect(told.at(-1)?.loaded).toBeGreaterThan(file.size);
+  });
+
+  it('above the limit are asked for, put without credentials, and completed', async () => {
+    server.behave(requested, breaksOff, stored, ok({ id: 'doc_1' }));
+    const told: Progress[] = [];
+    const options = { presignedAbove: 10, onProgress: (progress: Progress) => told.push(progress) };
+    expect(await documents().upload('shp_1', { type: 'photo', file }, options)).toEqual({ id: 'doc_1' });
+    expect(asked()).toEqual([
+      'POST /v1/shipments/shp_1/documents/uploads',
+      'PUT /content?token=x',
+      'PUT /content?token=x',
+      'POST /v1/documents/doc_1/complete',
+    ]);
+    expect(JSON.parse(server.asked[0]?.body ?? '')).toEqual({
+      type: 'photo',
+      file_name: '港.pdf',
+      content_type: PDF,
+      size_bytes: file.size,
+      checksum_sha256: createHash('sha256').update(text).digest('hex'),
+    });
+    const put = server.asked[2];
+    expect(put?.body).toBe(text);
+    expect(put?.headers).toMatchObject({ 'content-type': PDF, 'content-length': String(file.size) });
+    for (const name of ['authorization', 'consistency-token', 'idempotency-key', 'cookie']) {
+      expect(put?.headers).not.toHaveProperty(name);
+    }
+    expect(told.at(-1)).toEqual({ loaded: file.size, total: file.size });
+    server.behave(requested, refused(409, 'conflict', 'document_not_pending'));
+    await expect(documents().upload('shp_1', { type: 'photo', file }, options)).rejects.toMatchObject({ status: 409 });
+  });
+
+  it('come from files of this machine', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'client-'));
+    try {
+      await writeFile(join(folder, 'a b.pdf'), text);
+      const local = await fileFrom(join(folder, 'a b.pdf'));
+      expect(local).toMatchObject({
+        file_name: 'a b.pdf',
+        checksum_sha256: createHash('sha256').update(text).digest('hex'),
+      });
+      server.behave(requested, stored, ok({ id: 'doc_1' }));
+      await documents().upload('shp_1', { type: 'photo', content_type: PDF, ...local }, { presignedAbove: 0 });
+      expect(JSON.parse(server.asked[0]?.body ?? '')).toMatchObject({ content_type: PDF, size_bytes: file.size });
+      expect(server.asked[1]?.body).toBe(text);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('need a name', async () => {
+    const nameless = { type: 'photo', file: new Uint8Array(3) } as const;
+    await expect(documents().upload('shp_1', nameless)).rejects.toBeInstanceOf(TypeError);
+  });
+
+  it('are downloaded as a stream, all or a range, with their name', async () => {
+    const answer: Answer = (response, { headers }) => {
+      const range = /bytes=(\d+)-(\d*)/.exec(headers.range ?? '');
+      const [start, end] = [Number(range?.[1] ?? 0), Number(range?.[2] || text.length - 1)];
+      const part = text.slice(start, end + 1);
+      response.writeHead(range ? 206 : 200, {
+        'content-type': PDF,
+        'content-length': Buffer.byteLength(part),
+        'content-disposition': `attachment; filename="_.pdf"; filename*=UTF-8''${encodeURIComponent('港 "1".pdf')}`,
+        etag: '"x"',
+        ...(range && { 'content-range': `bytes ${start}-${end}/${text.length}` }),
+      });
+      response.end(part);
+    };
+    server.behave(breaksOff, answer);
+    const told: Progress[] = [];
+    const whole = await documents().download('doc_1', { onProgress: (progress) => told.push(progress) });
+    expect(whole).toMatchObject({ contentType: PDF, fileName: '港 "1".pdf', etag: '"x"', range: undefined });
+    expect(Buffer.from(await whole.bytes()).toString()).toBe(text);
+    expect(told.at(-1)).toEqual({ loaded: Buffer.byteLength(text), total: Buffer.byteLength(text) });
+    const part = await documents().download('doc_1', { range: { start: 0, end: 4 }, ifRange: '"x"' });
+    expect(part.range).toEqual({ start: 0, end: 4, total: text.length });
+    expect(await (await part.blob()).text()).toBe('bytes');
+    expect(server.asked.at(-1)?.headers).toMatchObject({ range: 'bytes=0-4', 'if-range': '"x"' });
+    server.behave(refused(416, 'invalid_request', 'range_not_satisfiable'));
+    const beyond = documents().download('doc_1', { range: { start: 1_000_000 } });
+    await expect(beyond).rejects.toMatchObject({ code: 'range_not_satisfiable', status: 416 });
+  });
+});
