@@ -202,7 +202,19 @@ const honestTests = {
 };
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', '.nx/**', 'coverage/**', 'data/**', '**/*.mjs', '.ci/generated-clients/**', '**/generated/**'] },
+  {
+    ignores: [
+      '**/dist/**',
+      '**/node_modules/**',
+      '.nx/**',
+      'coverage/**',
+      'data/**',
+      '**/*.mjs',
+      '.ci/generated-clients/**',
+      '**/generated/**',
+      'libs/client/types/**',
+    ],
+  },
   ...tseslint.configs.recommended,
   {
     files: ['**/*.ts'],

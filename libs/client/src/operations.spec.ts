@@ -5,24 +5,11 @@ import { TrackingClient, type OperationId } from './index.ts';
 const page = { data: [], next_cursor: null, has_more: false };
 const body = {} as never;
 
-type OfDocuments =
-  | 'addDocument'
-  | 'requestUpload'
-  | 'listDocuments'
-  | 'getDocument'
-  | 'downloadDocument'
-  | 'putDocumentContent'
-  | 'completeUpload'
-  | 'approveDocument'
-  | 'rejectDocument'
-  | 'deleteDocument';
 const file = { type: 'photo', file: new Blob(['x'], { type: 'image/png' }), file_name: 'a.png' } as const;
-const upload = { method: 'PUT', url: 'SERVER/v1/documents/id/content', headers: {}, expires_at: '' };
+const upload = { method: 'PUT', url: 'SERVER/v1/documents/id/content', headers: {}, expires_at: '' } as const;
 
 /** How each operation of the description is asked for: one that is missing does not compile. */
-const METHODS: Readonly<
-  Record<OperationId | OfDocuments, (client: TrackingClient, url: string) => PromiseLike<unknown>>
-> = {
+const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string) => PromiseLike<unknown>>> = {
   upsertShipment: ({ shipments }) => shipments.upsert(body),
   upsertShipments: ({ shipments }) => shipments.upsertMany(body),
   listShipments: ({ shipments }) => shipments.list().page(),
@@ -121,7 +108,6 @@ describe('every operation of the description', () => {
     });
     const options = { baseUrl: server.url, apiKey: 'sk_test_1', transport: { proxy: false } } as const;
     await send(new TrackingClient(options), server.url);
-    if (!Object.hasOwn(OPERATIONS, id)) return;
     const [method, template] = OPERATIONS[id as OperationId];
     expect(server.asked.map((asked: Asked) => `${asked.method} ${asked.url}`)).toEqual([
       `${method} ${template.replaceAll(/[{}]/g, '')}`,

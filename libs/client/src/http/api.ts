@@ -13,19 +13,6 @@ export interface Input<Id extends OperationId> {
   readonly body?: BodyOf<Id>;
 }
 
-/** Of documents. */
-const OF_DOCUMENTS = {
-  addDocument: ['POST', '/v1/shipments/{id}/documents'],
-  requestUpload: ['POST', '/v1/shipments/{id}/documents/uploads'],
-  listDocuments: ['GET', '/v1/shipments/{id}/documents'],
-  getDocument: ['GET', '/v1/documents/{id}'],
-  downloadDocument: ['GET', '/v1/documents/{id}/download'],
-  completeUpload: ['POST', '/v1/documents/{id}/complete'],
-  approveDocument: ['POST', '/v1/documents/{id}/approve'],
-  rejectDocument: ['POST', '/v1/documents/{id}/reject'],
-  deleteDocument: ['DELETE', '/v1/documents/{id}'],
-} as const;
-
 /** The operations of the API by their ids, which the groups of methods give names and forms. */
 export class Api {
   constructor(readonly requester: Requester) {}
@@ -49,11 +36,11 @@ export class Api {
 
   /** For what is more than JSON to and fro. */
   send<T>(
-    id: OperationId | keyof typeof OF_DOCUMENTS,
+    id: OperationId,
     path: Readonly<Record<string, string>> | undefined,
     request: Omit<ApiRequest, 'method' | 'path'>,
   ): Promise<Answered<T>> {
-    const [method, template] = { ...OF_DOCUMENTS, ...OPERATIONS }[id];
+    const [method, template] = OPERATIONS[id];
     return this.requester.request<T>({ ...request, method, path: filled(template, path) });
   }
 }

@@ -1,5 +1,5 @@
-import type { components } from '../generated/api.ts';
-import { Call, type Answered } from '../call.ts';
+import type { AnswerOf, BodyOf, QueryOf } from '../api-types.ts';
+import type { Answered } from '../call.ts';
 import { Download, rangeHeaders, type DownloadOptions } from '../documents/document-download.ts';
 import {
   MULTIPART_LIMIT,
@@ -7,22 +7,15 @@ import {
   formOf,
   sha256,
   type DocumentUpload,
-  type ShipmentDocument,
+  type DocumentContentType,
   type UploadOptions,
 } from '../documents/document-upload.ts';
 import type { Api } from '../http/api.ts';
-import { List, type Page } from '../list.ts';
 import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from '../options.ts';
 
-type DocumentWritten = ShipmentDocument & { readonly warnings: components['schemas']['Warning'][] };
+type DocumentWritten = AnswerOf<'addDocument'>;
 /** How the bytes of a document are sent. */
-export interface PresignedUpload {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly expires_at: string;
-}
-type UploadRequested = DocumentWritten & { readonly upload: PresignedUpload };
+export type PresignedUpload = AnswerOf<'requestUpload'>['upload'];
 
 /** Bytes take as long as they take. */
 const UNHURRIED = { timeout: 0, deadline: 0 };
@@ -52,13 +45,8 @@ export class Documents {
   }
 
   /** Asks for the URL by which somebody else, as a browser, sends the bytes without a key. Then `complete` it. */
-  requestUpload(
-    shipmentId: string,
-    upload: Required<Omit<DocumentUpload, 'file' | 'replaces_document_id'>> &
-      Pick<DocumentUpload, 'replaces_document_id'> & { readonly size_bytes: number },
-    options?: PostOptions,
-  ): Call<UploadRequested> {
-    return new Call(this.api.send('requestUpload', { id: shipmentId }, { ...options, body: upload }));
+  requestUpload(shipmentId: string, upload: BodyOf<'requestUpload'>, options?: PostOptions) {
+    return this.api.call('requestUpload', { path: { id: shipmentId }, body: upload }, options);
   }
 
   /** Sends the bytes to a presigned URL. It needs no credentials, so that any client can do it. */
@@ -76,21 +64,16 @@ export class Documents {
   }
 
   /** @throws InvalidRequestError where size or hash are not what was told: it may be put again */
-  complete(id: string, options?: PostOptions): Call<DocumentWritten> {
-    return new Call(this.api.send('completeUpload', { id }, { ...options }));
+  complete(id: string, options?: PostOptions) {
+    return this.api.call('completeUpload', { path: { id } }, options);
   }
 
-  list(shipmentId: string, query: { readonly limit?: number } = {}, options?: RequestOptions): List<ShipmentDocument> {
-    return new List((cursor) => {
-      const asked = { ...query, ...(cursor !== undefined && { cursor }) };
-      return new Call(
-        this.api.send<Page<ShipmentDocument>>('listDocuments', { id: shipmentId }, { ...options, query: asked }),
-      );
-    });
+  list(shipmentId: string, query: QueryOf<'listDocuments'> = {}, options?: RequestOptions) {
+    return this.api.list('listDocuments', { path: { id: shipmentId }, query }, options);
   }
 
-  get(id: string, options?: ReadOptions): Call<ShipmentDocument> {
-    return new Call(this.api.send('getDocument', { id }, { ...options }));
+  get(id: string, options?: ReadOptions) {
+    return this.api.call('getDocument', { path: { id } }, options);
   }
 
   /** The bytes as a stream, all or a range of them. */
@@ -108,17 +91,17 @@ export class Documents {
     return new Download(answered, onProgress);
   }
 
-  approve(id: string, options?: PostOptions): Call<DocumentWritten> {
-    return new Call(this.api.send('approveDocument', { id }, { ...options }));
+  approve(id: string, options?: PostOptions) {
+    return this.api.call('approveDocument', { path: { id } }, options);
   }
 
-  reject(id: string, reason: string, options?: PostOptions): Call<DocumentWritten> {
-    return new Call(this.api.send('rejectDocument', { id }, { ...options, body: { reason } }));
+  reject(id: string, reason: string, options?: PostOptions) {
+    return this.api.call('rejectDocument', { path: { id }, body: { reason } }, options);
   }
 
   /** Destroys the bytes; what is known of the document stays, as `deleted`. */
-  delete(id: string, options?: WriteOptions): Call<DocumentWritten> {
-    return new Call(this.api.send('deleteDocument', { id }, { ...options }));
+  delete(id: string, options?: WriteOptions) {
+    return this.api.call('deleteDocument', { path: { id } }, options);
   }
 
   private async presigned(
@@ -133,7 +116,7 @@ export class Documents {
       {
         type,
         file_name,
-        content_type: file.type as ShipmentDocument['content_type'],
+        content_type: file.type as DocumentContentType,
         size_bytes: file.size,
         checksum_sha256: checksum_sha256 ?? (await sha256(file)),
         ...(replaces_document_id !== undefined && { replaces_document_id }),
