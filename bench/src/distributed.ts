@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { DistributedSystem, SERVICES } from '@tracking/system';
 import { shipment } from './api.ts';
 import { greatestLag } from './lag.ts';
 import { drive, driveEvenly, row } from './load.ts';
 import { cpuSeconds } from './machine.ts';
-import { cli, startReceiver, startStandalone, type Server } from './server.ts';
+import { cli, remoteCli, startReceiver, startStandalone, type Server } from './server.ts';
 import { receiverStats, type ReceiverStats } from './webhooks-stage.ts';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -179,10 +176,3 @@ async function measure(seconds: number, { name, server, projecting, processes, k
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-
-async function remoteCli(administration: { url: string; token: string }, args: readonly string[]): Promise<string> {
-  const main = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
-  const env = { ADMINISTRATION_URL: administration.url, ADMINISTRATION_TOKEN: administration.token };
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });
-  return stdout.trim();
-}

@@ -2,6 +2,7 @@ import { loadavg } from 'node:os';
 import { benchAdapters } from './adapters.ts';
 import { benchApi } from './api.ts';
 import { benchDistributed } from './distributed.ts';
+import { benchDocuments } from './documents.ts';
 import { benchEdge, benchIdempotency } from './edge.ts';
 import { EXCEPTION_PARTS, benchExceptions } from './exceptions.ts';
 import { benchListEngines, benchLists } from './lists.ts';
@@ -29,6 +30,8 @@ const suites: Readonly<Record<string, Suite>> = {
   },
   adapters: { parts: [], run: (seconds = 5) => benchAdapters(seconds) },
   distributed: { parts: [], run: (seconds = 20) => benchDistributed(seconds) },
+  /** Its number is that of MiB of a file. */
+  documents: { parts: [], run: (mib = 100) => benchDocuments(mib) },
   /** Its number is that of shipments that wait. */
   exceptions: { parts: EXCEPTION_PARTS, run: (shipments = 1_000_000, part) => benchExceptions(shipments, part) },
   /** Its number is that of shipments. */

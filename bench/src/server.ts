@@ -91,6 +91,10 @@ export const startEdge = (dataDir: string, without: string): Promise<Server> =>
 export const startLists = (dataDir: string, env: Record<string, string>): Promise<Server> =>
   start('bench/dist/lists-server.js', '/health/ready', { DATA_DIR: dataDir, ...env });
 
+/** Files as they are sent, see `files-server.ts`. */
+export const startFiles = (dataDir: string): Promise<Server> =>
+  start('bench/dist/files-server.js', '/ready', { DATA_DIR: dataDir });
+
 /** Runs the command line against a data folder; answers what it printed. */
 export async function cli(dataDir: string, ...args: string[]): Promise<string> {
   const run = promisify(execFile);
@@ -98,5 +102,15 @@ export async function cli(dataDir: string, ...args: string[]): Promise<string> {
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
     maxBuffer: 64 * 2 ** 20,
   });
+  return stdout.trim();
+}
+
+/** Runs it against the services. */
+export async function remoteCli(
+  administration: { readonly url: string; readonly token: string },
+  args: readonly string[],
+): Promise<string> {
+  const env = { ADMINISTRATION_URL: administration.url, ADMINISTRATION_TOKEN: administration.token };
+  const { stdout } = await promisify(execFile)(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], { env });
   return stdout.trim();
 }

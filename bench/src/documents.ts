@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DistributedSystem } from '@tracking/system';
+import { BareFiles, Documents, SampleFile, type FilePlace } from './file-places.ts';
+import { cpuSeconds, residentMiB } from './machine.ts';
+import { cli, remoteCli, startFiles, startStandalone } from './server.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const NEW_KEY = ['keys', 'create', '--name', 'bench', '--environment', 'test', '--role', 'developer'];
+const AT_ONCE = 10;
+/** Measured in turns, so that whatever else the machine does meanwhile concerns all alike. */
+const TURNS = 3;
+
+/** One of those that are compared. */
+interface Subject {
+  readonly name: string;
+  readonly place: FilePlace;
+  /** Of whoever speaks with clients, whose memory is looked at, and of all others that take part. */
+  readonly pid: number;
+  readonly others: readonly number[];
+}
+
+/** Added up over turns. */
+class Totals {
+  mib = 0;
+  seconds = 0;
+  cpu = 0;
+  mostMiB = 0;
+}
+
+/** Sends and fetches files of this size, one by one and ten at once: a bare stream to disk, standalone, and on GridFS. */
+export async function benchDocuments(mib: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-documents-'));
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const bare = await startFiles(folder);
+    stops.push(() => bare.stop());
+    const dataDir = join(folder, 'standalone');
+    const standalone = await startStandalone(dataDir);
+    stops.push(() => standalone.stop());
+    const key = await cli(dataDir, ...NEW_KEY);
+    const subjects: Subject[] = [
+      { name: 'bare Fastify', place: new BareFiles(bare.url), pid: bare.pid, others: [] },
+      { name: 'standalone', place: await Documents.open(standalone.url, key), pid: standalone.pid, others: [] },
+    ];
+    const services = await startServices(join(folder, 'services'));
+    if (services === undefined) say('GridFS: not measured, there are no engines (ENGINES_DIR)');
+    else {
+      stops.push(() => services.system.stop());
+      subjects.push(services.subject);
+    }
+    await compare(subjects, new SampleFile(mib));
+  } finally {
+    for (const stop of stops) await stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function startServices(folder: string): Promise<{ system: DistributedSystem; subject: Subject } | undefined> {
+  const { EVENTSTOREDB_URL, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
+  if (!existsSync(ENGINES_DIR) && MONGODB_URL === undefined) return undefined;
+  const system = await DistributedSystem.start({
+    folder,
+    enginesDir: ENGINES_DIR,
+    eventStoreDbUrl: EVENTSTOREDB_URL,
+    kafkaBrokers: KAFKA_BROKERS,
+    mongoUrl: MONGODB_URL,
+    env: { RATE_LIMIT_PER_MINUTE: '1000000000' },
+  });
+  const { services, engines, administration } = system;
+  const place = await Documents.open(system.urls[0] ?? '', await remoteCli(administration, NEW_KEY));
+  const others = engines.mongo?.pid === undefined ? [] : [engines.mongo.pid];
+  const subject = { name: 'gateway, GridFS', place, pid: services.gateway[0]?.process.pid ?? 0, others };
+  return { system, subject };
+}
+
+async function compare(subjects: readonly Subject[], file: SampleFile): Promise<void> {
+  for (const subject of subjects) await turn(subject, file, 1, [new Totals(), new Totals()]);
+  for (const atOnce of [1, AT_ONCE]) {
+    const measured = subjects.map((subject) => ({ subject, totals: [new Totals(), new Totals()] as const }));
+    for (let n = 0; n < TURNS; n += 1) {
+      for (const { subject, totals } of measured) await turn(subject, file, atOnce, totals);
+    }
+    say(`-- ${file.mib} MiB, ${atOnce} at once`);
+    for (const [index, what] of ['upload', 'download'].entries()) {
+      const first = measured[0]?.totals[index];
+      for (const { subject, totals } of measured) {
+        const own = totals[index] ?? new Totals();
+        const rate = own.mib / own.seconds;
+        const ofFirst =
+          first === undefined || first === own ? '' : `  ${((rate * first.seconds) / first.mib).toFixed(2)}`;
+        const cpu = `CPU ${((own.cpu * 1_024) / own.mib).toFixed(2)} s/GiB`;
+        say(
+          `${what.padEnd(9)} ${subject.name.padEnd(16)} ${rate.toFixed(0).padStart(5)} MiB/s  ${cpu}  ` +
+            `memory at most ${own.mostMiB.toFixed(0)} MiB${ofFirst}`,
+        );
+      }
+    }
+  }
+}
+
+/** Uploads so many, downloads them, removes them. */
+async function turn(
+  subject: Subject,
+  file: SampleFile,
+  atOnce: number,
+  [up, down]: readonly [Totals, Totals],
+): Promise<void> {
+  const { place } = subject;
+  const each = <T>(work: (n: number) => Promise<T>) => Promise.all(Array.from({ length: atOnce }, (_, n) => work(n)));
+  const mib = atOnce * file.mib;
+  const names = await measure(subject, mib, up, () => each(() => place.upload(file)));
+  await measure(subject, mib, down, () => each((n) => place.download(names[n] ?? '')));
+  for (const name of names) await place.remove(name);
+}
+
+async function measure<T>({ pid, others }: Subject, mib: number, totals: Totals, work: () => Promise<T>): Promise<T> {
+  const cpu = () => [pid, ...others].reduce((sum, one) => sum + cpuSeconds(one), 0);
+  const look = () => (totals.mostMiB = Math.max(totals.mostMiB, residentMiB(pid)));
+  const looking = setInterval(look, 20);
+  const [cpuBefore, began] = [cpu(), performance.now()];
+  const result = await work().finally(() => clearInterval(looking));
+  look();
+  totals.seconds += (performance.now() - began) / 1_000;
+  totals.cpu += cpu() - cpuBefore;
+  totals.mib += mib;
+  return result;
+}
