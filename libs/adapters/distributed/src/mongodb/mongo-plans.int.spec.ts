@@ -43,6 +43,11 @@ const QUERIES: readonly [string, Query, string][] = [
     'by_term',
   ],
   [
+    'some kinds of one status, by a named index',
+    { filter: { owner: 'o', status: 's', kind: { in: ['k', 'l'] } }, sort: newest, limit: 20, index: 'by_status' },
+    'by_status',
+  ],
+  [
     'elements of what is walked in an order',
     { filter: { owner: 'o', terms: { all: ['v', 'w'] } }, sort: newest, limit: 20, index: 'by_time' },
     'by_time',
