@@ -1624,7 +1624,7 @@ export interface components {
             expires_at: string | null;
             /**
              * @description Service-assigned identifier.
-             * @example key_5f3c…
+             * @example key_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
@@ -1677,12 +1677,12 @@ export interface components {
             expires_at: string | null;
             /**
              * @description Service-assigned identifier.
-             * @example key_5f3c…
+             * @example key_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
              * @description The key itself. Shown in this answer only.
-             * @example sk_live_…
+             * @example sk_live_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX9zY8
              */
             key: string;
             /**
@@ -1739,7 +1739,7 @@ export interface components {
         ApiKeyOwner: {
             /**
              * @description Its id.
-             * @example sva_5f3c…
+             * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
@@ -1780,7 +1780,7 @@ export interface components {
             expires_at: string | null;
             /**
              * @description Service-assigned identifier.
-             * @example key_5f3c…
+             * @example key_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
@@ -1848,7 +1848,7 @@ export interface components {
             };
             /**
              * @description Service-assigned identifier.
-             * @example aud_5f3c…
+             * @example aud_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
@@ -2236,7 +2236,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -2301,7 +2301,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -2405,7 +2405,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -2712,7 +2712,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -2781,7 +2781,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -2928,7 +2928,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -3132,7 +3132,7 @@ export interface components {
             };
             /**
              * @description That of the event, where it was announced.
-             * @example evt_0b8c…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /** @description What happened. */
@@ -3153,7 +3153,7 @@ export interface components {
         HoldingServiceAccount: {
             /**
              * @description Service-assigned identifier.
-             * @example sva_5f3c…
+             * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Its name. */
@@ -3164,7 +3164,7 @@ export interface components {
             email: string;
             /**
              * @description Service-assigned identifier.
-             * @example usr_5f3c…
+             * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Their name. */
@@ -3173,7 +3173,7 @@ export interface components {
         HoldingWorkspace: {
             /**
              * @description Service-assigned identifier.
-             * @example wsp_5f3c…
+             * @example wsp_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Its name. */
@@ -3577,7 +3577,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -3618,7 +3618,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -3739,7 +3739,7 @@ export interface components {
             expires_at: string;
             /**
              * @description One-time link by which they set a password. Shown in this answer only.
-             * @example https://app.example.com/invitation#…
+             * @example https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP
              */
             reset_url: string;
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
@@ -3811,7 +3811,7 @@ export interface components {
             /** @description Codes, each of which is enough, for the container of the exception. */
             codes: components["schemas"]["CanonicalMilestoneCode"][];
             /** @description Of documents: one of each of these types. */
-            document_types: string[];
+            document_types: components["schemas"]["DocumentType"][];
             /** @description Fields of the shipment, or of the container of the exception, as `eta`, `legs[1].etd`, `last_free_day`. */
             fields: string[];
             /** @description Milestones to correct. */
@@ -3836,7 +3836,7 @@ export interface components {
             created_by: components["schemas"]["Actor"];
             /**
              * @description Service-assigned identifier.
-             * @example sva_5f3c…
+             * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Which system it is. */
@@ -3889,7 +3889,7 @@ export interface components {
             created_by: components["schemas"]["Actor"];
             /**
              * @description Service-assigned identifier.
-             * @example sva_5f3c…
+             * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Which system it is. */
@@ -3933,7 +3933,7 @@ export interface components {
             expires_at: string;
             /**
              * @description Service-assigned identifier.
-             * @example ses_5f3c…
+             * @example ses_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
@@ -4100,7 +4100,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -4353,7 +4353,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /**
              * @description The same at every delivery of the event: drop what you have seen.
-             * @example evt_3f0a…
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
@@ -4531,7 +4531,7 @@ export interface components {
             email: string;
             /**
              * @description Service-assigned identifier.
-             * @example usr_5f3c…
+             * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
@@ -4584,7 +4584,7 @@ export interface components {
             email: string;
             /**
              * @description Service-assigned identifier.
-             * @example usr_5f3c…
+             * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
@@ -4594,7 +4594,7 @@ export interface components {
             invitation_expires_at: string;
             /**
              * @description One-time link by which they set a name and a password. Shown in this answer only.
-             * @example https://app.example.com/invitation#…
+             * @example https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP
              */
             invitation_url: string;
             /**
@@ -4638,7 +4638,7 @@ export interface components {
             email: string;
             /**
              * @description Service-assigned identifier.
-             * @example usr_5f3c…
+             * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
@@ -4718,7 +4718,7 @@ export interface components {
             event_type: components["schemas"]["EventType"];
             /**
              * @description Service-assigned identifier: one for an event and an endpoint.
-             * @example dlv_9c1e…
+             * @example dlv_9c1e2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Why the last attempt failed. */
@@ -4758,7 +4758,7 @@ export interface components {
             event_type: components["schemas"]["EventType"];
             /**
              * @description Service-assigned identifier: one for an event and an endpoint.
-             * @example dlv_9c1e…
+             * @example dlv_9c1e2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Why the last attempt failed. */
@@ -4808,7 +4808,7 @@ export interface components {
             event_type: components["schemas"]["EventType"];
             /**
              * @description Service-assigned identifier: one for an event and an endpoint.
-             * @example dlv_9c1e…
+             * @example dlv_9c1e2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Why the last attempt failed. */
@@ -4855,7 +4855,7 @@ export interface components {
             };
             /**
              * @description Service-assigned identifier.
-             * @example whe_5f3c…
+             * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Outcome of the last challenge to this URL. */
@@ -4938,7 +4938,7 @@ export interface components {
             };
             /**
              * @description Service-assigned identifier.
-             * @example whe_5f3c…
+             * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Outcome of the last challenge to this URL. */
@@ -4947,7 +4947,7 @@ export interface components {
             max_concurrency: number;
             /**
              * @description Signs every delivery: the whole string is the HMAC key. Shown in this answer only.
-             * @example whsec_…
+             * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3
              */
             secret: string;
             /**
@@ -5054,7 +5054,7 @@ export interface components {
             };
             /**
              * @description Service-assigned identifier.
-             * @example whe_5f3c…
+             * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /** @description Outcome of the last challenge to this URL. */
@@ -5223,6 +5223,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "live"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Liveness"];
                 };
             };
@@ -5243,6 +5248,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "starting",
+                     *       "engines": {
+                     *         "storage": "ok"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
@@ -5274,6 +5287,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "name": "Nightly import",
+                     *           "environment": "live",
+                     *           "prefix": "sk_live_0aB1",
+                     *           "last_four": "9zY8",
+                     *           "owner": {
+                     *             "type": "service_account",
+                     *             "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *           },
+                     *           "role": "viewer",
+                     *           "created_by": {
+                     *             "type": "user",
+                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *           },
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "expires_at": null,
+                     *           "last_used_at": null,
+                     *           "revoked_at": null,
+                     *           "rotated_to": null,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
@@ -5309,6 +5353,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Nightly import",
+                 *       "environment": "test"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiKeyFields"];
             };
         };
@@ -5319,6 +5369,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Nightly import",
+                     *       "environment": "live",
+                     *       "prefix": "sk_live_0aB1",
+                     *       "last_four": "9zY8",
+                     *       "owner": {
+                     *         "type": "service_account",
+                     *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "role": "viewer",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "last_used_at": null,
+                     *       "revoked_at": null,
+                     *       "rotated_to": null,
+                     *       "version": 1,
+                     *       "warnings": [],
+                     *       "key": "sk_live_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX9zY8"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
@@ -5353,6 +5430,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Nightly import",
+                     *       "environment": "live",
+                     *       "prefix": "sk_live_0aB1",
+                     *       "last_four": "9zY8",
+                     *       "owner": {
+                     *         "type": "service_account",
+                     *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "role": "viewer",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "last_used_at": null,
+                     *       "revoked_at": null,
+                     *       "rotated_to": null,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
@@ -5402,6 +5504,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Nightly import",
+                     *       "environment": "live",
+                     *       "prefix": "sk_live_0aB1",
+                     *       "last_four": "9zY8",
+                     *       "owner": {
+                     *         "type": "service_account",
+                     *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "role": "viewer",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "last_used_at": null,
+                     *       "revoked_at": null,
+                     *       "rotated_to": null,
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyWritten"];
                 };
             };
@@ -5445,6 +5573,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "grace_seconds": 86400
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiKeyRotation"];
             };
         };
@@ -5455,6 +5588,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Nightly import",
+                     *       "environment": "live",
+                     *       "prefix": "sk_live_0aB1",
+                     *       "last_four": "9zY8",
+                     *       "owner": {
+                     *         "type": "service_account",
+                     *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "role": "viewer",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "expires_at": null,
+                     *       "last_used_at": null,
+                     *       "revoked_at": null,
+                     *       "rotated_to": null,
+                     *       "version": 1,
+                     *       "warnings": [],
+                     *       "key": "sk_live_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX9zY8"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
@@ -5494,6 +5654,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "aud_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "at": "2026-11-23T09:30:00.000Z",
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *             "name": "Acme Electronics Ltd"
+                     *           },
+                     *           "type": "api_key.revoked",
+                     *           "target": {
+                     *             "type": "api_key",
+                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *           },
+                     *           "changes": {
+                     *             "eta": {
+                     *               "from": "2026-12-13T18:00:00.000Z",
+                     *               "to": "2026-12-14T15:30:00.000Z"
+                     *             }
+                     *           },
+                     *           "outcome": "done",
+                     *           "request_id": "req_5f6a2b8637ac4b5c9d535a0c4f1d2b11",
+                     *           "address": "203.0.113.7"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["AuditLogPage"];
                 };
             };
@@ -5877,6 +6068,115 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                     *           "type": "shipment.created",
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "api_version": "2026-11-01",
+                     *           "environment": "live",
+                     *           "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "data": {
+                     *             "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *             "external_id": "PO-SANDBOX-1",
+                     *             "shipment_version": 7,
+                     *             "shipment": {
+                     *               "mode": "ocean",
+                     *               "carrier_scac": "MSCU",
+                     *               "origin_port": "CNSHA",
+                     *               "destination_port": "NLRTM",
+                     *               "etd": "2026-11-19T09:30:00.000Z",
+                     *               "eta": "2026-12-14T15:30:00.000Z",
+                     *               "atd": "2026-11-19T11:30:00.000Z",
+                     *               "ata": null,
+                     *               "id": "shp_sandbox2sandbox2sandbox2aa",
+                     *               "external_id": "PO-SANDBOX-1",
+                     *               "status": "in_transit",
+                     *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *               "load_type": "fcl",
+                     *               "house_bill": "HBL-SANDBOX-1",
+                     *               "master_bill": "MEDUSANDBOX1",
+                     *               "booking_number": "BKG-SANDBOX-1",
+                     *               "container_numbers": [
+                     *                 "CSQU3054383"
+                     *               ],
+                     *               "shipper": {
+                     *                 "name": "Sandbox Export Ltd",
+                     *                 "external_id": "SUP-1"
+                     *               },
+                     *               "consignee": {
+                     *                 "name": "Sandbox Import B.V.",
+                     *                 "external_id": "CUS-1"
+                     *               },
+                     *               "references": [
+                     *                 {
+                     *                   "type": "purchase_order",
+                     *                   "value": "PO-SANDBOX-1"
+                     *                 }
+                     *               ],
+                     *               "metadata": null,
+                     *               "legs": [
+                     *                 {
+                     *                   "mode": "ocean",
+                     *                   "carrier_scac": "MSCU",
+                     *                   "origin_port": "CNSHA",
+                     *                   "destination_port": "NLRTM",
+                     *                   "etd": "2026-11-19T09:30:00.000Z",
+                     *                   "eta": "2026-12-14T15:30:00.000Z",
+                     *                   "atd": "2026-11-19T11:30:00.000Z",
+                     *                   "ata": null,
+                     *                   "vessel": "MSC SANDBOX",
+                     *                   "voyage": "123W"
+                     *                 }
+                     *               ],
+                     *               "containers": [
+                     *                 {
+                     *                   "number": "CSQU3054383",
+                     *                   "valid_check_digit": true,
+                     *                   "size_type": null,
+                     *                   "seal_number": null,
+                     *                   "status": "in_transit",
+                     *                   "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *                   "last_milestone": {
+                     *                     "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *                     "code": "vessel_departed",
+                     *                     "label": "Vessel departed",
+                     *                     "location": "CNSHA",
+                     *                     "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *                   },
+                     *                   "discharged_at": null,
+                     *                   "available_at": null,
+                     *                   "gated_out_at": null,
+                     *                   "delivered_at": null,
+                     *                   "empty_returned_at": null,
+                     *                   "last_free_day": null,
+                     *                   "empty_return_by": null
+                     *                 }
+                     *               ],
+                     *               "original_eta": "2026-12-13T09:30:00.000Z",
+                     *               "last_milestone": {
+                     *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *                 "code": "vessel_departed",
+                     *                 "label": "Vessel departed",
+                     *                 "location": "CNSHA",
+                     *                 "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *               },
+                     *               "open_exceptions_count": 1,
+                     *               "documents_count": 1,
+                     *               "created_at": "2026-11-13T09:30:00.000Z",
+                     *               "updated_at": "2026-11-23T09:30:00.000Z",
+                     *               "version": 7,
+                     *               "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
@@ -5916,6 +6216,109 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                     *       "type": "shipment.created",
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "api_version": "2026-11-01",
+                     *       "environment": "live",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "data": {
+                     *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *         "external_id": "PO-SANDBOX-1",
+                     *         "shipment_version": 7,
+                     *         "shipment": {
+                     *           "mode": "ocean",
+                     *           "carrier_scac": "MSCU",
+                     *           "origin_port": "CNSHA",
+                     *           "destination_port": "NLRTM",
+                     *           "etd": "2026-11-19T09:30:00.000Z",
+                     *           "eta": "2026-12-14T15:30:00.000Z",
+                     *           "atd": "2026-11-19T11:30:00.000Z",
+                     *           "ata": null,
+                     *           "id": "shp_sandbox2sandbox2sandbox2aa",
+                     *           "external_id": "PO-SANDBOX-1",
+                     *           "status": "in_transit",
+                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "load_type": "fcl",
+                     *           "house_bill": "HBL-SANDBOX-1",
+                     *           "master_bill": "MEDUSANDBOX1",
+                     *           "booking_number": "BKG-SANDBOX-1",
+                     *           "container_numbers": [
+                     *             "CSQU3054383"
+                     *           ],
+                     *           "shipper": {
+                     *             "name": "Sandbox Export Ltd",
+                     *             "external_id": "SUP-1"
+                     *           },
+                     *           "consignee": {
+                     *             "name": "Sandbox Import B.V.",
+                     *             "external_id": "CUS-1"
+                     *           },
+                     *           "references": [
+                     *             {
+                     *               "type": "purchase_order",
+                     *               "value": "PO-SANDBOX-1"
+                     *             }
+                     *           ],
+                     *           "metadata": null,
+                     *           "legs": [
+                     *             {
+                     *               "mode": "ocean",
+                     *               "carrier_scac": "MSCU",
+                     *               "origin_port": "CNSHA",
+                     *               "destination_port": "NLRTM",
+                     *               "etd": "2026-11-19T09:30:00.000Z",
+                     *               "eta": "2026-12-14T15:30:00.000Z",
+                     *               "atd": "2026-11-19T11:30:00.000Z",
+                     *               "ata": null,
+                     *               "vessel": "MSC SANDBOX",
+                     *               "voyage": "123W"
+                     *             }
+                     *           ],
+                     *           "containers": [
+                     *             {
+                     *               "number": "CSQU3054383",
+                     *               "valid_check_digit": true,
+                     *               "size_type": null,
+                     *               "seal_number": null,
+                     *               "status": "in_transit",
+                     *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *               "last_milestone": {
+                     *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *                 "code": "vessel_departed",
+                     *                 "label": "Vessel departed",
+                     *                 "location": "CNSHA",
+                     *                 "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *               },
+                     *               "discharged_at": null,
+                     *               "available_at": null,
+                     *               "gated_out_at": null,
+                     *               "delivered_at": null,
+                     *               "empty_returned_at": null,
+                     *               "last_free_day": null,
+                     *               "empty_return_by": null
+                     *             }
+                     *           ],
+                     *           "original_eta": "2026-12-13T09:30:00.000Z",
+                     *           "last_milestone": {
+                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *             "code": "vessel_departed",
+                     *             "label": "Vessel departed",
+                     *             "location": "CNSHA",
+                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *           },
+                     *           "open_exceptions_count": 1,
+                     *           "documents_count": 1,
+                     *           "created_at": "2026-11-13T09:30:00.000Z",
+                     *           "updated_at": "2026-11-23T09:30:00.000Z",
+                     *           "version": 7,
+                     *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Event"];
                 };
             };
@@ -6005,6 +6408,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "exc_sandbox2sandbox2sandbox2aa1",
+                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *           "container_number": null,
+                     *           "type": "eta_slip",
+                     *           "severity": "medium",
+                     *           "status": "open",
+                     *           "title": "ETA slipped",
+                     *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                     *           "detected_by": "system",
+                     *           "rule": "eta_slip",
+                     *           "milestone_id": null,
+                     *           "reason_code": null,
+                     *           "assignee": null,
+                     *           "metrics": {
+                     *             "slip_hours": 30,
+                     *             "eta": "2026-12-14T15:30:00.000Z",
+                     *             "original_eta": "2026-12-13T09:30:00.000Z"
+                     *           },
+                     *           "resolution": null,
+                     *           "opened_at": "2026-11-23T07:30:00.000Z",
+                     *           "acknowledged_at": null,
+                     *           "resolved_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExceptionPage"];
                 };
             };
@@ -6044,6 +6479,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "container_number": null,
+                     *       "type": "eta_slip",
+                     *       "severity": "medium",
+                     *       "status": "open",
+                     *       "title": "ETA slipped",
+                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                     *       "detected_by": "system",
+                     *       "rule": "eta_slip",
+                     *       "milestone_id": null,
+                     *       "reason_code": null,
+                     *       "assignee": null,
+                     *       "metrics": {
+                     *         "slip_hours": 30,
+                     *         "eta": "2026-12-14T15:30:00.000Z",
+                     *         "original_eta": "2026-12-13T09:30:00.000Z"
+                     *       },
+                     *       "resolution": null,
+                     *       "opened_at": "2026-11-23T07:30:00.000Z",
+                     *       "acknowledged_at": null,
+                     *       "resolved_at": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Exception"];
                 };
             };
@@ -6087,6 +6548,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "assignee": "kim@example.com",
+                 *       "note": "The broker is on it."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ExceptionAcknowledgement"];
             };
         };
@@ -6097,6 +6564,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "container_number": null,
+                     *       "type": "eta_slip",
+                     *       "severity": "medium",
+                     *       "status": "open",
+                     *       "title": "ETA slipped",
+                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                     *       "detected_by": "system",
+                     *       "rule": "eta_slip",
+                     *       "milestone_id": null,
+                     *       "reason_code": null,
+                     *       "assignee": null,
+                     *       "metrics": {
+                     *         "slip_hours": 30,
+                     *         "eta": "2026-12-14T15:30:00.000Z",
+                     *         "original_eta": "2026-12-13T09:30:00.000Z"
+                     *       },
+                     *       "resolution": null,
+                     *       "opened_at": "2026-11-23T07:30:00.000Z",
+                     *       "acknowledged_at": null,
+                     *       "resolved_at": null,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExceptionWritten"];
                 };
             };
@@ -6140,6 +6634,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "waived",
+                 *       "note": "Repaired at the depot."
+                 *     }
+                 */
                 "application/json": components["schemas"]["ExceptionResolutionFields"];
             };
         };
@@ -6150,6 +6650,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "container_number": null,
+                     *       "type": "eta_slip",
+                     *       "severity": "medium",
+                     *       "status": "open",
+                     *       "title": "ETA slipped",
+                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                     *       "detected_by": "system",
+                     *       "rule": "eta_slip",
+                     *       "milestone_id": null,
+                     *       "reason_code": null,
+                     *       "assignee": null,
+                     *       "metrics": {
+                     *         "slip_hours": 30,
+                     *         "eta": "2026-12-14T15:30:00.000Z",
+                     *         "original_eta": "2026-12-13T09:30:00.000Z"
+                     *       },
+                     *       "resolution": null,
+                     *       "opened_at": "2026-11-23T07:30:00.000Z",
+                     *       "acknowledged_at": null,
+                     *       "resolved_at": null,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExceptionWritten"];
                 };
             };
@@ -6182,6 +6709,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "purpose": "invitation",
+                     *       "email": "jo@example.com",
+                     *       "workspace": {
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *         "name": "Acme Electronics Ltd"
+                     *       },
+                     *       "role": "viewer",
+                     *       "expires_at": "2026-11-23T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Invitation"];
                 };
             };
@@ -6218,6 +6757,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Jo Doe",
+                 *       "password": "correct horse battery",
+                 *       "email": "jo@example.com"
+                 *     }
+                 */
                 "application/json": components["schemas"]["LinkUse"];
             };
         };
@@ -6228,6 +6774,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "email": "jo@example.com",
+                     *       "role": "viewer",
+                     *       "status": "invited",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserWritten"];
                 };
             };
@@ -6254,6 +6818,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "code": "vessel_departed",
+                     *           "label": "Vessel departed",
+                     *           "description": "The vessel left the port.",
+                     *           "sequence": 55,
+                     *           "modes": [
+                     *             "ocean",
+                     *             "barge",
+                     *             "multimodal"
+                     *           ],
+                     *           "status": "in_transit",
+                     *           "opens_exception": null,
+                     *           "dcsa": "DEPA",
+                     *           "x12_315": "VD",
+                     *           "x12_214": null,
+                     *           "rec24": "24"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["MilestoneCodeList"];
                 };
             };
@@ -6289,6 +6878,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "milestones": [
+                 *         {
+                 *           "master_bill": "MAEU912345678",
+                 *           "code": "vessel_departed",
+                 *           "occurred_at": "2026-11-21T09:30:00+08:00",
+                 *           "milestone_external_id": "EVT-9981"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["BulkMilestones"];
             };
         };
@@ -6299,6 +6900,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "index": 1,
+                     *           "status": 201
+                     *         }
+                     *       ],
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["BulkMilestonesWritten"];
                 };
             };
@@ -6330,6 +6942,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "name": "Acme Electronics Ltd",
+                     *           "role": "viewer",
+                     *           "status": "active",
+                     *           "created_by": {
+                     *             "type": "user",
+                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *           },
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["ServiceAccountPage"];
                 };
             };
@@ -6365,6 +6998,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "TMS",
+                 *       "role": "viewer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ServiceAccountFields"];
             };
         };
@@ -6375,6 +7014,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "role": "viewer",
+                     *       "status": "active",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ServiceAccountWritten"];
                 };
             };
@@ -6409,6 +7064,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "role": "viewer",
+                     *       "status": "active",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["ServiceAccount"];
                 };
             };
@@ -6447,6 +7117,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "TMS",
+                 *       "role": "viewer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ServiceAccountChanges"];
             };
         };
@@ -6457,6 +7133,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "role": "viewer",
+                     *       "status": "active",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ServiceAccountWritten"];
                 };
             };
@@ -6506,6 +7198,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "role": "viewer",
+                     *       "status": "active",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ServiceAccountWritten"];
                 };
             };
@@ -6555,6 +7263,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "role": "viewer",
+                     *       "status": "active",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ServiceAccountWritten"];
                 };
             };
@@ -6581,6 +7305,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *         "name": "Acme Electronics Ltd",
+                     *         "email": "jo@example.com"
+                     *       },
+                     *       "service_account": null,
+                     *       "workspace": {
+                     *         "id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *         "name": "Acme Electronics Ltd"
+                     *       },
+                     *       "role": "viewer",
+                     *       "permissions": [
+                     *         "shipments:read"
+                     *       ],
+                     *       "environment": "live",
+                     *       "expires_at": "2026-11-23T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["CredentialsHolder"];
                 };
             };
@@ -6611,6 +7355,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "jo@example.com",
+                 *       "password": "correct horse battery"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SignIn"];
             };
         };
@@ -6621,6 +7371,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *         "name": "Acme Electronics Ltd",
+                     *         "email": "jo@example.com"
+                     *       },
+                     *       "service_account": null,
+                     *       "workspace": {
+                     *         "id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *         "name": "Acme Electronics Ltd"
+                     *       },
+                     *       "role": "viewer",
+                     *       "permissions": [
+                     *         "shipments:read"
+                     *       ],
+                     *       "environment": "live",
+                     *       "expires_at": "2026-11-23T09:30:00.000Z",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["SignedIn"];
                 };
             };
@@ -6657,6 +7428,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "deleted": true,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["SessionEnded"];
                 };
             };
@@ -6692,6 +7470,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse battery",
+                 *       "new_password": "staple battery horse"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordChange"];
             };
         };
@@ -6702,6 +7486,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "changed_at": "2026-11-23T09:30:00.000Z",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["PasswordChanged"];
                 };
             };
@@ -6733,6 +7523,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "ses_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "device": "Firefox on Windows",
+                     *           "address": "203.0.113.7",
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "last_seen_at": "2026-11-23T09:30:00.000Z",
+                     *           "expires_at": "2026-11-23T09:30:00.000Z",
+                     *           "current": false
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
@@ -6775,6 +7582,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "deleted": true,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["SessionEnded"];
                 };
             };
@@ -6803,6 +7617,136 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "exceptions": {
+                     *         "eta_slip": {
+                     *           "enabled": true,
+                     *           "after_hours": 24,
+                     *           "by_mode": {
+                     *             "air": 4,
+                     *             "road": 4
+                     *           },
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "departure_overdue": {
+                     *           "enabled": true,
+                     *           "after_hours": 12,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "arrival_overdue": {
+                     *           "enabled": true,
+                     *           "after_hours": 12,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "no_update": {
+                     *           "enabled": true,
+                     *           "after_hours": 168,
+                     *           "by_mode": {
+                     *             "air": 48,
+                     *             "road": 48,
+                     *             "rail": 72,
+                     *             "courier": 48
+                     *           },
+                     *           "before_hours": null,
+                     *           "severity": "low"
+                     *         },
+                     *         "missed_connection": {
+                     *           "enabled": true,
+                     *           "after_hours": 12,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "high"
+                     *         },
+                     *         "customs_hold": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "high"
+                     *         },
+                     *         "demurrage_risk": {
+                     *           "enabled": true,
+                     *           "after_hours": 96,
+                     *           "by_mode": {},
+                     *           "before_hours": 48,
+                     *           "severity": "high"
+                     *         },
+                     *         "detention_risk": {
+                     *           "enabled": true,
+                     *           "after_hours": 240,
+                     *           "by_mode": {},
+                     *           "before_hours": 48,
+                     *           "severity": "medium"
+                     *         },
+                     *         "missing_document": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": 72,
+                     *           "severity": "medium"
+                     *         },
+                     *         "document_rejected": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "delivery_failed": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "milestone_conflict": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "low"
+                     *         },
+                     *         "movement_after_cancel": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "high"
+                     *         },
+                     *         "invalid_container_number": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "low"
+                     *         }
+                     *       },
+                     *       "required_documents": {
+                     *         "ocean": [
+                     *           "bill_of_lading"
+                     *         ],
+                     *         "air": []
+                     *       },
+                     *       "version": 1,
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "updated_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "recheck": {
+                     *         "state": "pending",
+                     *         "checked": 1,
+                     *         "started_at": "2026-11-23T09:30:00.000Z",
+                     *         "finished_at": "2026-11-23T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["WorkspaceSettings"];
                 };
             };
@@ -6835,7 +7779,31 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "exceptions": {
+                 *         "eta_slip": {
+                 *           "after_hours": 12
+                 *         },
+                 *         "no_update": {
+                 *           "enabled": false
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceSettingsChanges"];
+                /**
+                 * @example {
+                 *       "exceptions": {
+                 *         "eta_slip": {
+                 *           "after_hours": 12
+                 *         },
+                 *         "no_update": {
+                 *           "enabled": false
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/merge-patch+json": components["schemas"]["WorkspaceSettingsChanges"];
             };
         };
@@ -6846,6 +7814,137 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "exceptions": {
+                     *         "eta_slip": {
+                     *           "enabled": true,
+                     *           "after_hours": 24,
+                     *           "by_mode": {
+                     *             "air": 4,
+                     *             "road": 4
+                     *           },
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "departure_overdue": {
+                     *           "enabled": true,
+                     *           "after_hours": 12,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "arrival_overdue": {
+                     *           "enabled": true,
+                     *           "after_hours": 12,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "no_update": {
+                     *           "enabled": true,
+                     *           "after_hours": 168,
+                     *           "by_mode": {
+                     *             "air": 48,
+                     *             "road": 48,
+                     *             "rail": 72,
+                     *             "courier": 48
+                     *           },
+                     *           "before_hours": null,
+                     *           "severity": "low"
+                     *         },
+                     *         "missed_connection": {
+                     *           "enabled": true,
+                     *           "after_hours": 12,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "high"
+                     *         },
+                     *         "customs_hold": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "high"
+                     *         },
+                     *         "demurrage_risk": {
+                     *           "enabled": true,
+                     *           "after_hours": 96,
+                     *           "by_mode": {},
+                     *           "before_hours": 48,
+                     *           "severity": "high"
+                     *         },
+                     *         "detention_risk": {
+                     *           "enabled": true,
+                     *           "after_hours": 240,
+                     *           "by_mode": {},
+                     *           "before_hours": 48,
+                     *           "severity": "medium"
+                     *         },
+                     *         "missing_document": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": 72,
+                     *           "severity": "medium"
+                     *         },
+                     *         "document_rejected": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "delivery_failed": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "medium"
+                     *         },
+                     *         "milestone_conflict": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "low"
+                     *         },
+                     *         "movement_after_cancel": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "high"
+                     *         },
+                     *         "invalid_container_number": {
+                     *           "enabled": true,
+                     *           "after_hours": null,
+                     *           "by_mode": {},
+                     *           "before_hours": null,
+                     *           "severity": "low"
+                     *         }
+                     *       },
+                     *       "required_documents": {
+                     *         "ocean": [
+                     *           "bill_of_lading"
+                     *         ],
+                     *         "air": []
+                     *       },
+                     *       "version": 1,
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "updated_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "recheck": {
+                     *         "state": "pending",
+                     *         "checked": 1,
+                     *         "started_at": "2026-11-23T09:30:00.000Z",
+                     *         "finished_at": "2026-11-23T09:30:00.000Z"
+                     *       },
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WorkspaceSettingsWritten"];
                 };
             };
@@ -6926,6 +8025,102 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "carrier_scac": "MSCU",
+                     *           "origin_port": "CNSHA",
+                     *           "destination_port": "NLRTM",
+                     *           "etd": "2026-11-19T09:30:00.000Z",
+                     *           "eta": "2026-12-14T15:30:00.000Z",
+                     *           "atd": "2026-11-19T11:30:00.000Z",
+                     *           "ata": null,
+                     *           "id": "shp_sandbox2sandbox2sandbox2aa",
+                     *           "external_id": "PO-SANDBOX-1",
+                     *           "status": "in_transit",
+                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "mode": "ocean",
+                     *           "load_type": "fcl",
+                     *           "house_bill": "HBL-SANDBOX-1",
+                     *           "master_bill": "MEDUSANDBOX1",
+                     *           "booking_number": "BKG-SANDBOX-1",
+                     *           "container_numbers": [
+                     *             "CSQU3054383"
+                     *           ],
+                     *           "containers": [
+                     *             {
+                     *               "number": "CSQU3054383",
+                     *               "valid_check_digit": true,
+                     *               "size_type": null,
+                     *               "seal_number": null,
+                     *               "status": "in_transit",
+                     *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *               "last_milestone": {
+                     *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *                 "code": "vessel_departed",
+                     *                 "label": "Vessel departed",
+                     *                 "location": "CNSHA",
+                     *                 "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *               },
+                     *               "discharged_at": null,
+                     *               "available_at": null,
+                     *               "gated_out_at": null,
+                     *               "delivered_at": null,
+                     *               "empty_returned_at": null,
+                     *               "last_free_day": null,
+                     *               "empty_return_by": null
+                     *             }
+                     *           ],
+                     *           "original_eta": "2026-12-13T09:30:00.000Z",
+                     *           "shipper": {
+                     *             "name": "Sandbox Export Ltd",
+                     *             "external_id": "SUP-1"
+                     *           },
+                     *           "consignee": {
+                     *             "name": "Sandbox Import B.V.",
+                     *             "external_id": "CUS-1"
+                     *           },
+                     *           "references": [
+                     *             {
+                     *               "type": "purchase_order",
+                     *               "value": "PO-SANDBOX-1"
+                     *             }
+                     *           ],
+                     *           "metadata": null,
+                     *           "legs": [
+                     *             {
+                     *               "mode": "ocean",
+                     *               "carrier_scac": "MSCU",
+                     *               "origin_port": "CNSHA",
+                     *               "destination_port": "NLRTM",
+                     *               "etd": "2026-11-19T09:30:00.000Z",
+                     *               "eta": "2026-12-14T15:30:00.000Z",
+                     *               "atd": "2026-11-19T11:30:00.000Z",
+                     *               "ata": null,
+                     *               "vessel": "MSC SANDBOX",
+                     *               "voyage": "123W"
+                     *             }
+                     *           ],
+                     *           "last_milestone": {
+                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *             "code": "vessel_departed",
+                     *             "label": "Vessel departed",
+                     *             "location": "CNSHA",
+                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *           },
+                     *           "open_exceptions_count": 1,
+                     *           "documents_count": 1,
+                     *           "created_at": "2026-11-13T09:30:00.000Z",
+                     *           "updated_at": "2026-11-23T09:30:00.000Z",
+                     *           "version": 7,
+                     *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["ShipmentPage"];
                 };
             };
@@ -6965,6 +8160,53 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "carrier_scac": "MAEU",
+                 *       "origin_port": "CNSHA",
+                 *       "destination_port": "NLRTM",
+                 *       "etd": "2026-11-21T09:30:00Z",
+                 *       "eta": "2026-12-19T18:00:00Z",
+                 *       "external_id": "TMS-2026-000181",
+                 *       "mode": "ocean",
+                 *       "load_type": "fcl",
+                 *       "house_bill": "HBL-77120",
+                 *       "master_bill": "MAEU912345678",
+                 *       "booking_number": "BKG-55012",
+                 *       "container_numbers": [
+                 *         "CSQU3054383"
+                 *       ],
+                 *       "shipper": {
+                 *         "name": "Acme Electronics Ltd",
+                 *         "external_id": "CUST-1042"
+                 *       },
+                 *       "consignee": {
+                 *         "name": "Acme Electronics Ltd",
+                 *         "external_id": "CUST-1042"
+                 *       },
+                 *       "references": [
+                 *         {
+                 *           "type": "purchase_order",
+                 *           "value": "PO-88213"
+                 *         }
+                 *       ],
+                 *       "metadata": {
+                 *         "cost_centre": "4711"
+                 *       },
+                 *       "legs": [
+                 *         {
+                 *           "carrier_scac": "MAEU",
+                 *           "origin_port": "CNSHA",
+                 *           "destination_port": "NLRTM",
+                 *           "etd": "2026-11-21T09:30:00Z",
+                 *           "eta": "2026-12-19T18:00:00Z",
+                 *           "mode": "ocean",
+                 *           "vessel": "Maersk Honam",
+                 *           "voyage": "412W"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ShipmentFields"];
             };
         };
@@ -6975,6 +8217,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "carrier_scac": "MSCU",
+                     *       "origin_port": "CNSHA",
+                     *       "destination_port": "NLRTM",
+                     *       "etd": "2026-11-19T09:30:00.000Z",
+                     *       "eta": "2026-12-14T15:30:00.000Z",
+                     *       "atd": "2026-11-19T11:30:00.000Z",
+                     *       "ata": null,
+                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "external_id": "PO-SANDBOX-1",
+                     *       "status": "in_transit",
+                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "mode": "ocean",
+                     *       "load_type": "fcl",
+                     *       "house_bill": "HBL-SANDBOX-1",
+                     *       "master_bill": "MEDUSANDBOX1",
+                     *       "booking_number": "BKG-SANDBOX-1",
+                     *       "container_numbers": [
+                     *         "CSQU3054383"
+                     *       ],
+                     *       "containers": [
+                     *         {
+                     *           "number": "CSQU3054383",
+                     *           "valid_check_digit": true,
+                     *           "size_type": null,
+                     *           "seal_number": null,
+                     *           "status": "in_transit",
+                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "last_milestone": {
+                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *             "code": "vessel_departed",
+                     *             "label": "Vessel departed",
+                     *             "location": "CNSHA",
+                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *           },
+                     *           "discharged_at": null,
+                     *           "available_at": null,
+                     *           "gated_out_at": null,
+                     *           "delivered_at": null,
+                     *           "empty_returned_at": null,
+                     *           "last_free_day": null,
+                     *           "empty_return_by": null
+                     *         }
+                     *       ],
+                     *       "original_eta": "2026-12-13T09:30:00.000Z",
+                     *       "shipper": {
+                     *         "name": "Sandbox Export Ltd",
+                     *         "external_id": "SUP-1"
+                     *       },
+                     *       "consignee": {
+                     *         "name": "Sandbox Import B.V.",
+                     *         "external_id": "CUS-1"
+                     *       },
+                     *       "references": [
+                     *         {
+                     *           "type": "purchase_order",
+                     *           "value": "PO-SANDBOX-1"
+                     *         }
+                     *       ],
+                     *       "metadata": null,
+                     *       "legs": [
+                     *         {
+                     *           "mode": "ocean",
+                     *           "carrier_scac": "MSCU",
+                     *           "origin_port": "CNSHA",
+                     *           "destination_port": "NLRTM",
+                     *           "etd": "2026-11-19T09:30:00.000Z",
+                     *           "eta": "2026-12-14T15:30:00.000Z",
+                     *           "atd": "2026-11-19T11:30:00.000Z",
+                     *           "ata": null,
+                     *           "vessel": "MSC SANDBOX",
+                     *           "voyage": "123W"
+                     *         }
+                     *       ],
+                     *       "last_milestone": {
+                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *         "code": "vessel_departed",
+                     *         "label": "Vessel departed",
+                     *         "location": "CNSHA",
+                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *       },
+                     *       "open_exceptions_count": 1,
+                     *       "documents_count": 1,
+                     *       "created_at": "2026-11-13T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 7,
+                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -6984,6 +8317,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "carrier_scac": "MSCU",
+                     *       "origin_port": "CNSHA",
+                     *       "destination_port": "NLRTM",
+                     *       "etd": "2026-11-19T09:30:00.000Z",
+                     *       "eta": "2026-12-14T15:30:00.000Z",
+                     *       "atd": "2026-11-19T11:30:00.000Z",
+                     *       "ata": null,
+                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "external_id": "PO-SANDBOX-1",
+                     *       "status": "in_transit",
+                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "mode": "ocean",
+                     *       "load_type": "fcl",
+                     *       "house_bill": "HBL-SANDBOX-1",
+                     *       "master_bill": "MEDUSANDBOX1",
+                     *       "booking_number": "BKG-SANDBOX-1",
+                     *       "container_numbers": [
+                     *         "CSQU3054383"
+                     *       ],
+                     *       "containers": [
+                     *         {
+                     *           "number": "CSQU3054383",
+                     *           "valid_check_digit": true,
+                     *           "size_type": null,
+                     *           "seal_number": null,
+                     *           "status": "in_transit",
+                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "last_milestone": {
+                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *             "code": "vessel_departed",
+                     *             "label": "Vessel departed",
+                     *             "location": "CNSHA",
+                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *           },
+                     *           "discharged_at": null,
+                     *           "available_at": null,
+                     *           "gated_out_at": null,
+                     *           "delivered_at": null,
+                     *           "empty_returned_at": null,
+                     *           "last_free_day": null,
+                     *           "empty_return_by": null
+                     *         }
+                     *       ],
+                     *       "original_eta": "2026-12-13T09:30:00.000Z",
+                     *       "shipper": {
+                     *         "name": "Sandbox Export Ltd",
+                     *         "external_id": "SUP-1"
+                     *       },
+                     *       "consignee": {
+                     *         "name": "Sandbox Import B.V.",
+                     *         "external_id": "CUS-1"
+                     *       },
+                     *       "references": [
+                     *         {
+                     *           "type": "purchase_order",
+                     *           "value": "PO-SANDBOX-1"
+                     *         }
+                     *       ],
+                     *       "metadata": null,
+                     *       "legs": [
+                     *         {
+                     *           "mode": "ocean",
+                     *           "carrier_scac": "MSCU",
+                     *           "origin_port": "CNSHA",
+                     *           "destination_port": "NLRTM",
+                     *           "etd": "2026-11-19T09:30:00.000Z",
+                     *           "eta": "2026-12-14T15:30:00.000Z",
+                     *           "atd": "2026-11-19T11:30:00.000Z",
+                     *           "ata": null,
+                     *           "vessel": "MSC SANDBOX",
+                     *           "voyage": "123W"
+                     *         }
+                     *       ],
+                     *       "last_milestone": {
+                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *         "code": "vessel_departed",
+                     *         "label": "Vessel departed",
+                     *         "location": "CNSHA",
+                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *       },
+                     *       "open_exceptions_count": 1,
+                     *       "documents_count": 1,
+                     *       "created_at": "2026-11-13T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 7,
+                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -7026,6 +8450,96 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "carrier_scac": "MSCU",
+                     *       "origin_port": "CNSHA",
+                     *       "destination_port": "NLRTM",
+                     *       "etd": "2026-11-19T09:30:00.000Z",
+                     *       "eta": "2026-12-14T15:30:00.000Z",
+                     *       "atd": "2026-11-19T11:30:00.000Z",
+                     *       "ata": null,
+                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "external_id": "PO-SANDBOX-1",
+                     *       "status": "in_transit",
+                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "mode": "ocean",
+                     *       "load_type": "fcl",
+                     *       "house_bill": "HBL-SANDBOX-1",
+                     *       "master_bill": "MEDUSANDBOX1",
+                     *       "booking_number": "BKG-SANDBOX-1",
+                     *       "container_numbers": [
+                     *         "CSQU3054383"
+                     *       ],
+                     *       "containers": [
+                     *         {
+                     *           "number": "CSQU3054383",
+                     *           "valid_check_digit": true,
+                     *           "size_type": null,
+                     *           "seal_number": null,
+                     *           "status": "in_transit",
+                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "last_milestone": {
+                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *             "code": "vessel_departed",
+                     *             "label": "Vessel departed",
+                     *             "location": "CNSHA",
+                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *           },
+                     *           "discharged_at": null,
+                     *           "available_at": null,
+                     *           "gated_out_at": null,
+                     *           "delivered_at": null,
+                     *           "empty_returned_at": null,
+                     *           "last_free_day": null,
+                     *           "empty_return_by": null
+                     *         }
+                     *       ],
+                     *       "original_eta": "2026-12-13T09:30:00.000Z",
+                     *       "shipper": {
+                     *         "name": "Sandbox Export Ltd",
+                     *         "external_id": "SUP-1"
+                     *       },
+                     *       "consignee": {
+                     *         "name": "Sandbox Import B.V.",
+                     *         "external_id": "CUS-1"
+                     *       },
+                     *       "references": [
+                     *         {
+                     *           "type": "purchase_order",
+                     *           "value": "PO-SANDBOX-1"
+                     *         }
+                     *       ],
+                     *       "metadata": null,
+                     *       "legs": [
+                     *         {
+                     *           "mode": "ocean",
+                     *           "carrier_scac": "MSCU",
+                     *           "origin_port": "CNSHA",
+                     *           "destination_port": "NLRTM",
+                     *           "etd": "2026-11-19T09:30:00.000Z",
+                     *           "eta": "2026-12-14T15:30:00.000Z",
+                     *           "atd": "2026-11-19T11:30:00.000Z",
+                     *           "ata": null,
+                     *           "vessel": "MSC SANDBOX",
+                     *           "voyage": "123W"
+                     *         }
+                     *       ],
+                     *       "last_milestone": {
+                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *         "code": "vessel_departed",
+                     *         "label": "Vessel departed",
+                     *         "location": "CNSHA",
+                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *       },
+                     *       "open_exceptions_count": 1,
+                     *       "documents_count": 1,
+                     *       "created_at": "2026-11-13T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 7,
+                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Shipment"];
                 };
             };
@@ -7064,7 +8578,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "eta": "2026-12-21T06:00:00Z",
+                 *       "booking_number": null,
+                 *       "metadata": {
+                 *         "cost_centre": "4711"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ShipmentPatch"];
+                /**
+                 * @example {
+                 *       "eta": "2026-12-21T06:00:00Z",
+                 *       "booking_number": null,
+                 *       "metadata": {
+                 *         "cost_centre": "4711"
+                 *       }
+                 *     }
+                 */
                 "application/merge-patch+json": components["schemas"]["ShipmentPatch"];
             };
         };
@@ -7075,6 +8607,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "carrier_scac": "MSCU",
+                     *       "origin_port": "CNSHA",
+                     *       "destination_port": "NLRTM",
+                     *       "etd": "2026-11-19T09:30:00.000Z",
+                     *       "eta": "2026-12-14T15:30:00.000Z",
+                     *       "atd": "2026-11-19T11:30:00.000Z",
+                     *       "ata": null,
+                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "external_id": "PO-SANDBOX-1",
+                     *       "status": "in_transit",
+                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "mode": "ocean",
+                     *       "load_type": "fcl",
+                     *       "house_bill": "HBL-SANDBOX-1",
+                     *       "master_bill": "MEDUSANDBOX1",
+                     *       "booking_number": "BKG-SANDBOX-1",
+                     *       "container_numbers": [
+                     *         "CSQU3054383"
+                     *       ],
+                     *       "containers": [
+                     *         {
+                     *           "number": "CSQU3054383",
+                     *           "valid_check_digit": true,
+                     *           "size_type": null,
+                     *           "seal_number": null,
+                     *           "status": "in_transit",
+                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "last_milestone": {
+                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *             "code": "vessel_departed",
+                     *             "label": "Vessel departed",
+                     *             "location": "CNSHA",
+                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *           },
+                     *           "discharged_at": null,
+                     *           "available_at": null,
+                     *           "gated_out_at": null,
+                     *           "delivered_at": null,
+                     *           "empty_returned_at": null,
+                     *           "last_free_day": null,
+                     *           "empty_return_by": null
+                     *         }
+                     *       ],
+                     *       "original_eta": "2026-12-13T09:30:00.000Z",
+                     *       "shipper": {
+                     *         "name": "Sandbox Export Ltd",
+                     *         "external_id": "SUP-1"
+                     *       },
+                     *       "consignee": {
+                     *         "name": "Sandbox Import B.V.",
+                     *         "external_id": "CUS-1"
+                     *       },
+                     *       "references": [
+                     *         {
+                     *           "type": "purchase_order",
+                     *           "value": "PO-SANDBOX-1"
+                     *         }
+                     *       ],
+                     *       "metadata": null,
+                     *       "legs": [
+                     *         {
+                     *           "mode": "ocean",
+                     *           "carrier_scac": "MSCU",
+                     *           "origin_port": "CNSHA",
+                     *           "destination_port": "NLRTM",
+                     *           "etd": "2026-11-19T09:30:00.000Z",
+                     *           "eta": "2026-12-14T15:30:00.000Z",
+                     *           "atd": "2026-11-19T11:30:00.000Z",
+                     *           "ata": null,
+                     *           "vessel": "MSC SANDBOX",
+                     *           "voyage": "123W"
+                     *         }
+                     *       ],
+                     *       "last_milestone": {
+                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *         "code": "vessel_departed",
+                     *         "label": "Vessel departed",
+                     *         "location": "CNSHA",
+                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *       },
+                     *       "open_exceptions_count": 1,
+                     *       "documents_count": 1,
+                     *       "created_at": "2026-11-13T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 7,
+                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -7124,6 +8747,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "carrier_scac": "MSCU",
+                     *       "origin_port": "CNSHA",
+                     *       "destination_port": "NLRTM",
+                     *       "etd": "2026-11-19T09:30:00.000Z",
+                     *       "eta": "2026-12-14T15:30:00.000Z",
+                     *       "atd": "2026-11-19T11:30:00.000Z",
+                     *       "ata": null,
+                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "external_id": "PO-SANDBOX-1",
+                     *       "status": "in_transit",
+                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "mode": "ocean",
+                     *       "load_type": "fcl",
+                     *       "house_bill": "HBL-SANDBOX-1",
+                     *       "master_bill": "MEDUSANDBOX1",
+                     *       "booking_number": "BKG-SANDBOX-1",
+                     *       "container_numbers": [
+                     *         "CSQU3054383"
+                     *       ],
+                     *       "containers": [
+                     *         {
+                     *           "number": "CSQU3054383",
+                     *           "valid_check_digit": true,
+                     *           "size_type": null,
+                     *           "seal_number": null,
+                     *           "status": "in_transit",
+                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "last_milestone": {
+                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *             "code": "vessel_departed",
+                     *             "label": "Vessel departed",
+                     *             "location": "CNSHA",
+                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *           },
+                     *           "discharged_at": null,
+                     *           "available_at": null,
+                     *           "gated_out_at": null,
+                     *           "delivered_at": null,
+                     *           "empty_returned_at": null,
+                     *           "last_free_day": null,
+                     *           "empty_return_by": null
+                     *         }
+                     *       ],
+                     *       "original_eta": "2026-12-13T09:30:00.000Z",
+                     *       "shipper": {
+                     *         "name": "Sandbox Export Ltd",
+                     *         "external_id": "SUP-1"
+                     *       },
+                     *       "consignee": {
+                     *         "name": "Sandbox Import B.V.",
+                     *         "external_id": "CUS-1"
+                     *       },
+                     *       "references": [
+                     *         {
+                     *           "type": "purchase_order",
+                     *           "value": "PO-SANDBOX-1"
+                     *         }
+                     *       ],
+                     *       "metadata": null,
+                     *       "legs": [
+                     *         {
+                     *           "mode": "ocean",
+                     *           "carrier_scac": "MSCU",
+                     *           "origin_port": "CNSHA",
+                     *           "destination_port": "NLRTM",
+                     *           "etd": "2026-11-19T09:30:00.000Z",
+                     *           "eta": "2026-12-14T15:30:00.000Z",
+                     *           "atd": "2026-11-19T11:30:00.000Z",
+                     *           "ata": null,
+                     *           "vessel": "MSC SANDBOX",
+                     *           "voyage": "123W"
+                     *         }
+                     *       ],
+                     *       "last_milestone": {
+                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *         "code": "vessel_departed",
+                     *         "label": "Vessel departed",
+                     *         "location": "CNSHA",
+                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *       },
+                     *       "open_exceptions_count": 1,
+                     *       "documents_count": 1,
+                     *       "created_at": "2026-11-13T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 7,
+                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -7167,7 +8881,23 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "size_type": "45G1",
+                 *       "seal_number": "ML-CN4831977",
+                 *       "last_free_day": "2026-12-24",
+                 *       "empty_return_by": "2027-01-04"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ContainerPatch"];
+                /**
+                 * @example {
+                 *       "size_type": "45G1",
+                 *       "seal_number": "ML-CN4831977",
+                 *       "last_free_day": "2026-12-24",
+                 *       "empty_return_by": "2027-01-04"
+                 *     }
+                 */
                 "application/merge-patch+json": components["schemas"]["ContainerPatch"];
             };
         };
@@ -7178,6 +8908,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "number": "CSQU3054383",
+                     *       "valid_check_digit": true,
+                     *       "size_type": null,
+                     *       "seal_number": null,
+                     *       "status": "in_transit",
+                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "last_milestone": {
+                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *         "code": "vessel_departed",
+                     *         "label": "Vessel departed",
+                     *         "location": "CNSHA",
+                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *       },
+                     *       "discharged_at": null,
+                     *       "available_at": null,
+                     *       "gated_out_at": null,
+                     *       "delivered_at": null,
+                     *       "empty_returned_at": null,
+                     *       "last_free_day": null,
+                     *       "empty_return_by": null,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ContainerWritten"];
                 };
             };
@@ -7368,6 +9123,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "eta": "2026-11-23T09:30:00.000Z",
+                     *           "previous_eta": "2026-11-23T09:30:00.000Z",
+                     *           "slip_hours": 1,
+                     *           "reported_at": "2026-11-23T09:30:00.000Z",
+                     *           "source": "manual",
+                     *           "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "reason_code": "carrier_feed_unavailable"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["EtaHistoryPage"];
                 };
             };
@@ -7410,6 +9182,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "exc_sandbox2sandbox2sandbox2aa1",
+                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *           "container_number": null,
+                     *           "type": "eta_slip",
+                     *           "severity": "medium",
+                     *           "status": "open",
+                     *           "title": "ETA slipped",
+                     *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                     *           "detected_by": "system",
+                     *           "rule": "eta_slip",
+                     *           "milestone_id": null,
+                     *           "reason_code": null,
+                     *           "assignee": null,
+                     *           "metrics": {
+                     *             "slip_hours": 30,
+                     *             "eta": "2026-12-14T15:30:00.000Z",
+                     *             "original_eta": "2026-12-13T09:30:00.000Z"
+                     *           },
+                     *           "resolution": null,
+                     *           "opened_at": "2026-11-23T07:30:00.000Z",
+                     *           "acknowledged_at": null,
+                     *           "resolved_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExceptionPage"];
                 };
             };
@@ -7453,6 +9257,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "container_damage",
+                 *       "severity": "high",
+                 *       "title": "Door bent",
+                 *       "detail": "The left door does not close.",
+                 *       "container_number": "CSQU3054383",
+                 *       "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *       "reason_code": "equipment_shortage",
+                 *       "assignee": "kim@example.com"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ExceptionFields"];
             };
         };
@@ -7463,6 +9279,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "container_number": null,
+                     *       "type": "eta_slip",
+                     *       "severity": "medium",
+                     *       "status": "open",
+                     *       "title": "ETA slipped",
+                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                     *       "detected_by": "system",
+                     *       "rule": "eta_slip",
+                     *       "milestone_id": null,
+                     *       "reason_code": null,
+                     *       "assignee": null,
+                     *       "metrics": {
+                     *         "slip_hours": 30,
+                     *         "eta": "2026-12-14T15:30:00.000Z",
+                     *         "original_eta": "2026-12-13T09:30:00.000Z"
+                     *       },
+                     *       "resolution": null,
+                     *       "opened_at": "2026-11-23T07:30:00.000Z",
+                     *       "acknowledged_at": null,
+                     *       "resolved_at": null,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExceptionWritten"];
                 };
             };
@@ -7472,6 +9315,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "container_number": null,
+                     *       "type": "eta_slip",
+                     *       "severity": "medium",
+                     *       "status": "open",
+                     *       "title": "ETA slipped",
+                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                     *       "detected_by": "system",
+                     *       "rule": "eta_slip",
+                     *       "milestone_id": null,
+                     *       "reason_code": null,
+                     *       "assignee": null,
+                     *       "metrics": {
+                     *         "slip_hours": 30,
+                     *         "eta": "2026-12-14T15:30:00.000Z",
+                     *         "original_eta": "2026-12-13T09:30:00.000Z"
+                     *       },
+                     *       "resolution": null,
+                     *       "opened_at": "2026-11-23T07:30:00.000Z",
+                     *       "acknowledged_at": null,
+                     *       "resolved_at": null,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExceptionWritten"];
                 };
             };
@@ -7511,6 +9381,95 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "version": 1,
+                     *       "status": {
+                     *         "value": "pending",
+                     *         "rule": "no_milestone",
+                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
+                     *       },
+                     *       "etd": {
+                     *         "value": "2026-11-23T09:30:00.000Z",
+                     *         "rule": "unknown",
+                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
+                     *       },
+                     *       "eta": {
+                     *         "value": "2026-11-23T09:30:00.000Z",
+                     *         "rule": "unknown",
+                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
+                     *       },
+                     *       "atd": {
+                     *         "value": "2026-11-23T09:30:00.000Z",
+                     *         "rule": "unknown",
+                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
+                     *       },
+                     *       "ata": {
+                     *         "value": "2026-11-23T09:30:00.000Z",
+                     *         "rule": "unknown",
+                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
+                     *       },
+                     *       "containers": [
+                     *         {
+                     *           "number": "CSQU3054383",
+                     *           "status": {
+                     *             "value": "pending",
+                     *             "rule": "no_milestone",
+                     *             "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "milestones": [
+                     *         {
+                     *           "result": "counted",
+                     *           "rule": "status_of_code",
+                     *           "counts_as": "in_transit",
+                     *           "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "code": "vessel_departed",
+                     *           "classifier": "actual",
+                     *           "occurred_at": "2026-11-23T09:30:00.000Z",
+                     *           "location": "CNSHA",
+                     *           "container_number": "CSQU3054383",
+                     *           "sets": [
+                     *             "status",
+                     *             "atd"
+                     *           ],
+                     *           "containers": []
+                     *         }
+                     *       ],
+                     *       "exceptions": [
+                     *         {
+                     *           "exception_id": "exc_sandbox2sandbox2sandbox2aa1",
+                     *           "type": "eta_slip",
+                     *           "container_number": "CSQU3054383",
+                     *           "status": "open",
+                     *           "rule": "eta_slip",
+                     *           "because": "The ETA is 30 hours past the original one.",
+                     *           "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "opens_at": "2026-11-23T09:30:00.000Z",
+                     *           "resolved_by": [
+                     *             {
+                     *               "document_types": [
+                     *                 "bill_of_lading"
+                     *               ],
+                     *               "by": "milestone",
+                     *               "codes": [
+                     *                 "booking_confirmed"
+                     *               ],
+                     *               "occurred_from": "2026-11-23T09:30:00.000Z",
+                     *               "milestone_ids": [
+                     *                 "mst_sandbox2sandbox2sandbox2aa1"
+                     *               ],
+                     *               "fields": [
+                     *                 "eta"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ShipmentExplanation"];
                 };
             };
@@ -7553,6 +9512,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                     *           "type": "shipment.created",
+                     *           "at": "2026-11-23T09:30:00.000Z",
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *             "name": "Acme Electronics Ltd"
+                     *           },
+                     *           "changes": {
+                     *             "eta": {
+                     *               "from": "2026-12-13T18:00:00.000Z",
+                     *               "to": "2026-12-14T15:30:00.000Z"
+                     *             }
+                     *           },
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["HistoryPage"];
                 };
             };
@@ -7605,6 +9589,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *           "code": "vessel_departed",
+                     *           "label": "Vessel departed",
+                     *           "sequence": 55,
+                     *           "classifier": "actual",
+                     *           "occurred_at": "2026-11-19T11:30:00.000Z",
+                     *           "location": "CNSHA",
+                     *           "timezone": "Asia/Shanghai",
+                     *           "source": "carrier",
+                     *           "reason_code": null,
+                     *           "external_id": null,
+                     *           "container_number": "CSQU3054383",
+                     *           "vessel": "MSC SANDBOX",
+                     *           "voyage": "123W",
+                     *           "note": null,
+                     *           "recorded_at": "2026-11-19T12:30:00.000Z",
+                     *           "recorded_by": {
+                     *             "type": "user",
+                     *             "id": "usr_sandbox"
+                     *           },
+                     *           "retracted_at": null,
+                     *           "superseded_at": null,
+                     *           "revision": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["MilestonePage"];
                 };
             };
@@ -7648,6 +9666,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "vessel_departed",
+                 *       "occurred_at": "2026-11-21T09:30:00+08:00",
+                 *       "location": "CNSHA"
+                 *     }
+                 */
                 "application/json": components["schemas"]["MilestoneFields"];
             };
         };
@@ -7658,6 +9683,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "code": "vessel_departed",
+                     *       "label": "Vessel departed",
+                     *       "sequence": 55,
+                     *       "classifier": "actual",
+                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
+                     *       "location": "CNSHA",
+                     *       "timezone": "Asia/Shanghai",
+                     *       "source": "carrier",
+                     *       "reason_code": null,
+                     *       "external_id": null,
+                     *       "container_number": "CSQU3054383",
+                     *       "vessel": "MSC SANDBOX",
+                     *       "voyage": "123W",
+                     *       "note": null,
+                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
+                     *       "recorded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "retracted_at": null,
+                     *       "superseded_at": null,
+                     *       "revision": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["MilestoneWritten"];
                 };
             };
@@ -7667,6 +9721,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "code": "vessel_departed",
+                     *       "label": "Vessel departed",
+                     *       "sequence": 55,
+                     *       "classifier": "actual",
+                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
+                     *       "location": "CNSHA",
+                     *       "timezone": "Asia/Shanghai",
+                     *       "source": "carrier",
+                     *       "reason_code": null,
+                     *       "external_id": null,
+                     *       "container_number": "CSQU3054383",
+                     *       "vessel": "MSC SANDBOX",
+                     *       "voyage": "123W",
+                     *       "note": null,
+                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
+                     *       "recorded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "retracted_at": null,
+                     *       "superseded_at": null,
+                     *       "revision": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["MilestoneWritten"];
                 };
             };
@@ -7711,6 +9794,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "code": "vessel_departed",
+                     *       "label": "Vessel departed",
+                     *       "sequence": 55,
+                     *       "classifier": "actual",
+                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
+                     *       "location": "CNSHA",
+                     *       "timezone": "Asia/Shanghai",
+                     *       "source": "carrier",
+                     *       "reason_code": null,
+                     *       "external_id": null,
+                     *       "container_number": "CSQU3054383",
+                     *       "vessel": "MSC SANDBOX",
+                     *       "voyage": "123W",
+                     *       "note": null,
+                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
+                     *       "recorded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "retracted_at": null,
+                     *       "superseded_at": null,
+                     *       "revision": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Milestone"];
                 };
             };
@@ -7760,6 +9871,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "code": "vessel_departed",
+                     *       "label": "Vessel departed",
+                     *       "sequence": 55,
+                     *       "classifier": "actual",
+                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
+                     *       "location": "CNSHA",
+                     *       "timezone": "Asia/Shanghai",
+                     *       "source": "carrier",
+                     *       "reason_code": null,
+                     *       "external_id": null,
+                     *       "container_number": "CSQU3054383",
+                     *       "vessel": "MSC SANDBOX",
+                     *       "voyage": "123W",
+                     *       "note": null,
+                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
+                     *       "recorded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "retracted_at": null,
+                     *       "superseded_at": null,
+                     *       "revision": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["MilestoneWritten"];
                 };
             };
@@ -7803,7 +9943,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "occurred_at": "2026-11-21T11:30:00+08:00",
+                 *       "note": "Confirmed by the carrier."
+                 *     }
+                 */
                 "application/json": components["schemas"]["MilestoneChanges"];
+                /**
+                 * @example {
+                 *       "occurred_at": "2026-11-21T11:30:00+08:00",
+                 *       "note": "Confirmed by the carrier."
+                 *     }
+                 */
                 "application/merge-patch+json": components["schemas"]["MilestoneChanges"];
             };
         };
@@ -7814,6 +9966,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "code": "vessel_departed",
+                     *       "label": "Vessel departed",
+                     *       "sequence": 55,
+                     *       "classifier": "actual",
+                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
+                     *       "location": "CNSHA",
+                     *       "timezone": "Asia/Shanghai",
+                     *       "source": "carrier",
+                     *       "reason_code": null,
+                     *       "external_id": null,
+                     *       "container_number": "CSQU3054383",
+                     *       "vessel": "MSC SANDBOX",
+                     *       "voyage": "123W",
+                     *       "note": null,
+                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
+                     *       "recorded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "retracted_at": null,
+                     *       "superseded_at": null,
+                     *       "revision": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["MilestoneWritten"];
                 };
             };
@@ -7863,6 +10044,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "carrier_scac": "MSCU",
+                     *       "origin_port": "CNSHA",
+                     *       "destination_port": "NLRTM",
+                     *       "etd": "2026-11-19T09:30:00.000Z",
+                     *       "eta": "2026-12-14T15:30:00.000Z",
+                     *       "atd": "2026-11-19T11:30:00.000Z",
+                     *       "ata": null,
+                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "external_id": "PO-SANDBOX-1",
+                     *       "status": "in_transit",
+                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *       "mode": "ocean",
+                     *       "load_type": "fcl",
+                     *       "house_bill": "HBL-SANDBOX-1",
+                     *       "master_bill": "MEDUSANDBOX1",
+                     *       "booking_number": "BKG-SANDBOX-1",
+                     *       "container_numbers": [
+                     *         "CSQU3054383"
+                     *       ],
+                     *       "containers": [
+                     *         {
+                     *           "number": "CSQU3054383",
+                     *           "valid_check_digit": true,
+                     *           "size_type": null,
+                     *           "seal_number": null,
+                     *           "status": "in_transit",
+                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *           "last_milestone": {
+                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *             "code": "vessel_departed",
+                     *             "label": "Vessel departed",
+                     *             "location": "CNSHA",
+                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *           },
+                     *           "discharged_at": null,
+                     *           "available_at": null,
+                     *           "gated_out_at": null,
+                     *           "delivered_at": null,
+                     *           "empty_returned_at": null,
+                     *           "last_free_day": null,
+                     *           "empty_return_by": null
+                     *         }
+                     *       ],
+                     *       "original_eta": "2026-12-13T09:30:00.000Z",
+                     *       "shipper": {
+                     *         "name": "Sandbox Export Ltd",
+                     *         "external_id": "SUP-1"
+                     *       },
+                     *       "consignee": {
+                     *         "name": "Sandbox Import B.V.",
+                     *         "external_id": "CUS-1"
+                     *       },
+                     *       "references": [
+                     *         {
+                     *           "type": "purchase_order",
+                     *           "value": "PO-SANDBOX-1"
+                     *         }
+                     *       ],
+                     *       "metadata": null,
+                     *       "legs": [
+                     *         {
+                     *           "mode": "ocean",
+                     *           "carrier_scac": "MSCU",
+                     *           "origin_port": "CNSHA",
+                     *           "destination_port": "NLRTM",
+                     *           "etd": "2026-11-19T09:30:00.000Z",
+                     *           "eta": "2026-12-14T15:30:00.000Z",
+                     *           "atd": "2026-11-19T11:30:00.000Z",
+                     *           "ata": null,
+                     *           "vessel": "MSC SANDBOX",
+                     *           "voyage": "123W"
+                     *         }
+                     *       ],
+                     *       "last_milestone": {
+                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *         "code": "vessel_departed",
+                     *         "label": "Vessel departed",
+                     *         "location": "CNSHA",
+                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
+                     *       },
+                     *       "open_exceptions_count": 1,
+                     *       "documents_count": 1,
+                     *       "created_at": "2026-11-13T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 7,
+                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -7898,6 +10170,57 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "shipments": [
+                 *         {
+                 *           "carrier_scac": "MAEU",
+                 *           "origin_port": "CNSHA",
+                 *           "destination_port": "NLRTM",
+                 *           "etd": "2026-11-21T09:30:00Z",
+                 *           "eta": "2026-12-19T18:00:00Z",
+                 *           "external_id": "TMS-2026-000181",
+                 *           "mode": "ocean",
+                 *           "load_type": "fcl",
+                 *           "house_bill": "HBL-77120",
+                 *           "master_bill": "MAEU912345678",
+                 *           "booking_number": "BKG-55012",
+                 *           "container_numbers": [
+                 *             "CSQU3054383"
+                 *           ],
+                 *           "shipper": {
+                 *             "name": "Acme Electronics Ltd",
+                 *             "external_id": "CUST-1042"
+                 *           },
+                 *           "consignee": {
+                 *             "name": "Acme Electronics Ltd",
+                 *             "external_id": "CUST-1042"
+                 *           },
+                 *           "references": [
+                 *             {
+                 *               "type": "purchase_order",
+                 *               "value": "PO-88213"
+                 *             }
+                 *           ],
+                 *           "metadata": {
+                 *             "cost_centre": "4711"
+                 *           },
+                 *           "legs": [
+                 *             {
+                 *               "carrier_scac": "MAEU",
+                 *               "origin_port": "CNSHA",
+                 *               "destination_port": "NLRTM",
+                 *               "etd": "2026-11-21T09:30:00Z",
+                 *               "eta": "2026-12-19T18:00:00Z",
+                 *               "mode": "ocean",
+                 *               "vessel": "Maersk Honam",
+                 *               "voyage": "412W"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["BulkShipments"];
             };
         };
@@ -7908,6 +10231,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "index": 1,
+                     *           "status": 201
+                     *         }
+                     *       ],
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["BulkShipmentsWritten"];
                 };
             };
@@ -7939,6 +10273,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "name": "Acme Electronics Ltd",
+                     *           "email": "jo@example.com",
+                     *           "role": "viewer",
+                     *           "status": "invited",
+                     *           "created_by": {
+                     *             "type": "user",
+                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *           },
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "last_seen_at": "2026-11-23T09:30:00.000Z",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserPage"];
                 };
             };
@@ -7974,6 +10331,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "jo@example.com",
+                 *       "role": "viewer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserInvitation"];
             };
         };
@@ -7984,6 +10347,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "email": "jo@example.com",
+                     *       "role": "viewer",
+                     *       "status": "invited",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": [],
+                     *       "invitation_url": "https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP",
+                     *       "invitation_expires_at": "2026-11-23T09:30:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserInvited"];
                 };
             };
@@ -8018,6 +10401,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "email": "jo@example.com",
+                     *       "role": "viewer",
+                     *       "status": "invited",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
@@ -8056,6 +10456,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Jo Doe",
+                 *       "role": "viewer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["UserChanges"];
             };
         };
@@ -8066,6 +10472,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "email": "jo@example.com",
+                     *       "role": "viewer",
+                     *       "status": "invited",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserWritten"];
                 };
             };
@@ -8115,6 +10539,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "email": "jo@example.com",
+                     *       "role": "viewer",
+                     *       "status": "invited",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserWritten"];
                 };
             };
@@ -8164,6 +10606,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "name": "Acme Electronics Ltd",
+                     *       "email": "jo@example.com",
+                     *       "role": "viewer",
+                     *       "status": "invited",
+                     *       "created_by": {
+                     *         "type": "user",
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+                     *       },
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["UserWritten"];
                 };
             };
@@ -8213,6 +10673,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reset_url": "https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP",
+                     *       "expires_at": "2026-11-23T09:30:00.000Z",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["PasswordReset"];
                 };
             };
@@ -8252,6 +10719,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
+                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                     *           "event_type": "milestone.recorded",
+                     *           "status": "retrying",
+                     *           "sandbox": false,
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "next_attempt_at": "2026-11-23T09:30:00.000Z",
+                     *           "completed_at": null,
+                     *           "attempts_count": 1,
+                     *           "last_error": {
+                     *             "code": "unexpected_status",
+                     *             "message": "The endpoint answered 500."
+                     *           },
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookDeliveryPage"];
                 };
             };
@@ -8286,6 +10778,83 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
+                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                     *       "event_type": "milestone.recorded",
+                     *       "status": "retrying",
+                     *       "sandbox": false,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "next_attempt_at": "2026-11-23T09:30:00.000Z",
+                     *       "completed_at": null,
+                     *       "attempts_count": 1,
+                     *       "last_error": {
+                     *         "code": "unexpected_status",
+                     *         "message": "The endpoint answered 500."
+                     *       },
+                     *       "version": 1,
+                     *       "payload": {
+                     *         "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                     *         "type": "milestone.recorded",
+                     *         "created_at": "2026-11-23T09:30:00.000Z",
+                     *         "api_version": "2026-11-01",
+                     *         "environment": "live",
+                     *         "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *         "data": {
+                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *           "external_id": "PO-SANDBOX-1",
+                     *           "shipment_version": 7,
+                     *           "milestone": {
+                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                     *             "code": "vessel_departed",
+                     *             "label": "Vessel departed",
+                     *             "location": "CNSHA",
+                     *             "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *             "sequence": 55,
+                     *             "classifier": "actual",
+                     *             "occurred_at": "2026-11-19T11:30:00.000Z",
+                     *             "timezone": "Asia/Shanghai",
+                     *             "source": "carrier",
+                     *             "reason_code": null,
+                     *             "external_id": null,
+                     *             "container_number": "CSQU3054383",
+                     *             "vessel": "MSC SANDBOX",
+                     *             "voyage": "123W",
+                     *             "note": null,
+                     *             "recorded_at": "2026-11-19T12:30:00.000Z",
+                     *             "recorded_by": {
+                     *               "type": "user",
+                     *               "id": "usr_sandbox"
+                     *             },
+                     *             "retracted_at": null,
+                     *             "superseded_at": null,
+                     *             "revision": 1
+                     *           }
+                     *         }
+                     *       },
+                     *       "attempts": [
+                     *         {
+                     *           "number": 1,
+                     *           "at": "2026-11-23T09:30:00.000Z",
+                     *           "duration_ms": 84,
+                     *           "status_code": 500,
+                     *           "error": {
+                     *             "code": "timeout",
+                     *             "message": "The receiver answered 500."
+                     *           },
+                     *           "response": {
+                     *             "headers": {
+                     *               "content-type": "text/plain"
+                     *             },
+                     *             "body": "ok"
+                     *           },
+                     *           "manual": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookDeliveryDetail"];
                 };
             };
@@ -8335,6 +10904,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
+                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                     *       "event_type": "milestone.recorded",
+                     *       "status": "retrying",
+                     *       "sandbox": false,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "next_attempt_at": "2026-11-23T09:30:00.000Z",
+                     *       "completed_at": null,
+                     *       "attempts_count": 1,
+                     *       "last_error": {
+                     *         "code": "unexpected_status",
+                     *         "message": "The endpoint answered 500."
+                     *       },
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookDeliveryWritten"];
                 };
             };
@@ -8384,6 +10973,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
+                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                     *       "event_type": "milestone.recorded",
+                     *       "status": "retrying",
+                     *       "sandbox": false,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "next_attempt_at": "2026-11-23T09:30:00.000Z",
+                     *       "completed_at": null,
+                     *       "attempts_count": 1,
+                     *       "last_error": {
+                     *         "code": "unexpected_status",
+                     *         "message": "The endpoint answered 500."
+                     *       },
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookDeliveryWritten"];
                 };
             };
@@ -8415,6 +11024,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "url": "https://tms.example.com/webhooks",
+                     *           "event_types": [
+                     *             "*"
+                     *           ],
+                     *           "description": "Our TMS",
+                     *           "api_version": "2026-11-01",
+                     *           "environment": "live",
+                     *           "status": "pending_verification",
+                     *           "disabled_reason": null,
+                     *           "last_verification": null,
+                     *           "headers": {},
+                     *           "max_concurrency": 16,
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "updated_at": "2026-11-23T09:30:00.000Z",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookEndpointPage"];
                 };
             };
@@ -8450,6 +11085,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "url": "https://tms.example.com/webhooks",
+                 *       "event_types": [
+                 *         "*"
+                 *       ],
+                 *       "description": "Our TMS"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookEndpointFields"];
             };
         };
@@ -8460,6 +11104,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "url": "https://tms.example.com/webhooks",
+                     *       "event_types": [
+                     *         "*"
+                     *       ],
+                     *       "description": "Our TMS",
+                     *       "api_version": "2026-11-01",
+                     *       "environment": "live",
+                     *       "status": "pending_verification",
+                     *       "disabled_reason": null,
+                     *       "last_verification": null,
+                     *       "headers": {},
+                     *       "max_concurrency": 16,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": [],
+                     *       "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookEndpointCreated"];
                 };
             };
@@ -8494,6 +11160,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "url": "https://tms.example.com/webhooks",
+                     *       "event_types": [
+                     *         "*"
+                     *       ],
+                     *       "description": "Our TMS",
+                     *       "api_version": "2026-11-01",
+                     *       "environment": "live",
+                     *       "status": "pending_verification",
+                     *       "disabled_reason": null,
+                     *       "last_verification": null,
+                     *       "headers": {},
+                     *       "max_concurrency": 16,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
@@ -8538,6 +11224,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "deleted": true,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookEndpointDeleted"];
                 };
             };
@@ -8576,6 +11269,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "event_types": [
+                 *         "milestone.recorded",
+                 *         "exception.opened"
+                 *       ],
+                 *       "max_concurrency": 4
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookEndpointChanges"];
             };
         };
@@ -8586,6 +11288,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "url": "https://tms.example.com/webhooks",
+                     *       "event_types": [
+                     *         "*"
+                     *       ],
+                     *       "description": "Our TMS",
+                     *       "api_version": "2026-11-01",
+                     *       "environment": "live",
+                     *       "status": "pending_verification",
+                     *       "disabled_reason": null,
+                     *       "last_verification": null,
+                     *       "headers": {},
+                     *       "max_concurrency": 16,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
                 };
             };
@@ -8635,6 +11358,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "url": "https://tms.example.com/webhooks",
+                     *       "event_types": [
+                     *         "*"
+                     *       ],
+                     *       "description": "Our TMS",
+                     *       "api_version": "2026-11-01",
+                     *       "environment": "live",
+                     *       "status": "pending_verification",
+                     *       "disabled_reason": null,
+                     *       "last_verification": null,
+                     *       "headers": {},
+                     *       "max_concurrency": 16,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
                 };
             };
@@ -8684,6 +11428,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "url": "https://tms.example.com/webhooks",
+                     *       "event_types": [
+                     *         "*"
+                     *       ],
+                     *       "description": "Our TMS",
+                     *       "api_version": "2026-11-01",
+                     *       "environment": "live",
+                     *       "status": "pending_verification",
+                     *       "disabled_reason": null,
+                     *       "last_verification": null,
+                     *       "headers": {},
+                     *       "max_concurrency": 16,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
                 };
             };
@@ -8725,6 +11490,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "milestone.recorded"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookEndpointTest"];
             };
         };
@@ -8735,6 +11505,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
+                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                     *       "event_type": "milestone.recorded",
+                     *       "status": "retrying",
+                     *       "sandbox": false,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "next_attempt_at": "2026-11-23T09:30:00.000Z",
+                     *       "completed_at": null,
+                     *       "attempts_count": 1,
+                     *       "last_error": {
+                     *         "code": "unexpected_status",
+                     *         "message": "The endpoint answered 500."
+                     *       },
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookDeliveryWritten"];
                 };
             };
@@ -8784,6 +11574,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "url": "https://tms.example.com/webhooks",
+                     *       "event_types": [
+                     *         "*"
+                     *       ],
+                     *       "description": "Our TMS",
+                     *       "api_version": "2026-11-01",
+                     *       "environment": "live",
+                     *       "status": "pending_verification",
+                     *       "disabled_reason": null,
+                     *       "last_verification": null,
+                     *       "headers": {},
+                     *       "max_concurrency": 16,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
                 };
             };
@@ -8819,6 +11630,46 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "document.approved",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "document": {
+                 *           "id": "doc_sandbox2sandbox2sandbox2aa1",
+                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "type": "bill_of_lading",
+                 *           "status": "approved",
+                 *           "file_name": "bill-of-lading.pdf",
+                 *           "content_type": "application/pdf",
+                 *           "size_bytes": 182044,
+                 *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                 *           "uploaded_by": {
+                 *             "type": "user",
+                 *             "id": "usr_sandbox"
+                 *           },
+                 *           "created_at": "2026-11-23T06:30:00.000Z",
+                 *           "uploaded_at": "2026-11-23T06:30:00.000Z",
+                 *           "reviewed_by": {
+                 *             "type": "user",
+                 *             "id": "usr_sandbox"
+                 *           },
+                 *           "reviewed_at": "2026-11-23T09:30:00.000Z",
+                 *           "rejection_reason": null,
+                 *           "replaces_document_id": null,
+                 *           "replaced_by_document_id": null,
+                 *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentApprovedEvent"];
             };
         };
@@ -8890,6 +11741,46 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "document.rejected",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "document": {
+                 *           "id": "doc_sandbox2sandbox2sandbox2aa1",
+                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "type": "bill_of_lading",
+                 *           "status": "rejected",
+                 *           "file_name": "bill-of-lading.pdf",
+                 *           "content_type": "application/pdf",
+                 *           "size_bytes": 182044,
+                 *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                 *           "uploaded_by": {
+                 *             "type": "user",
+                 *             "id": "usr_sandbox"
+                 *           },
+                 *           "created_at": "2026-11-23T06:30:00.000Z",
+                 *           "uploaded_at": "2026-11-23T06:30:00.000Z",
+                 *           "reviewed_by": {
+                 *             "type": "user",
+                 *             "id": "usr_sandbox"
+                 *           },
+                 *           "reviewed_at": "2026-11-23T09:30:00.000Z",
+                 *           "rejection_reason": "The second page is missing.",
+                 *           "replaces_document_id": null,
+                 *           "replaced_by_document_id": null,
+                 *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentRejectedEvent"];
             };
         };
@@ -8961,6 +11852,43 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "document.uploaded",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "document": {
+                 *           "id": "doc_sandbox2sandbox2sandbox2aa1",
+                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "type": "bill_of_lading",
+                 *           "status": "uploaded",
+                 *           "file_name": "bill-of-lading.pdf",
+                 *           "content_type": "application/pdf",
+                 *           "size_bytes": 182044,
+                 *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                 *           "uploaded_by": {
+                 *             "type": "user",
+                 *             "id": "usr_sandbox"
+                 *           },
+                 *           "created_at": "2026-11-23T06:30:00.000Z",
+                 *           "uploaded_at": "2026-11-23T06:30:00.000Z",
+                 *           "reviewed_by": null,
+                 *           "reviewed_at": null,
+                 *           "rejection_reason": null,
+                 *           "replaces_document_id": null,
+                 *           "replaced_by_document_id": null,
+                 *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentUploadedEvent"];
             };
         };
@@ -9032,6 +11960,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "endpoint.verification",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "data": {
+                 *         "challenge": "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["EndpointVerification"];
             };
         };
@@ -9042,6 +11981,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "challenge": "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u"
+                     *     }
+                     */
                     "application/json": {
                         challenge: string;
                     };
@@ -9087,6 +12031,45 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "exception.opened",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "exception": {
+                 *           "id": "exc_sandbox2sandbox2sandbox2aa1",
+                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "container_number": null,
+                 *           "type": "eta_slip",
+                 *           "severity": "medium",
+                 *           "status": "open",
+                 *           "title": "ETA slipped",
+                 *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                 *           "detected_by": "system",
+                 *           "rule": "eta_slip",
+                 *           "milestone_id": null,
+                 *           "reason_code": null,
+                 *           "assignee": null,
+                 *           "metrics": {
+                 *             "slip_hours": 30,
+                 *             "eta": "2026-12-14T15:30:00.000Z",
+                 *             "original_eta": "2026-12-13T09:30:00.000Z"
+                 *           },
+                 *           "resolution": null,
+                 *           "opened_at": "2026-11-23T07:30:00.000Z",
+                 *           "acknowledged_at": null,
+                 *           "resolved_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ExceptionOpenedEvent"];
             };
         };
@@ -9158,6 +12141,52 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "exception.resolved",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "exception": {
+                 *           "id": "exc_sandbox2sandbox2sandbox2aa1",
+                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "container_number": null,
+                 *           "type": "eta_slip",
+                 *           "severity": "medium",
+                 *           "status": "resolved",
+                 *           "title": "ETA slipped",
+                 *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                 *           "detected_by": "system",
+                 *           "rule": "eta_slip",
+                 *           "milestone_id": null,
+                 *           "reason_code": null,
+                 *           "assignee": "kim@example.com",
+                 *           "metrics": {
+                 *             "slip_hours": 30,
+                 *             "eta": "2026-12-14T15:30:00.000Z",
+                 *             "original_eta": "2026-12-13T09:30:00.000Z"
+                 *           },
+                 *           "resolution": {
+                 *             "code": "fixed",
+                 *             "note": "Consignee informed.",
+                 *             "by": {
+                 *               "type": "user",
+                 *               "id": "usr_sandbox"
+                 *             }
+                 *           },
+                 *           "opened_at": "2026-11-23T07:30:00.000Z",
+                 *           "acknowledged_at": "2026-11-23T08:30:00.000Z",
+                 *           "resolved_at": "2026-11-23T09:30:00.000Z"
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ExceptionResolvedEvent"];
             };
         };
@@ -9229,6 +12258,45 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "exception.updated",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "exception": {
+                 *           "id": "exc_sandbox2sandbox2sandbox2aa1",
+                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "container_number": null,
+                 *           "type": "eta_slip",
+                 *           "severity": "medium",
+                 *           "status": "acknowledged",
+                 *           "title": "ETA slipped",
+                 *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+                 *           "detected_by": "system",
+                 *           "rule": "eta_slip",
+                 *           "milestone_id": null,
+                 *           "reason_code": null,
+                 *           "assignee": "kim@example.com",
+                 *           "metrics": {
+                 *             "slip_hours": 30,
+                 *             "eta": "2026-12-14T15:30:00.000Z",
+                 *             "original_eta": "2026-12-13T09:30:00.000Z"
+                 *           },
+                 *           "resolution": null,
+                 *           "opened_at": "2026-11-23T07:30:00.000Z",
+                 *           "acknowledged_at": "2026-11-23T08:30:00.000Z",
+                 *           "resolved_at": null
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ExceptionUpdatedEvent"];
             };
         };
@@ -9300,6 +12368,47 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "milestone.recorded",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "milestone": {
+                 *           "id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *           "code": "vessel_departed",
+                 *           "label": "Vessel departed",
+                 *           "location": "CNSHA",
+                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "sequence": 55,
+                 *           "classifier": "actual",
+                 *           "occurred_at": "2026-11-19T11:30:00.000Z",
+                 *           "timezone": "Asia/Shanghai",
+                 *           "source": "carrier",
+                 *           "reason_code": null,
+                 *           "external_id": null,
+                 *           "container_number": "CSQU3054383",
+                 *           "vessel": "MSC SANDBOX",
+                 *           "voyage": "123W",
+                 *           "note": null,
+                 *           "recorded_at": "2026-11-19T12:30:00.000Z",
+                 *           "recorded_by": {
+                 *             "type": "user",
+                 *             "id": "usr_sandbox"
+                 *           },
+                 *           "retracted_at": null,
+                 *           "superseded_at": null,
+                 *           "revision": 1
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["MilestoneRecordedEvent"];
             };
         };
@@ -9371,6 +12480,47 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "milestone.retracted",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "milestone": {
+                 *           "id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *           "code": "vessel_departed",
+                 *           "label": "Vessel departed",
+                 *           "location": "CNSHA",
+                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "sequence": 55,
+                 *           "classifier": "actual",
+                 *           "occurred_at": "2026-11-19T11:30:00.000Z",
+                 *           "timezone": "Asia/Shanghai",
+                 *           "source": "carrier",
+                 *           "reason_code": null,
+                 *           "external_id": null,
+                 *           "container_number": "CSQU3054383",
+                 *           "vessel": "MSC SANDBOX",
+                 *           "voyage": "123W",
+                 *           "note": null,
+                 *           "recorded_at": "2026-11-19T12:30:00.000Z",
+                 *           "recorded_by": {
+                 *             "type": "user",
+                 *             "id": "usr_sandbox"
+                 *           },
+                 *           "retracted_at": "2026-11-23T09:30:00.000Z",
+                 *           "superseded_at": null,
+                 *           "revision": 2
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["MilestoneRetractedEvent"];
             };
         };
@@ -9442,6 +12592,109 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "shipment.created",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "shipment": {
+                 *           "mode": "ocean",
+                 *           "carrier_scac": "MSCU",
+                 *           "origin_port": "CNSHA",
+                 *           "destination_port": "NLRTM",
+                 *           "etd": "2026-11-19T09:30:00.000Z",
+                 *           "eta": "2026-12-14T15:30:00.000Z",
+                 *           "atd": "2026-11-19T11:30:00.000Z",
+                 *           "ata": null,
+                 *           "id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "external_id": "PO-SANDBOX-1",
+                 *           "status": "in_transit",
+                 *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *           "load_type": "fcl",
+                 *           "house_bill": "HBL-SANDBOX-1",
+                 *           "master_bill": "MEDUSANDBOX1",
+                 *           "booking_number": "BKG-SANDBOX-1",
+                 *           "container_numbers": [
+                 *             "CSQU3054383"
+                 *           ],
+                 *           "shipper": {
+                 *             "name": "Sandbox Export Ltd",
+                 *             "external_id": "SUP-1"
+                 *           },
+                 *           "consignee": {
+                 *             "name": "Sandbox Import B.V.",
+                 *             "external_id": "CUS-1"
+                 *           },
+                 *           "references": [
+                 *             {
+                 *               "type": "purchase_order",
+                 *               "value": "PO-SANDBOX-1"
+                 *             }
+                 *           ],
+                 *           "metadata": null,
+                 *           "legs": [
+                 *             {
+                 *               "mode": "ocean",
+                 *               "carrier_scac": "MSCU",
+                 *               "origin_port": "CNSHA",
+                 *               "destination_port": "NLRTM",
+                 *               "etd": "2026-11-19T09:30:00.000Z",
+                 *               "eta": "2026-12-14T15:30:00.000Z",
+                 *               "atd": "2026-11-19T11:30:00.000Z",
+                 *               "ata": null,
+                 *               "vessel": "MSC SANDBOX",
+                 *               "voyage": "123W"
+                 *             }
+                 *           ],
+                 *           "containers": [
+                 *             {
+                 *               "number": "CSQU3054383",
+                 *               "valid_check_digit": true,
+                 *               "size_type": null,
+                 *               "seal_number": null,
+                 *               "status": "in_transit",
+                 *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *               "last_milestone": {
+                 *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *                 "code": "vessel_departed",
+                 *                 "label": "Vessel departed",
+                 *                 "location": "CNSHA",
+                 *                 "occurred_at": "2026-11-19T11:30:00.000Z"
+                 *               },
+                 *               "discharged_at": null,
+                 *               "available_at": null,
+                 *               "gated_out_at": null,
+                 *               "delivered_at": null,
+                 *               "empty_returned_at": null,
+                 *               "last_free_day": null,
+                 *               "empty_return_by": null
+                 *             }
+                 *           ],
+                 *           "original_eta": "2026-12-13T09:30:00.000Z",
+                 *           "last_milestone": {
+                 *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *             "code": "vessel_departed",
+                 *             "label": "Vessel departed",
+                 *             "location": "CNSHA",
+                 *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                 *           },
+                 *           "open_exceptions_count": 1,
+                 *           "documents_count": 1,
+                 *           "created_at": "2026-11-13T09:30:00.000Z",
+                 *           "updated_at": "2026-11-23T09:30:00.000Z",
+                 *           "version": 7,
+                 *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ShipmentCreatedEvent"];
             };
         };
@@ -9513,6 +12766,115 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "shipment.updated",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                 *         "external_id": "PO-SANDBOX-1",
+                 *         "shipment_version": 7,
+                 *         "shipment": {
+                 *           "mode": "ocean",
+                 *           "carrier_scac": "MSCU",
+                 *           "origin_port": "CNSHA",
+                 *           "destination_port": "NLRTM",
+                 *           "etd": "2026-11-19T09:30:00.000Z",
+                 *           "eta": "2026-12-14T15:30:00.000Z",
+                 *           "atd": "2026-11-19T11:30:00.000Z",
+                 *           "ata": null,
+                 *           "id": "shp_sandbox2sandbox2sandbox2aa",
+                 *           "external_id": "PO-SANDBOX-1",
+                 *           "status": "in_transit",
+                 *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *           "load_type": "fcl",
+                 *           "house_bill": "HBL-SANDBOX-1",
+                 *           "master_bill": "MEDUSANDBOX1",
+                 *           "booking_number": "BKG-SANDBOX-1",
+                 *           "container_numbers": [
+                 *             "CSQU3054383"
+                 *           ],
+                 *           "shipper": {
+                 *             "name": "Sandbox Export Ltd",
+                 *             "external_id": "SUP-1"
+                 *           },
+                 *           "consignee": {
+                 *             "name": "Sandbox Import B.V.",
+                 *             "external_id": "CUS-1"
+                 *           },
+                 *           "references": [
+                 *             {
+                 *               "type": "purchase_order",
+                 *               "value": "PO-SANDBOX-1"
+                 *             }
+                 *           ],
+                 *           "metadata": null,
+                 *           "legs": [
+                 *             {
+                 *               "mode": "ocean",
+                 *               "carrier_scac": "MSCU",
+                 *               "origin_port": "CNSHA",
+                 *               "destination_port": "NLRTM",
+                 *               "etd": "2026-11-19T09:30:00.000Z",
+                 *               "eta": "2026-12-14T15:30:00.000Z",
+                 *               "atd": "2026-11-19T11:30:00.000Z",
+                 *               "ata": null,
+                 *               "vessel": "MSC SANDBOX",
+                 *               "voyage": "123W"
+                 *             }
+                 *           ],
+                 *           "containers": [
+                 *             {
+                 *               "number": "CSQU3054383",
+                 *               "valid_check_digit": true,
+                 *               "size_type": null,
+                 *               "seal_number": null,
+                 *               "status": "in_transit",
+                 *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *               "last_milestone": {
+                 *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *                 "code": "vessel_departed",
+                 *                 "label": "Vessel departed",
+                 *                 "location": "CNSHA",
+                 *                 "occurred_at": "2026-11-19T11:30:00.000Z"
+                 *               },
+                 *               "discharged_at": null,
+                 *               "available_at": null,
+                 *               "gated_out_at": null,
+                 *               "delivered_at": null,
+                 *               "empty_returned_at": null,
+                 *               "last_free_day": null,
+                 *               "empty_return_by": null
+                 *             }
+                 *           ],
+                 *           "original_eta": "2026-12-13T09:30:00.000Z",
+                 *           "last_milestone": {
+                 *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+                 *             "code": "vessel_departed",
+                 *             "label": "Vessel departed",
+                 *             "location": "CNSHA",
+                 *             "occurred_at": "2026-11-19T11:30:00.000Z"
+                 *           },
+                 *           "open_exceptions_count": 1,
+                 *           "documents_count": 1,
+                 *           "created_at": "2026-11-13T09:30:00.000Z",
+                 *           "updated_at": "2026-11-23T09:30:00.000Z",
+                 *           "version": 7,
+                 *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+                 *         },
+                 *         "changes": {
+                 *           "eta": {
+                 *             "from": "2026-12-13T09:30:00.000Z",
+                 *             "to": "2026-12-14T15:30:00.000Z"
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ShipmentUpdatedEvent"];
             };
         };

@@ -23,7 +23,7 @@ class AuditTargetResource {
 
 @ApiSchema({ name: 'AuditEntry' })
 export class AuditEntryResource implements AuditEntry {
-  @Shown(String, 'Service-assigned identifier.', { example: 'aud_5f3c…' })
+  @Shown(String, 'Service-assigned identifier.', { example: 'aud_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @ShownTime('When the change was accepted.')
   readonly at!: string;

@@ -8,7 +8,7 @@ import { parseTimestamp } from '../validation/timestamp.ts';
 export class ListAuditLogDto extends PageDto {
   @QueryText({
     description: 'Only changes by this user or service account, by its id; `administration` is the command line.',
-    example: 'usr_5f3c…',
+    example: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd',
   })
   actor?: string;
 

@@ -1,10 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeRoutes } from './describe-routes.ts';
+import { NO_VALUE } from './examples.ts';
 
 const FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
 
 it('the file is what the code describes: `npm run openapi` brings it up to date', async () => {
   const described = await describeRoutes('http://localhost:3000');
   expect(await readFile(FILE, 'utf8')).toBe(`${JSON.stringify(described, null, 1)}\n`);
+});
+
+it('every field of an example has a value: of its schema, a sample or by its name', async () => {
+  expect(JSON.stringify(await describeRoutes('http://localhost:3000'))).not.toContain(NO_VALUE);
 });

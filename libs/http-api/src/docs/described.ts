@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import type { ErrorCode } from '@tracking/contracts';
 import type { OperationId } from '../operations/operations.ts';
 
 type PathItem = OpenAPIObject['paths'][string];
@@ -42,4 +43,13 @@ export function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield value as Record<string, unknown>;
   for (const inner of Object.values(value)) yield* objectsIn(inner);
+}
+
+/** The codes that the content of a response is narrowed to. */
+export function codesIn(content: unknown): readonly ErrorCode[] {
+  for (const { code } of objectsIn(content)) {
+    const values = (code as { readonly enum?: readonly ErrorCode[] } | undefined)?.enum;
+    if (values) return values;
+  }
+  return [];
 }

@@ -9,6 +9,7 @@ import { API_TITLE, DESCRIPTION, TAGS } from './api-text.ts';
 import { operationsOf } from './described.ts';
 import { EventDataResource, describeEvents } from './event-schemas.ts';
 import { describePathParameters } from './path-parameters.ts';
+import { giveExamples } from './examples.ts';
 import { nameEnums } from './named-enums.ts';
 import { ProblemResource } from './problem.resource.ts';
 import { describeRefusals } from './refusals.ts';
@@ -54,6 +55,7 @@ export function describeApi(app: INestApplication, baseUrl: string, deprecations
     giveHeaders(described, deprecations[described.id]);
   }
   nameEnums(document);
+  giveExamples(document);
   dropUnusedHeaders(document);
   const used = new Set(operationsOf(document).flatMap(({ operation }) => operation.tags ?? []));
   document.tags = Object.entries(TAGS).flatMap(([name, description]) =>

@@ -6,7 +6,9 @@ import { Shown, ShownTime } from '../docs/shown.ts';
 /** As receivers get it. */
 @ApiSchema({ name: 'Event' })
 export class EventResource implements wire.EventEnvelope {
-  @Shown(String, 'The same at every delivery of the event: drop what you have seen.', { example: 'evt_3f0a…' })
+  @Shown(String, 'The same at every delivery of the event: drop what you have seen.', {
+    example: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
+  })
   readonly id!: string;
   @Shown(String, 'What happened.', { enum: [...EVENT_TYPES] })
   readonly type!: wire.EventType;

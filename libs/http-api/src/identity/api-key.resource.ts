@@ -8,13 +8,13 @@ import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
 export class KeyOwnerResource implements KeyOwner {
   @Shown(String, 'What kind of owner.', { enum: ['service_account', 'user'] })
   readonly type!: KeyOwner['type'];
-  @Shown(String, 'Its id.', { example: 'sva_5f3c…' })
+  @Shown(String, 'Its id.', { example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
 }
 
 @ApiSchema({ name: 'ApiKey' })
 export class ApiKeyResource implements ApiKey {
-  @Shown(String, 'Service-assigned identifier.', { example: 'key_5f3c…' })
+  @Shown(String, 'Service-assigned identifier.', { example: 'key_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @Shown(String, 'Its workspace.')
   readonly workspace_id!: string;
@@ -54,7 +54,9 @@ export class ApiKeyWrittenResource extends ApiKeyResource {
 
 @ApiSchema({ name: 'ApiKeyCreated' })
 export class ApiKeyCreatedResource extends ApiKeyWrittenResource implements NewApiKey {
-  @Shown(String, 'The key itself. Shown in this answer only.', { example: 'sk_live_…' })
+  @Shown(String, 'The key itself. Shown in this answer only.', {
+    example: 'sk_live_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX9zY8',
+  })
   readonly key!: string;
 }
 

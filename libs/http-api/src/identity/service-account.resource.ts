@@ -6,7 +6,7 @@ import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
 
 @ApiSchema({ name: 'ServiceAccount' })
 export class ServiceAccountResource implements ServiceAccount {
-  @Shown(String, 'Service-assigned identifier.', { example: 'sva_5f3c…' })
+  @Shown(String, 'Service-assigned identifier.', { example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @Shown(String, 'Its workspace.')
   readonly workspace_id!: string;

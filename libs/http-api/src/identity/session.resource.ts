@@ -5,7 +5,7 @@ import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
 
 @ApiSchema({ name: 'HoldingUser' })
 class HoldingUserResource {
-  @Shown(String, 'Service-assigned identifier.', { example: 'usr_5f3c…' })
+  @Shown(String, 'Service-assigned identifier.', { example: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @Shown(String, 'Their name.', { nullable: true })
   readonly name!: string | null;
@@ -15,7 +15,7 @@ class HoldingUserResource {
 
 @ApiSchema({ name: 'HoldingServiceAccount' })
 class HoldingServiceAccountResource {
-  @Shown(String, 'Service-assigned identifier.', { example: 'sva_5f3c…' })
+  @Shown(String, 'Service-assigned identifier.', { example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @Shown(String, 'Its name.')
   readonly name!: string;
@@ -23,7 +23,7 @@ class HoldingServiceAccountResource {
 
 @ApiSchema({ name: 'HoldingWorkspace' })
 class HoldingWorkspaceResource {
-  @Shown(String, 'Service-assigned identifier.', { example: 'wsp_5f3c…' })
+  @Shown(String, 'Service-assigned identifier.', { example: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @Shown(String, 'Its name.')
   readonly name!: string;
@@ -55,7 +55,7 @@ export class SignedInResource extends CredentialsHolderResource {
 
 @ApiSchema({ name: 'Session' })
 export class SessionResource implements Session {
-  @Shown(String, 'Service-assigned identifier.', { example: 'ses_5f3c…' })
+  @Shown(String, 'Service-assigned identifier.', { example: 'ses_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @Shown(String, 'The browser and its system, as far as it tells.', { example: 'Firefox on Windows' })
   readonly device!: string;

@@ -6,7 +6,7 @@ import { Shown, ShownTime, ShownWarnings } from '../docs/shown.ts';
 
 @ApiSchema({ name: 'User' })
 export class UserResource implements User {
-  @Shown(String, 'Service-assigned identifier.', { example: 'usr_5f3c…' })
+  @Shown(String, 'Service-assigned identifier.', { example: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @Shown(String, 'Their workspace.')
   readonly workspace_id!: string;
@@ -39,7 +39,7 @@ export class UserWrittenResource extends UserResource {
 @ApiSchema({ name: 'UserInvited' })
 export class UserInvitedResource extends UserWrittenResource {
   @Shown(String, 'One-time link by which they set a name and a password. Shown in this answer only.', {
-    example: 'https://app.example.com/invitation#…',
+    example: 'https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP',
   })
   readonly invitation_url!: string;
   @ShownTime('Until when the link is good.')
@@ -49,7 +49,7 @@ export class UserInvitedResource extends UserWrittenResource {
 @ApiSchema({ name: 'PasswordReset' })
 export class PasswordResetResource {
   @Shown(String, 'One-time link by which they set a password. Shown in this answer only.', {
-    example: 'https://app.example.com/invitation#…',
+    example: 'https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP',
   })
   readonly reset_url!: string;
   @ShownTime('Until when the link is good.')

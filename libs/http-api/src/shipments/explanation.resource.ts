@@ -2,6 +2,7 @@ import { ApiSchema } from '@nestjs/swagger';
 import {
   AUTOMATIC_EXCEPTION_TYPES,
   CLASSIFIERS,
+  DOCUMENT_TYPES,
   EXCEPTION_TYPES,
   EXPLAINED_EXCEPTION_STATUSES,
   MILESTONE_CODES,
@@ -83,7 +84,7 @@ class ExplainedContainerResource {
 
 @ApiSchema({ name: 'ResolvedBy' })
 class ResolvedByResource implements wire.ResolvedBy {
-  @Shown([String], 'Of documents: one of each of these types.')
+  @Shown([String], 'Of documents: one of each of these types.', { enum: [...DOCUMENT_TYPES] })
   readonly document_types!: wire.DocumentType[];
   @Shown(
     String,

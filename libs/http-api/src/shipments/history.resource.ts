@@ -15,7 +15,7 @@ class HistoryActorResource {
 
 @ApiSchema({ name: 'HistoryEntry' })
 export class HistoryEntryResource implements wire.HistoryEntry {
-  @Shown(String, 'That of the event, where it was announced.', { example: 'evt_0b8c…' })
+  @Shown(String, 'That of the event, where it was announced.', { example: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11' })
   readonly id!: string;
   @Shown(String, 'What happened.', { enum: [...HISTORY_TYPES] })
   readonly type!: wire.HistoryType;

@@ -7,7 +7,9 @@ import { WebhookErrorResource } from './endpoint.resource.ts';
 
 @ApiSchema({ name: 'WebhookDelivery' })
 export class DeliveryResource implements WebhookDelivery {
-  @Shown(String, 'Service-assigned identifier: one for an event and an endpoint.', { example: 'dlv_9c1e…' })
+  @Shown(String, 'Service-assigned identifier: one for an event and an endpoint.', {
+    example: 'dlv_9c1e2k7qv3n5xw6yz2aabbccdd',
+  })
   readonly id!: string;
   @Shown(String, 'Where it goes.')
   readonly endpoint_id!: string;

@@ -24,7 +24,7 @@ export class VerificationResource {
 
 @ApiSchema({ name: 'WebhookEndpoint' })
 export class EndpointResource implements WebhookEndpoint {
-  @Shown(String, 'Service-assigned identifier.', { example: 'whe_5f3c…' })
+  @Shown(String, 'Service-assigned identifier.', { example: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
   @Shown(String, 'Where events are posted to.')
   readonly url!: string;
@@ -65,7 +65,7 @@ export class EndpointWrittenResource extends EndpointResource {
 @ApiSchema({ name: 'WebhookEndpointCreated' })
 export class EndpointCreatedResource extends EndpointWrittenResource implements NewWebhookEndpoint {
   @Shown(String, 'Signs every delivery: the whole string is the HMAC key. Shown in this answer only.', {
-    example: 'whsec_…',
+    example: 'whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3',
   })
   readonly secret!: string;
 }
