@@ -38,12 +38,14 @@ export function describeApi(app: INestApplication, baseUrl: string, deprecations
       'session',
     )
     .build();
-  const document = SwaggerModule.createDocument(app, config, {
+  const created = SwaggerModule.createDocument(app, config, {
     extraModels: [ProblemResource, EventDataResource, DocumentResource],
   });
+  // Parts of it are those of the decorators, for every description that is made.
+  const document = structuredClone(created);
   const { schemas, securitySchemes } = document.components ?? {};
   const parameters = headerParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
-  document.components = { securitySchemes, schemas, parameters, headers: { ...ANSWER_HEADERS } } as never;
+  document.components = { securitySchemes, schemas, parameters, headers: structuredClone(ANSWER_HEADERS) } as never;
   describeEvents(document);
   describeWebhooks(document);
   for (const described of operationsOf(document)) {
