@@ -5724,6 +5724,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "type": "bill_of_lading",
+                     *       "status": "uploaded",
+                     *       "file_name": "bill-of-lading.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size_bytes": 182044,
+                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *       "uploaded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "created_at": "2026-11-23T06:30:00.000Z",
+                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
+                     *       "reviewed_by": null,
+                     *       "reviewed_at": null,
+                     *       "rejection_reason": null,
+                     *       "replaces_document_id": null,
+                     *       "replaced_by_document_id": null,
+                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Document"];
                 };
             };
@@ -5768,6 +5792,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "type": "bill_of_lading",
+                     *       "status": "uploaded",
+                     *       "file_name": "bill-of-lading.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size_bytes": 182044,
+                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *       "uploaded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "created_at": "2026-11-23T06:30:00.000Z",
+                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
+                     *       "reviewed_by": null,
+                     *       "reviewed_at": null,
+                     *       "rejection_reason": null,
+                     *       "replaces_document_id": null,
+                     *       "replaced_by_document_id": null,
+                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -5817,6 +5866,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "type": "bill_of_lading",
+                     *       "status": "uploaded",
+                     *       "file_name": "bill-of-lading.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size_bytes": 182044,
+                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *       "uploaded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "created_at": "2026-11-23T06:30:00.000Z",
+                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
+                     *       "reviewed_by": null,
+                     *       "reviewed_at": null,
+                     *       "rejection_reason": null,
+                     *       "replaces_document_id": null,
+                     *       "replaced_by_document_id": null,
+                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -5866,6 +5940,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "type": "bill_of_lading",
+                     *       "status": "uploaded",
+                     *       "file_name": "bill-of-lading.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size_bytes": 182044,
+                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *       "uploaded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "created_at": "2026-11-23T06:30:00.000Z",
+                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
+                     *       "reviewed_by": null,
+                     *       "reviewed_at": null,
+                     *       "rejection_reason": null,
+                     *       "replaces_document_id": null,
+                     *       "replaced_by_document_id": null,
+                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -6012,6 +6111,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "Page 2 is missing."
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentRejection"];
             };
         };
@@ -6022,6 +6126,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "type": "bill_of_lading",
+                     *       "status": "uploaded",
+                     *       "file_name": "bill-of-lading.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size_bytes": 182044,
+                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *       "uploaded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "created_at": "2026-11-23T06:30:00.000Z",
+                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
+                     *       "reviewed_by": null,
+                     *       "reviewed_at": null,
+                     *       "rejection_reason": null,
+                     *       "replaces_document_id": null,
+                     *       "replaced_by_document_id": null,
+                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -8975,6 +9104,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "doc_sandbox2sandbox2sandbox2aa1",
+                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *           "type": "bill_of_lading",
+                     *           "status": "uploaded",
+                     *           "file_name": "bill-of-lading.pdf",
+                     *           "content_type": "application/pdf",
+                     *           "size_bytes": 182044,
+                     *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *           "uploaded_by": {
+                     *             "type": "user",
+                     *             "id": "usr_sandbox"
+                     *           },
+                     *           "created_at": "2026-11-23T06:30:00.000Z",
+                     *           "uploaded_at": "2026-11-23T06:30:00.000Z",
+                     *           "reviewed_by": null,
+                     *           "reviewed_at": null,
+                     *           "rejection_reason": null,
+                     *           "replaces_document_id": null,
+                     *           "replaced_by_document_id": null,
+                     *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentPage"];
                 };
             };
@@ -9018,6 +9177,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "commercial_invoice",
+                 *       "file": "The bytes of bill-of-lading.pdf",
+                 *       "replaces_document_id": "doc_sandbox2sandbox2sandbox2aa0"
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["DocumentForm"];
             };
         };
@@ -9028,6 +9194,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "type": "bill_of_lading",
+                     *       "status": "uploaded",
+                     *       "file_name": "bill-of-lading.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size_bytes": 182044,
+                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *       "uploaded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "created_at": "2026-11-23T06:30:00.000Z",
+                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
+                     *       "reviewed_by": null,
+                     *       "reviewed_at": null,
+                     *       "rejection_reason": null,
+                     *       "replaces_document_id": null,
+                     *       "replaced_by_document_id": null,
+                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -9071,6 +9262,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "commercial_invoice",
+                 *       "file_name": "invoice-4711.pdf",
+                 *       "content_type": "application/pdf",
+                 *       "size_bytes": 48213,
+                 *       "checksum_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *       "replaces_document_id": "doc_sandbox2sandbox2sandbox2aa0"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DocumentUploadFields"];
             };
         };
@@ -9081,6 +9282,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
+                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+                     *       "type": "bill_of_lading",
+                     *       "status": "pending_upload",
+                     *       "file_name": "bill-of-lading.pdf",
+                     *       "content_type": "application/pdf",
+                     *       "size_bytes": 182044,
+                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                     *       "uploaded_by": {
+                     *         "type": "user",
+                     *         "id": "usr_sandbox"
+                     *       },
+                     *       "created_at": "2026-11-23T06:30:00.000Z",
+                     *       "uploaded_at": null,
+                     *       "reviewed_by": null,
+                     *       "reviewed_at": null,
+                     *       "rejection_reason": null,
+                     *       "replaces_document_id": null,
+                     *       "replaced_by_document_id": null,
+                     *       "download_url": null,
+                     *       "warnings": [],
+                     *       "upload": {
+                     *         "method": "PUT",
+                     *         "url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/content?token=0aB1cD2eF3gH4iJ5kL6mN7oP",
+                     *         "headers": {
+                     *           "content-type": "application/pdf"
+                     *         },
+                     *         "expires_at": "2026-11-23T09:45:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["DocumentUpload"];
                 };
             };

@@ -11,5 +11,7 @@ it('the file is what the code describes: `npm run openapi` brings it up to date'
 });
 
 it('every field of an example has a value: of its schema, a sample or by its name', async () => {
-  expect(JSON.stringify(await describeRoutes('http://localhost:3000'))).not.toContain(NO_VALUE);
+  const text = JSON.stringify(await describeRoutes('http://localhost:3000'));
+  const untold = [...text.matchAll(new RegExp(`"(\\w+)":"${NO_VALUE}"`, 'g'))].map(([, name]) => name);
+  expect([...new Set(untold)]).toEqual([]);
 });

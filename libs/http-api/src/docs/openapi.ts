@@ -2,7 +2,6 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { SessionCookie } from '../authentication/session-cookie.ts';
-import { DocumentResource } from '../documents/document.resource.ts';
 import type { Deprecations } from '../operations/deprecations.ts';
 import { ANSWER_HEADERS, giveHeaders } from './answer-headers.ts';
 import { API_TITLE, DESCRIPTION, TAGS } from './api-text.ts';
@@ -39,7 +38,7 @@ export function describeApi(app: INestApplication, baseUrl: string, deprecations
     )
     .build();
   const created = SwaggerModule.createDocument(app, config, {
-    extraModels: [ProblemResource, EventDataResource, DocumentResource],
+    extraModels: [ProblemResource, EventDataResource],
   });
   // Parts of it are those of the decorators, for every description that is made.
   const document = structuredClone(created);
