@@ -1,38 +1,35 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
+import { eventually } from '@tracking/testing';
+import { DocumentCalls, PDF, TYPE, fileOf, formOf, sendRaw, sha256 } from './document-calls.ts';
+import type { Part } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Answer, Api } from './start-api.ts';
 
-const PDF = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n');
-
 let api: Api;
-let key: string;
+let calls: DocumentCalls;
 let shipment: string;
+/** Of the objects that there are. */
+let before: number;
 beforeAll(async () => {
   api = await startApi();
-  key = await api.key('operator');
+  calls = new DocumentCalls(api, await api.key('operator'));
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
-  const made = await api.call('POST', '/v1/shipments', { key, json: { external_id: randomUUID() } });
-  shipment = String(made.body['id']);
+  shipment = await calls.shipment();
+  before = await calls.objects();
 });
 
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-
-async function add(fields: Readonly<Record<string, string>>, bytes = PDF, name = 'invoice.pdf'): Promise<Answer> {
-  const form = new FormData();
-  for (const [field, value] of Object.entries(fields)) form.set(field, value);
-  form.set('file', new Blob([new Uint8Array(bytes)]), name);
-  const sent = new Response(form);
-  const headers = { 'content-type': String(sent.headers.get('content-type')) };
-  const raw = new Uint8Array(await sent.arrayBuffer());
-  return api.call('POST', `/v1/shipments/${shipment}/documents`, { key, headers, raw });
-}
+const codeOf = ({ body }: Answer) => (body['error'] as JsonObject | undefined)?.['code'];
+const detailsOf = ({ body }: Answer) =>
+  ((body['error'] as JsonObject)['details'] as JsonObject[]).map(
+    ({ param, code }) => `${String(param)} ${String(code)}`,
+  );
 
 describe('a document that is sent with its fields', () => {
-  it('is stored, shown, listed and downloaded', async () => {
-    const { status, headers, body } = await add({ type: 'commercial_invoice' });
+  it('is stored, shown, listed, counted', async () => {
+    const { status, headers, body } = await calls.add(shipment);
     expect({ status, body }).toEqual({
       status: 201,
       body: expect.objectContaining({
@@ -48,53 +45,193 @@ describe('a document that is sent with its fields', () => {
     });
     const id = String(body['id']);
     expect(headers.get('location')).toBe(`https://api.example/v1/documents/${id}`);
+    expect(body['download_url']).toBe(`https://api.example/v1/documents/${id}/download`);
     const { warnings: _, ...document } = body;
-    expect((await api.call('GET', `/v1/documents/${id}`, { key })).body).toEqual(document);
-    const { body: list } = await api.call('GET', `/v1/shipments/${shipment}/documents`, { key });
-    expect(list['data']).toEqual([document]);
-    const download = await api.call('GET', `/v1/documents/${id}/download`, { key });
-    expect([download.status, download.text]).toEqual([200, PDF.toString()]);
-    expect(Object.fromEntries(download.headers)).toMatchObject({
-      'content-type': 'application/pdf',
-      'content-length': String(PDF.length),
-      'content-disposition': 'attachment; filename="invoice.pdf"',
-      'x-content-type-options': 'nosniff',
-      'accept-ranges': 'bytes',
-      etag: `"${sha256(PDF)}"`,
+    const shown = await calls.get(`/v1/documents/${id}`);
+    expect(shown.body).toEqual(document);
+    expect(shown.headers.get('etag')).toBe(headers.get('etag'));
+    expect((await calls.get(`/v1/shipments/${shipment}`)).body['documents_count']).toBe(1);
+    const second = await calls.added(shipment);
+    const { body: list } = await calls.get(`/v1/shipments/${shipment}/documents?limit=1`);
+    expect(list['data']).toMatchObject([{ id: second['id'] }]);
+    const next = await calls.get(`/v1/shipments/${shipment}/documents?limit=1&cursor=${String(list['next_cursor'])}`);
+    expect(next.body).toMatchObject({ data: [document], has_more: false });
+  });
+
+  it('may have its parts in any order, and a name in any script', async () => {
+    const names: readonly (readonly [string, string])[] = [
+      ['filename="請求書.pdf"', '請求書.pdf'],
+      ["filename*=UTF-8''%e2%82%ac%20rates.pdf", '€ rates.pdf'],
+      ['filename="C:\\\\docs\\\\a.pdf"', 'a.pdf'],
+      ['filename="../../../etc/x.pdf"', 'x.pdf'],
+    ];
+    for (const [fileName, kept] of names) {
+      const file: Part = { name: 'file', fileName, content: PDF };
+      expect([fileName, (await calls.added(shipment, [file, TYPE]))['file_name']]).toEqual([fileName, kept]);
+    }
+  });
+
+  it('replaces another one, once', async () => {
+    const first = String((await calls.added(shipment))['id']);
+    const replaces: Part = { name: 'replaces_document_id', content: first };
+    const second = await calls.added(shipment, [replaces, TYPE, fileOf()]);
+    expect(second['replaces_document_id']).toBe(first);
+    expect((await calls.get(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(second['id']);
+    const third = await calls.add(shipment, [replaces, TYPE, fileOf()]);
+    expect([third.status, codeOf(third), await calls.objects()]).toEqual([409, 'document_replaced', before + 2]);
+  });
+
+  it('warns of parts that it does not know, and is refused for them under strict handling', async () => {
+    const parts = [TYPE, fileOf(), { name: 'colour', content: 'red' }, { name: 'status', content: 'approved' }];
+    const lenient = await calls.add(shipment, parts);
+    expect(lenient.body).toMatchObject({
+      warnings: [
+        { code: 'unknown_field', param: 'colour' },
+        { code: 'read_only_field', param: 'status' },
+      ],
     });
+    const strict = await calls.add(shipment, parts, { prefer: 'handling=strict' });
+    expect([strict.status, detailsOf(strict)]).toEqual([400, ['colour unknown_field', 'status read_only_field']]);
+    expect(await calls.objects()).toBe(before + 1);
+  });
+
+  it.each<[string, readonly Part[], string, readonly string[]]>([
+    ['without a file', [TYPE], 'validation_failed', ['file required']],
+    ['without a type', [fileOf()], 'validation_failed', ['type required']],
+    ['of an unknown type', [fileOf(), { name: 'type', content: 'x' }], 'validation_failed', ['type invalid_value']],
+    ['with a file that is a text', [TYPE, { name: 'file', content: 'x' }], 'validation_failed', ['file invalid_type']],
+    ['with two files', [TYPE, fileOf(), fileOf()], 'validation_failed', ['file invalid_value']],
+    ['with a field twice', [TYPE, TYPE, fileOf()], 'validation_failed', ['type invalid_value']],
+    ['with a long field', [{ ...TYPE, content: 'x'.repeat(9_000) }, fileOf()], 'validation_failed', ['type too_long']],
+    ['with a long name', [TYPE, fileOf(PDF, 'x'.repeat(300))], 'validation_failed', ['file too_long']],
+    ['with a NUL in its name', [TYPE, fileOf(PDF, 'a\0.pdf')], 'validation_failed', ['file invalid_value']],
+    [
+      'of an unknown document',
+      [TYPE, fileOf(), { name: 'replaces_document_id', content: 'doc_x' }],
+      'validation_failed',
+      ['replaces_document_id unknown_document'],
+    ],
+    ['that is empty', [TYPE, fileOf(Buffer.alloc(0))], 'empty_file', []],
+    ['that is a page', [TYPE, fileOf(Buffer.from('<!doctype html><p>x'))], 'unsupported_document_type', []],
+    [
+      'that is a picture with code',
+      [TYPE, fileOf(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
+      'unsupported_document_type',
+      [],
+    ],
+    ['that is a program', [TYPE, fileOf(Buffer.from('MZ\0\0'))], 'unsupported_document_type', []],
+    [
+      'of very many parts',
+      [TYPE, fileOf(), ...Array.from({ length: 3_000 }, (_, n) => ({ name: `n${n}`, content: '' }))],
+      'limit_exceeded',
+      [],
+    ],
+  ])('is refused %s, and nothing is kept', async (_, parts, code, details) => {
+    const head = await api.head();
+    const answer = await calls.add(shipment, parts);
+    expect([answer.status, codeOf(answer), detailsOf(answer)]).toEqual([400, code, details]);
+    expect([await calls.objects(), await api.head()]).toEqual([before, head]);
+  });
+
+  const whole = formOf([TYPE, fileOf()]);
+  it.each<[string, Buffer, string]>([
+    ['no boundary', whole, 'multipart/form-data'],
+    ['another boundary', whole, 'multipart/form-data; boundary=other'],
+    ['its end cut off', whole.subarray(0, -6), 'multipart/form-data; boundary=b'],
+    ['its file cut off', whole.subarray(0, -30), 'multipart/form-data; boundary=b'],
+    ['no form in it', Buffer.from('nothing'), 'multipart/form-data; boundary=b'],
+  ])('is refused with %s', async (_, body, type) => {
+    const answer = await calls.add(shipment, body, { 'content-type': type });
+    expect([answer.status, codeOf(answer), await calls.objects()]).toEqual([400, 'malformed_multipart', before]);
+  });
+
+  it('gets no header out of its name, and ends none by a long one', async () => {
+    const injected = await calls.added(shipment, [TYPE, fileOf(PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf')]);
+    expect(injected['file_name']).toBe('a');
+    const quoted = await calls.added(shipment, [TYPE, { ...fileOf(), fileName: 'filename="a\\";b=c.pdf"' }]);
+    const { headers } = await calls.get(`/v1/documents/${String(quoted['id'])}/download`);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="a\\";b=c.pdf"');
+    const long = await calls.add(shipment, [TYPE, { ...fileOf(), type: 'x'.repeat(100_000) }]);
+    expect(long.status).toBe(201);
+  });
+
+  it('is refused above 25 MiB: told at once, or found while it comes', async () => {
+    const large = Buffer.concat([PDF, Buffer.alloc(25 * 1_048_576)]);
+    const found = await calls.add(shipment, [TYPE, fileOf(large)]);
+    expect([found.status, codeOf(found), await calls.objects()]).toEqual([413, 'body_too_large', before]);
+  });
+
+  it('is refused of another media type, or compressed', async () => {
+    const other = await calls.add(shipment, whole, { 'content-type': 'application/pdf' });
+    const packed = await calls.add(shipment, whole, { 'content-encoding': 'gzip' });
+    expect([other, packed].map(codeOf)).toEqual(['unsupported_media_type', 'unsupported_media_type']);
+  });
+
+  it('leaves nothing where its client goes away in the middle', async () => {
+    const headers = `Host: x\r\nAuthorization: Bearer ${calls.key}\r\nContent-Type: multipart/form-data; boundary=b`;
+    const start = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\n${headers}\r\nContent-Length: 100000\r\n\r\n`;
+    await sendRaw(api, Buffer.concat([Buffer.from(start), whole.subarray(0, -30)]), 'break');
+    await eventually(async () => expect(await calls.objects()).toBe(before));
+    expect((await calls.get(`/v1/shipments/${shipment}/documents`)).body['data']).toEqual([]);
+  });
+
+  it('is nobody’s of another workspace or environment, nor of who may not', async () => {
+    const strangers: readonly (readonly [string, number])[] = [
+      [await api.key('operator', 'live', 'another'), 404],
+      [await api.key('operator', 'test'), 404],
+      [await api.key('viewer'), 403],
+    ];
+    for (const [key, status] of strangers) {
+      const answer = await new DocumentCalls(api, key).add(shipment);
+      expect([answer.status, await calls.objects()]).toEqual([status, before]);
+    }
+  });
+
+  it('is one document under one Idempotency-Key, whatever the order of its parts', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const first = await calls.add(shipment, [TYPE, fileOf()], headers);
+    const again = await calls.add(shipment, [fileOf(), TYPE], headers);
+    expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
+    const other = await calls.add(shipment, [TYPE, fileOf(Buffer.from('another file'))], headers);
+    expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
+    expect(await calls.objects()).toBe(before + 1);
+  });
+
+  it('insists on a version of its shipment', async () => {
+    const stale = await calls.add(shipment, [TYPE, fileOf()], { 'if-match': '"999"' });
+    expect([stale.status, await calls.objects()]).toEqual([412, before]);
   });
 });
 
-describe('a file whose name is refused before a byte of it is read', () => {
-  it('ends as a refusal, and not the process with it', async () => {
-    // Nobody listens to its stream then: an error of it that nobody catches fails this suite.
-    const { status, body } = await add({ type: 'photo' }, PDF, 'a\0b');
-    expect([status, body['error']]).toEqual([400, expect.objectContaining({ param: 'file' })]);
-    expect((await api.call('GET', `/v1/shipments/${shipment}/documents`, { key })).body['data']).toEqual([]);
+describe('a verdict', () => {
+  it('stands, and is told', async () => {
+    const [one, two] = [await calls.added(shipment), await calls.added(shipment)].map(({ id }) => String(id)) as [
+      string,
+      string,
+    ];
+    expect((await calls.post(one, 'approve')).body).toMatchObject({ status: 'approved', rejection_reason: null });
+    expect((await calls.post(one, 'approve')).status).toBe(200);
+    expect(codeOf(await calls.post(one, 'reject', { reason: 'x' }))).toBe('document_reviewed');
+    expect(detailsOf(await calls.post(two, 'reject', {}))).toEqual(['reason required']);
+    const rejected = await calls.post(two, 'reject', { reason: 'Page 2 is missing.' });
+    expect(rejected.body).toMatchObject({ status: 'rejected', rejection_reason: 'Page 2 is missing.' });
+    const pending = await calls.requested(shipment);
+    expect(codeOf(await calls.post(pending.id, 'approve'))).toBe('document_not_uploaded');
   });
 });
 
-describe('a document that is sent to a URL of its own', () => {
-  it('is whole when that is said', async () => {
-    const json = {
-      type: 'photo',
-      file_name: 'x.pdf',
-      content_type: 'application/pdf',
-      size_bytes: PDF.length,
-      checksum_sha256: sha256(PDF),
-    };
-    const { status, body } = await api.call('POST', `/v1/shipments/${shipment}/documents/uploads`, { key, json });
-    expect([status, body['status']]).toEqual([201, 'pending_upload']);
-    const { url, headers } = body['upload'] as { url: string; headers: { 'Content-Type': string } };
-    const path = url.replace('https://api.example', '');
-    const put = await api.call('PUT', path, {
-      headers: { 'content-type': headers['Content-Type']! },
-      raw: new Uint8Array(PDF),
-    });
-    expect([put.status, put.text]).toEqual([204, '']);
-    const complete = await api.call('POST', `/v1/documents/${String(body['id'])}/complete`, { key });
-    expect([complete.status, complete.body['status']]).toEqual([200, 'uploaded']);
-    const again = await api.call('PUT', path, { raw: new Uint8Array(PDF) });
-    expect([again.status, again.body]).toMatchObject([409, { error: { code: 'document_not_pending' } }]);
+describe('a deleted document', () => {
+  it('keeps what is known of it, not its bytes; it is in the audit log once', async () => {
+    const { id } = await calls.added(shipment);
+    const remove = () => api.call('DELETE', `/v1/documents/${String(id)}`, { key: calls.key });
+    const deleted = await remove();
+    expect([deleted.status, deleted.body]).toMatchObject([200, { id, status: 'deleted', download_url: null }]);
+    expect(await calls.objects()).toBe(before);
+    expect((await remove()).status).toBe(200);
+    expect((await calls.get(`/v1/documents/${String(id)}`)).body['status']).toBe('deleted');
+    expect(codeOf(await calls.get(`/v1/documents/${String(id)}/download`))).toBe('document_not_uploaded');
+    const log = await api.call('GET', '/v1/audit_log?type=document.deleted', { key: await api.key('admin') });
+    const entries = (log.body['data'] as JsonObject[]).filter(({ target }) => (target as JsonObject)['id'] === id);
+    expect(entries).toMatchObject([{ changes: { status: { from: 'uploaded', to: 'deleted' } }, outcome: 'done' }]);
   });
 });

@@ -69,9 +69,8 @@ export class DownloadController {
     request.about = { shipment_id, document_id };
     const etag = `"${checksum_sha256}"`;
     if (!isPresent(document) || object_id === null) throw noBytes(document);
-    reply.header('ETag', etag);
     if (isKnown(request, etag)) {
-      reply.code(304).send();
+      reply.code(304).header('ETag', etag).send();
       return;
     }
     const range = rangeOf(request, etag, document.size_bytes);
@@ -120,15 +119,21 @@ function rangeOf({ method, headers }: FastifyRequest, etag: string, size: number
 const OF_CONTENT = ['ETag', 'Content-Type', 'Content-Length', 'Content-Range', 'Content-Disposition', 'Accept-Ranges'];
 
 function headersOf(document: DocumentRecord, range: ByteRange | undefined): Readonly<Record<string, string>> {
-  const { content_type, size_bytes, file_name } = document;
+  const { content_type, size_bytes, file_name, checksum_sha256 } = document;
   const { start, end } = range ?? { start: 0, end: size_bytes };
   return {
+    ETag: `"${checksum_sha256}"`,
     'Content-Type': content_type,
     'Content-Length': String(end - start),
-    'Content-Disposition': contentDisposition(file_name, { type: 'attachment' }),
+    'Content-Disposition': contentDisposition(file_name, { type: 'attachment', fallback: plain(file_name) }),
     'Accept-Ranges': 'bytes',
     ...(range && { 'Content-Range': `bytes ${start}-${end - 1}/${size_bytes}` }),
   };
+}
+
+/** For clients that know no `filename*`. */
+function plain(name: string): string {
+  return name.replaceAll(/[^\x20-\x7e]/gu, '_');
 }
 
 /** The framework closes the source where the client goes away, and breaks the connection where the source fails. */

@@ -45,7 +45,8 @@ export async function* incoming({ raw, body, routeOptions }: FastifyRequest, tim
 export async function inTime<T>(coming: Promise<T>, ms: number): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();
   const late = new RequestError('request_timeout', 'The body did not arrive in time.');
-  const timer = setTimeout(() => reject(late), Math.max(0, ms));
+  // Of a body that nobody reads any more it keeps no process.
+  const timer = setTimeout(() => reject(late), Math.max(0, ms)).unref();
   try {
     return await Promise.race([coming, over]);
   } finally {

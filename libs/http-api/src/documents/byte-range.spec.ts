@@ -1,0 +1,28 @@
+import { byteRange } from './byte-range.ts';
+
+it.each([
+  ['bytes=0-0', { start: 0, end: 1 }],
+  ['bytes=0-9', { start: 0, end: 10 }],
+  ['bytes=9-9', { start: 9, end: 10 }],
+  ['bytes=3-', { start: 3, end: 10 }],
+  ['bytes=3-99', { start: 3, end: 10 }],
+  ['bytes=-1', { start: 9, end: 10 }],
+  ['bytes=-99', { start: 0, end: 10 }],
+  ['Bytes= 2-4 ', { start: 2, end: 5 }],
+])('%s of ten bytes', (header, range) => {
+  expect(byteRange(header, 10)).toEqual(range);
+});
+
+it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0', 'bytes=99999999999999999999-'])(
+  '%s is none of ten bytes',
+  (header) => {
+    expect(byteRange(header, 10)).toBeNull();
+  },
+);
+
+it.each(['bytes=0-1,3-4', 'bytes=', 'bytes=-', 'bytes=5-4', 'bytes=a-b', 'items=0-1', 'bytes=0x1-2', '0-1'])(
+  '%s is answered with everything',
+  (header) => {
+    expect(byteRange(header, 10)).toBeUndefined();
+  },
+);

@@ -1,0 +1,33 @@
+import { fileName, normaliseFileName } from './file-name.ts';
+
+it.each([
+  ['invoice.pdf', 'invoice.pdf'],
+  ['/etc/passwd', 'passwd'],
+  ['C:\\Users\\kim\\Invoice 1.pdf', 'Invoice 1.pdf'],
+  ['../../up.pdf', 'up.pdf'],
+  ['u\u0308ber.pdf', '\u00fcber.pdf'],
+  ['請求書.pdf', '請求書.pdf'],
+  ['فاتورة.pdf', 'فاتورة.pdf'],
+  [' 🚢.png ', '🚢.png'],
+])('%j is kept as %j', (given, kept) => {
+  expect(normaliseFileName(given)).toBe(kept);
+  expect(fileName(kept, 'file')).toEqual([]);
+});
+
+it.each([
+  ['', 'invalid_value'],
+  ['..', 'invalid_value'],
+  ['folder/', 'invalid_value'],
+  ['a\u0000b.pdf', 'invalid_value'],
+  ['a\r\nSet-Cookie: x', 'invalid_value'],
+  ['gpj.\u202eexe', 'invalid_value'],
+  ['\ud800.pdf', 'invalid_value'],
+  ['x'.repeat(256), 'too_long'],
+  [undefined, 'invalid_type'],
+])('%j is refused', (given, code) => {
+  expect(fileName(normaliseFileName(given), 'file')).toEqual([expect.objectContaining({ param: 'file', code })]);
+});
+
+it('may have 255 characters, whatever their bytes', () => {
+  expect(fileName('🚢'.repeat(255), 'file')).toEqual([]);
+});

@@ -1,0 +1,129 @@
+import type { JsonObject } from '@tracking/contracts';
+import type { ObjectStore } from '@tracking/ports';
+import { DocumentCalls, PDF, TYPE, fileOf, sha256 } from './document-calls.ts';
+import { startApi } from './start-api.ts';
+import type { Answer, Api } from './start-api.ts';
+
+let api: Api;
+let calls: DocumentCalls;
+let path: string;
+const ETAG = `"${sha256(PDF)}"`;
+beforeAll(async () => {
+  api = await startApi();
+  calls = new DocumentCalls(api, await api.key('operator'));
+  const file = { ...fileOf(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
+  const { id } = await calls.added(await calls.shipment(), [TYPE, file]);
+  path = `/v1/documents/${String(id)}/download`;
+});
+afterAll(() => api.stop());
+
+const codeOf = ({ body }: Answer) => (body['error'] as JsonObject | undefined)?.['code'];
+const textOf = (start: number, end = PDF.length) => PDF.toString('latin1', start, end);
+
+it('is an attachment under its name, whatever its script', async () => {
+  const { status, text, headers } = await calls.get(path);
+  expect([status, text]).toEqual([200, textOf(0)]);
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'content-type': 'application/pdf',
+    'content-length': String(PDF.length),
+    'content-disposition': `attachment; filename="Rechnung N_ 5 _ ___.pdf"; filename*=UTF-8''Rechnung%20N%C2%BA%205%20%E2%80%93%20%E8%AB%8B%E6%B1%82%E6%9B%B8.pdf`,
+    'x-content-type-options': 'nosniff',
+    'accept-ranges': 'bytes',
+    etag: ETAG,
+  });
+});
+
+it('answers every single range right to the byte', async () => {
+  const last = PDF.length - 1;
+  const ranges: readonly (readonly [string, number, number])[] = [
+    ['bytes=0-0', 0, 1],
+    ['bytes=1-3', 1, 4],
+    [`bytes=${last}-`, last, last + 1],
+    [`bytes=5-${last + 100}`, 5, last + 1],
+    ['bytes=-1', last, last + 1],
+    ['bytes=-7', last - 6, last + 1],
+    ['bytes=-9999', 0, last + 1],
+  ];
+  for (const [range, start, end] of ranges) {
+    const { status, text, headers } = await calls.get(path, { range });
+    expect([range, status, text]).toEqual([range, 206, textOf(start, end)]);
+    expect(headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/${PDF.length}`);
+    expect(headers.get('content-length')).toBe(String(end - start));
+  }
+});
+
+it('answers everything to several ranges, and to what is none', async () => {
+  for (const range of ['bytes=0-1,4-5', 'bytes=5-4', 'lines=1-2']) {
+    expect((await calls.get(path, { range })).status).toBe(200);
+  }
+});
+
+it('tells its size to who asks for bytes behind its end', async () => {
+  const { status, headers, body } = await calls.get(path, { range: `bytes=${PDF.length}-` });
+  expect([status, codeOf({ body } as Answer)]).toEqual([416, 'range_not_satisfiable']);
+  expect(headers.get('content-range')).toBe(`bytes */${PDF.length}`);
+  expect(headers.get('content-disposition')).toBeNull();
+});
+
+it('answers a range of what the client has, else the whole', async () => {
+  const range = 'bytes=0-1';
+  expect((await calls.get(path, { range, 'if-range': ETAG })).status).toBe(206);
+  for (const other of ['"other"', `W/${ETAG}`, 'Mon, 23 Nov 2026 10:00:00 GMT']) {
+    expect((await calls.get(path, { range, 'if-range': other })).status).toBe(200);
+  }
+});
+
+it('sends nothing to who has it', async () => {
+  for (const known of [ETAG, '*', `"x", W/${ETAG}`]) {
+    const { status, text, headers } = await calls.get(path, { 'if-none-match': known, range: 'bytes=0-1' });
+    expect([status, text, headers.get('etag')]).toEqual([304, '', ETAG]);
+  }
+  expect((await calls.get(path, { 'if-none-match': '"x"' })).status).toBe(200);
+});
+
+it('answers HEAD as it would GET, without the bytes', async () => {
+  const { status, text, headers } = await api.call('HEAD', path, { key: calls.key });
+  expect([status, text, headers.get('content-length')]).toEqual([200, '', String(PDF.length)]);
+  expect(headers.get('etag')).toBe(ETAG);
+});
+
+it('is for those who may read documents of the workspace and environment', async () => {
+  const others: readonly (readonly [string, number])[] = [
+    [await api.key('viewer'), 200],
+    [await api.key('feed'), 403],
+    [await api.key('admin', 'test'), 404],
+    [await api.key('admin', 'live', 'another'), 404],
+  ];
+  for (const [key, status] of others) expect((await api.call('GET', path, { key })).status).toBe(status);
+  expect((await api.call('GET', path)).status).toBe(401);
+});
+
+it('is not whole where it breaks off, and its source is closed where the client goes away', async () => {
+  let closed = 0;
+  const get = (async () => ({
+    sizeBytes: PDF.length,
+    bytes: (async function* () {
+      try {
+        yield PDF.subarray(0, 10);
+        await new Promise(setImmediate);
+        if (isBroken) throw new Error('the disk is gone');
+        await new Promise((resolve) => release.push(resolve as () => void));
+      } finally {
+        closed += 1;
+      }
+    })(),
+  })) as unknown as ObjectStore['get'];
+  let isBroken = true;
+  const release: (() => void)[] = [];
+  const call = await api.gateway({ objects: { ...api.dependencies.objects, get } });
+  await expect(call('GET', path, { key: calls.key })).rejects.toThrow();
+  expect(closed).toBe(1);
+  isBroken = false;
+  const leaving = new AbortController();
+  const left = call('GET', path, { key: calls.key, signal: leaving.signal });
+  while (release.length === 0) await new Promise(setImmediate);
+  leaving.abort();
+  await expect(left).rejects.toThrow();
+  for (const letGo of release) letGo();
+  while (closed < 2) await new Promise(setImmediate);
+});

@@ -1,0 +1,180 @@
+import type { JsonObject } from '@tracking/contracts';
+import { eventually } from '@tracking/testing';
+import { DocumentCalls, PDF, sendRaw, sha256 } from './document-calls.ts';
+import { startApi } from './start-api.ts';
+import type { Answer, Api } from './start-api.ts';
+
+let api: Api;
+let calls: DocumentCalls;
+let shipment: string;
+let before: number;
+/** How far the clock of the edge is ahead, in milliseconds. */
+let ahead = 0;
+beforeAll(async () => {
+  api = await startApi({ override: () => ({ clock: () => new Date(Date.now() + ahead) }) });
+  calls = new DocumentCalls(api, await api.key('operator'));
+});
+afterAll(() => api.stop());
+beforeEach(async () => {
+  ahead = 0;
+  shipment = await calls.shipment();
+  before = await calls.objects();
+});
+
+const codeOf = ({ body }: Answer) => (body['error'] as JsonObject | undefined)?.['code'];
+
+it('takes bytes without a key, and makes the document of them when that is said', async () => {
+  const { id, path, body } = await calls.requested(shipment);
+  expect(body).toMatchObject({ status: 'pending_upload', download_url: null, size_bytes: PDF.length, warnings: [] });
+  expect(body['upload']).toMatchObject({ method: 'PUT', headers: { 'Content-Type': 'application/pdf' } });
+  expect(codeOf(await calls.post(id, 'complete'))).toBe('upload_missing');
+  const put = await calls.put(path);
+  expect([put.status, put.text]).toEqual([204, '']);
+  expect(codeOf(await calls.get(`/v1/documents/${id}/download`))).toBe('document_not_uploaded');
+  const complete = await calls.post(id, 'complete');
+  expect([complete.status, complete.body['status']]).toEqual([200, 'uploaded']);
+  expect((await calls.post(id, 'complete')).status).toBe(200);
+  expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
+  const late = await calls.put(path);
+  expect([late.status, codeOf(late), await calls.objects()]).toEqual([409, 'document_not_pending', before + 1]);
+});
+
+it.each(['application/json', 'multipart/form-data; boundary=b', 'nonsense', undefined])(
+  'takes bytes that are called %s',
+  async (type) => {
+    const { path } = await calls.requested(shipment);
+    const { statusCode } = await api.inject({
+      method: 'PUT',
+      url: path,
+      payload: PDF,
+      ...(type !== undefined && { headers: { 'content-type': type } }),
+    });
+    expect(statusCode).toBe(204);
+  },
+);
+
+it('keeps the last bytes alone', async () => {
+  const { id, path } = await calls.requested(shipment);
+  await calls.put(path, PDF.subarray(0, 20));
+  await calls.put(path);
+  expect(await calls.objects()).toBe(before + 1);
+  expect((await calls.post(id, 'complete')).body).toMatchObject({ checksum_sha256: sha256(PDF) });
+});
+
+it('is complete with what was told alone', async () => {
+  const short = await calls.requested(shipment);
+  await calls.put(short.path, PDF.subarray(0, 20));
+  const other = await calls.requested(shipment, PDF, { checksum_sha256: 'A'.repeat(64) });
+  await calls.put(other.path);
+  const refused = [await calls.post(short.id, 'complete'), await calls.post(other.id, 'complete')];
+  expect(refused.map((each) => [each.status, codeOf(each)])).toEqual([
+    [400, 'size_mismatch'],
+    [400, 'checksum_mismatch'],
+  ]);
+  expect((await calls.get(`/v1/documents/${short.id}`)).body['status']).toBe('pending_upload');
+  await calls.put(short.path);
+  expect((await calls.post(short.id, 'complete')).status).toBe(200);
+});
+
+it('writes its document alone, until it expires, and no other URL can be made of it', async () => {
+  const [one, two] = [await calls.requested(shipment), await calls.requested(shipment)];
+  const [path = '', token = ''] = one.path.split('?token=');
+  const grant = Buffer.from(token, 'base64url');
+  const longer = Buffer.from(grant.toString('latin1').replace('2026', '2099').replace('2027', '2099'), 'latin1');
+  const forged = [
+    `${two.path.split('?', 1)[0] ?? ''}?token=${token}`,
+    `${path}?token=${longer.toString('base64url')}`,
+    `${path}?token=${token}x`,
+    `${path}?token=`,
+    `${path}?token=${'x'.repeat(5_000)}`,
+    path,
+  ];
+  for (const each of forged) {
+    const answer = await calls.put(each);
+    expect([each, answer.status, codeOf(answer)]).toEqual([each, 403, 'invalid_upload_url']);
+    expect(answer.text).not.toContain(token);
+  }
+  ahead = 15 * 60_000 + 1_000;
+  const expired = await calls.put(one.path);
+  expect([expired.status, codeOf(expired), await calls.objects()]).toEqual([403, 'invalid_upload_url', before]);
+});
+
+it('lets nobody do anything else with it, nor complete the document of another', async () => {
+  const { id, path } = await calls.requested(shipment);
+  await calls.put(path);
+  const token = path.replace(/^.*token=/, '');
+  expect((await api.call('GET', `/v1/documents/${id}`, { key: token })).status).toBe(401);
+  for (const [environment, workspace] of [
+    ['live', 'another'],
+    ['test', 'default'],
+  ] as const) {
+    const stranger = new DocumentCalls(api, await api.key('operator', environment, workspace));
+    expect((await stranger.post(id, 'complete')).status).toBe(404);
+  }
+  const viewer = new DocumentCalls(api, await api.key('viewer'));
+  expect((await viewer.post(id, 'complete')).status).toBe(403);
+});
+
+it('takes no bytes for a document that is deleted; those that came are destroyed', async () => {
+  const { id, path } = await calls.requested(shipment);
+  await calls.put(path);
+  expect(await calls.objects()).toBe(before + 1);
+  expect((await api.call('DELETE', `/v1/documents/${id}`, { key: calls.key })).status).toBe(200);
+  expect([codeOf(await calls.put(path)), await calls.objects()]).toEqual(['document_not_pending', before]);
+});
+
+it.each<[string, Buffer, number, string]>([
+  ['more than was told', Buffer.concat([PDF, PDF]), 413, 'body_too_large'],
+  ['nothing', Buffer.alloc(0), 400, 'empty_file'],
+  ['a page', Buffer.from('<html><p>x'), 400, 'unsupported_document_type'],
+])('keeps nothing of %s', async (_, bytes, status, code) => {
+  const { id, path } = await calls.requested(shipment);
+  const answer = await calls.put(path, bytes);
+  expect([answer.status, codeOf(answer), await calls.objects()]).toEqual([status, code, before]);
+  expect(codeOf(await calls.post(id, 'complete'))).toBe('upload_missing');
+});
+
+const head = (path: string, more: string) => `PUT ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\n`;
+
+it('refuses what is told to be too large before it comes, and what turns out to be while it comes', async () => {
+  const { path } = await calls.requested(shipment);
+  expect(await sendRaw(api, head(path, 'Content-Length: 999999999'))).toMatch(/^HTTP\/1.1 413 /);
+  const endless = `${head(path, 'Transfer-Encoding: chunked')}1000\r\n${'x'.repeat(4_096)}\r\n`;
+  expect(await sendRaw(api, endless)).toMatch(/^HTTP\/1.1 413 /);
+  expect(await calls.objects()).toBe(before);
+});
+
+it('keeps nothing of what breaks off', async () => {
+  const { path } = await calls.requested(shipment);
+  await sendRaw(api, `${head(path, `Content-Length: ${PDF.length}`)}%PDF-1.7`, 'break');
+  await eventually(async () => expect(await calls.objects()).toBe(before));
+});
+
+it.each<[string, object, number, string]>([
+  ['too large', { size_bytes: 250 * 1_048_576 + 1 }, 413, 'body_too_large'],
+  ['empty', { size_bytes: 0 }, 400, 'validation_failed'],
+  ['of a type that is not taken', { content_type: 'text/html' }, 400, 'validation_failed'],
+  ['with a checksum that is none', { checksum_sha256: 'x' }, 400, 'validation_failed'],
+  ['without a name', { file_name: 'a/' }, 400, 'validation_failed'],
+])('makes no URL for a file that is %s', async (_, differing, status, code) => {
+  const head = await api.head();
+  const json = {
+    type: 'photo',
+    file_name: 'a.pdf',
+    content_type: 'application/pdf',
+    size_bytes: 1,
+    checksum_sha256: sha256(PDF),
+    ...differing,
+  };
+  const answer = await api.call('POST', `/v1/shipments/${shipment}/documents/uploads`, { key: calls.key, json });
+  expect([answer.status, codeOf(answer), await api.head()]).toEqual([status, code, head]);
+});
+
+it('tells its token in no log', async () => {
+  const { path } = await calls.requested(shipment);
+  const token = path.replace(/^.*token=/, '');
+  await calls.put(path);
+  await calls.put(`${path}&more=1`);
+  await api.call('POST', path);
+  expect(JSON.stringify(api.lines)).not.toContain(token.slice(0, 30));
+});
