@@ -115,7 +115,8 @@ it('is not whole where it breaks off, and its source is closed where the client 
   })) as unknown as ObjectStore['get'];
   let isBroken = true;
   const release: (() => void)[] = [];
-  const call = await api.gateway({ objects: { ...api.dependencies.objects, get } });
+  const unused = () => Promise.reject(new Error('not asked'));
+  const call = await api.gateway({ objects: { put: unused, delete: unused, get } });
   await expect(call('GET', path, { key: calls.key })).rejects.toThrow();
   expect(closed).toBe(1);
   isBroken = false;
@@ -127,3 +128,20 @@ it('is not whole where it breaks off, and its source is closed where the client 
   for (const letGo of release) letGo();
   while (closed < 2) await new Promise(setImmediate);
 });
+
+it('is a clear refusal where the bytes are lost, and operators are told', async () => {
+  const { id, object_id } = await lost();
+  const answer = await calls.get(`/v1/documents/${id}/download`);
+  expect([answer.status, codeOf(answer), answer.headers.get('etag')]).toEqual([409, 'document_not_uploaded', null]);
+  expect(api.lines).toContainEqual(
+    expect.objectContaining({ level: 'error', fields: expect.objectContaining({ object_id }) as object }),
+  );
+});
+
+async function lost() {
+  const { id } = await calls.added(await calls.shipment());
+  const scope = { workspace_id: await api.workspace(), environment: 'live' as const };
+  const found = await api.dependencies.shipments.getDocument({ ...scope, document_id: String(id) });
+  await api.dependencies.objects.delete(String(found?.object_id));
+  return { id: String(id), object_id: found?.object_id };
+}

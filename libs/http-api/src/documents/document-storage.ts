@@ -43,6 +43,12 @@ export class DocumentStorage {
     }
   }
 
+  /** For operators: bytes that a document should have. */
+  tellMissing(request: FastifyRequest, objectId: string | null): void {
+    const fields = { ...requestFields(request), object_id: objectId };
+    this.parts.logger.error(fields, 'the bytes of a document are not in the object store');
+  }
+
   /** What is not destroyed now is swept later. */
   async destroy(request: FastifyRequest, objectId: string): Promise<void> {
     await this.parts.objects.delete(objectId).catch((error: unknown) => {

@@ -86,13 +86,13 @@ export class DownloadController {
     send(reply, content);
   }
 
-  /** The document may have been deleted just now. */
+  /** The document may have been deleted just now; or it came with imported events, which have no bytes with them. */
   private async gone(request: FastifyRequest, reply: FastifyReply, documentId: string): Promise<Error> {
     for (const name of OF_CONTENT) reply.removeHeader(name);
-    const { document } = await this.documents.current(request, documentId);
-    return isPresent(document)
-      ? new Error(`the bytes of ${documentId} are not in the object store`)
-      : noBytes(document);
+    const { document, object_id } = await this.documents.current(request, documentId);
+    if (!isPresent(document)) return noBytes(document);
+    this.storage.tellMissing(request, object_id);
+    return new RequestError('document_not_uploaded', 'Its bytes are not here.');
   }
 }
 
