@@ -60,7 +60,11 @@ function describe({ event, verdict, repeated }: ReceivedDelivery): string {
     ([field, change]) => `${field} → ${short((change as { to: unknown }).to)}`,
   );
   const { type, severity } = data['exception'] ?? {};
-  const about = data['milestone']?.['code'] ?? (type && `${String(type)}, ${String(severity)}`) ?? changes.join(', ');
+  const about =
+    data['milestone']?.['code'] ??
+    data['document']?.['file_name'] ??
+    (type && `${String(type)}, ${String(severity)}`) ??
+    changes.join(', ');
   return `${String(about)}  (signature ${verdict}${repeated ? ', repeated' : ''})`;
 }
 
@@ -81,12 +85,12 @@ try {
   try {
     const key = await server.cli('keys', 'create', '--name', 'demo', '--environment', 'test', '--role', 'developer');
     const client = new TrackingClient({ baseUrl: server.url, apiKey: key, transport: { proxy: false } });
-    const { shipments, milestones, exceptions, webhookEndpoints } = client;
+    const { shipments, milestones, exceptions, documents, webhookEndpoints } = client;
 
     say(`Registering a webhook endpoint at ${receiver.url}: challenge, verification, enabling …`);
     const endpoint = await webhookEndpoints.create({
       url: receiver.url,
-      event_types: ['*', 'exception.updated'],
+      event_types: ['*', 'exception.updated', 'document.uploaded'],
       description: 'demo',
     });
     receiver.useSecret(endpoint.secret);
@@ -105,7 +109,18 @@ try {
     }
 
     await received.reached((await published(client)).length);
-    say('\n  19 ► Another shipment should have left twelve hours ago, in two seconds: the clock alone tells');
+    say('  19 ► The proof of delivery is uploaded, and approved');
+    const { id: proof } = await documents.upload(id, {
+      type: 'proof_of_delivery',
+      file: Buffer.from(`Received in good order: container ${journey.shipment.container_numbers?.join(', ')}.\n`),
+      file_name: 'proof-of-delivery.txt',
+      content_type: 'text/plain',
+    });
+    const { status: verdict, content_type } = await documents.approve(proof);
+    say(`        ${verdict}, ${content_type}, documents ${(await shipments.get(id)).documents_count}`);
+
+    await received.reached((await published(client)).length);
+    say('\n  20 ► Another shipment should have left twelve hours ago, in two seconds: the clock alone tells');
     const { shipment: late, departure } = lateDeparture(new Date(), 2_000);
     const waiting = await shipments.upsert(late);
     await received.told('exception.opened', waiting.id);
