@@ -53,6 +53,15 @@ const ROUTES = [
   ['GET', '/v1/exceptions/exc_a', 'shipments:read'],
   ['POST', '/v1/exceptions/exc_a/acknowledge', 'exceptions:write'],
   ['POST', '/v1/exceptions/exc_a/resolve', 'exceptions:write'],
+  ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/documents', 'documents:write'],
+  ['POST', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/documents/uploads', 'documents:write'],
+  ['GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa/documents', 'documents:read'],
+  ['GET', '/v1/documents/doc_a', 'documents:read'],
+  ['GET', '/v1/documents/doc_a/download', 'documents:read'],
+  ['POST', '/v1/documents/doc_a/complete', 'documents:write'],
+  ['POST', '/v1/documents/doc_a/approve', 'documents:approve'],
+  ['POST', '/v1/documents/doc_a/reject', 'documents:approve'],
+  ['DELETE', '/v1/documents/doc_a', 'documents:approve'],
   ['GET', '/v1/milestone_codes', 'shipments:read'],
   ['GET', '/v1/events', 'shipments:read'],
   ['GET', '/v1/events/evt_a', 'shipments:read'],
@@ -123,13 +132,13 @@ const PERSONAL_ROUTES = [
 
 const GUARDED_ROUTES = [...ROUTES, ...PERSONAL_ROUTES].map(([method, path]) => [method, path] as const);
 
-/** Those of health and of one-time links, and the sign-in. */
-const OPEN_ROUTES = 5;
+/** Those of health, of one-time links and of upload URLs, and the sign-in. */
+const OPEN_ROUTES = 6;
 
 /** The path as OpenAPI writes it. */
 const templateOf = (path: string): string =>
   path
-    .replace(/(shp|exc|evt|whe|dlv|sva|usr|key)_a+/, '{id}')
+    .replace(/(shp|exc|doc|evt|whe|dlv|sva|usr|key)_a+/, '{id}')
     .replace('CSQU3054383', '{number}')
     .replace('mst_a', '{milestone_id}');
 
