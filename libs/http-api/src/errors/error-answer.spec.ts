@@ -20,7 +20,7 @@ const answer = (error: unknown, progress: FailedRequest['progress'] = 'begun', b
 describe('statusOf', () => {
   it('answers every code of a type within the statuses of that type', () => {
     const allowed: Record<string, number[]> = {
-      invalid_request: [400, 405, 408, 413, 415, 417, 431],
+      invalid_request: [400, 405, 408, 413, 415, 416, 417, 431],
       authentication: [401],
       permission: [403],
       not_found: [404],
