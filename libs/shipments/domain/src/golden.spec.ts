@@ -41,7 +41,17 @@ describe('golden files of stored events', () => {
     const milestones = state?.timeline.map(({ milestone }) => milestone);
     const { record, exceptions, documents, ports, cancelled, heardAt, nextCheckAt } = state ?? {};
     const endedConditions = [...(state?.endedConditions ?? [])];
-    const folded = { record, milestones, exceptions, documents, endedConditions, ports, cancelled, heardAt, nextCheckAt };
+    const folded = {
+      record,
+      milestones,
+      exceptions,
+      documents,
+      endedConditions,
+      ports,
+      cancelled,
+      heardAt,
+      nextCheckAt,
+    };
     expect(folded).toEqual(read(FOLDED));
   });
 
