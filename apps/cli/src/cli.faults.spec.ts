@@ -158,7 +158,7 @@ describe('the command line tool', () => {
         1,
         'not_found',
         ['read-models', 'rebuild', 'nothing'],
-        'no read model is called nothing: there are shipments, milestones, exceptions, published_events',
+        'no read model is called nothing: there are shipments, milestones, exceptions, documents, published_events',
       ],
       [1, 'not_found', ['parked', 'retry', 'none'], 'No such parked shipment or message.'],
       [2, 'invalid_request', ['deliveries', 'list', '--endpoint', 'x'], 'endpoint_id: '],

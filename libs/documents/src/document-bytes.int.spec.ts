@@ -128,7 +128,7 @@ describe('the bytes of a document', () => {
     async function* large() {
       yield begin;
       for (let n = 0; n < 320; n += 1) {
-        if (n % 40 === 0) memory.look();
+        if (n % 160 === 159) memory.look();
         yield piece;
       }
       yield end;

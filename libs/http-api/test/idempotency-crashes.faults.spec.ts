@@ -3,6 +3,8 @@ import type { JsonObject } from '@tracking/contracts';
 import { eventually, receivers } from '@tracking/testing';
 import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
+import { DocumentCalls, PDF, TYPE, fileOf, formOf, sha256 } from './document-calls.ts';
+import type { Part } from './document-calls.ts';
 import { MortalGateway } from './mortal-gateway.ts';
 import { startApi } from './start-api.ts';
 import type { Answer, Api } from './start-api.ts';
@@ -29,10 +31,12 @@ afterAll(async () => {
 interface Prepared {
   readonly path: string;
   readonly json?: JsonObject;
+  /** Instead of JSON. */
+  readonly form?: readonly Part[];
   /** Where it carries none of the key of all others. */
   readonly credentials?: Readonly<Record<string, string>>;
   /** Another request that the same key is refused for. */
-  readonly other?: JsonObject;
+  readonly other?: JsonObject | readonly Part[];
   /** Same however often it was sent: answers what it made or changed. */
   effect(answer: Answer): Promise<unknown>;
   readonly expected: unknown;
@@ -51,6 +55,17 @@ const newException = async () => {
   const { id } = await post(`/v1/shipments/${shipment_id}/exceptions`, { type: 'other' });
   return { id: String(id), shipment_id };
 };
+const documentsOf = (shipment: string) => dataOf(`/v1/shipments/${shipment}/documents`);
+const newDocument = async () => String((await new DocumentCalls(api, key).added(await newShipment()))['id']);
+const statusOf = async (document: string) => (await get(`/v1/documents/${document}`))['status'];
+/** A form or JSON, as a call takes it. */
+const bodyOf = (body: JsonObject | readonly Part[] | undefined) =>
+  Array.isArray(body)
+    ? {
+        raw: new Uint8Array(formOf(body as readonly Part[])),
+        type: { 'content-type': 'multipart/form-data; boundary=b' },
+      }
+    : { json: body, type: {} };
 const eventTypes = async (id: unknown) => {
   const events = await eventually(async () => {
     const found = await dataOf(`/v1/events?shipment_id=${String(id)}`);
@@ -76,6 +91,7 @@ const keysOf = async (owner: string) =>
   (await dataOf('/v1/api_keys?limit=200')).filter((one) => (one['owner'] as JsonObject)['id'] === owner);
 /** Where a one-time link is asked for that was shown as this address. */
 const linkOf = (address: unknown) => `/v1/invitations/${String(address).split('#')[1]}`;
+const pathOf = (address: unknown) => String(address).replace('https://api.example', '');
 const isGood = async (address: unknown) => (await api.call('GET', linkOf(address))).status === 200;
 const invited = async () => {
   const { id, invitation_url } = await post('/v1/users', { email: `${randomUUID()}@example.com`, role: 'operator' });
@@ -104,7 +120,13 @@ const pick = (from: JsonObject, ...names: readonly string[]) => names.map((name)
 /** Their change stands between the two writes of its entry in the audit log. */
 const AUDITED = /^(create|enable|disable)WebhookEndpoint$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
 /** The session goes on, by a write of its own; three items are carried out, the others refused. */
-const STEPS: Readonly<Record<string, number>> = { changePassword: 6, upsertShipments: 5, recordMilestones: 5 };
+const STEPS: Readonly<Record<string, number>> = {
+  changePassword: 6,
+  upsertShipments: 5,
+  recordMilestones: 5,
+  // Its bytes come first.
+  addDocument: 4,
+};
 
 const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   upsertShipment: async () => {
@@ -225,6 +247,56 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       other: { code: 'fixed' },
       effect: async () => (await get(`/v1/shipments/${shipment_id}`))['open_exceptions_count'],
       expected: 0,
+    };
+  },
+  addDocument: async () => {
+    const shipment = await newShipment();
+    return {
+      path: `/v1/shipments/${shipment}/documents`,
+      form: [TYPE, fileOf()],
+      other: [TYPE, fileOf(Buffer.from('other bytes'), 'other.txt')],
+      effect: async ({ body }) => (await documentsOf(shipment)).map(({ id }) => id === body['id']),
+      expected: [true],
+    };
+  },
+  requestUpload: async () => {
+    const shipment = await newShipment();
+    const json = {
+      type: 'photo',
+      file_name: 'invoice.pdf',
+      content_type: 'application/pdf',
+      size_bytes: PDF.length,
+      checksum_sha256: sha256(PDF),
+    };
+    return {
+      path: `/v1/shipments/${shipment}/documents/uploads`,
+      json,
+      other: { ...json, type: 'other' },
+      effect: async ({ body }) => [
+        (await documentsOf(shipment)).map(({ id }) => id === body['id']),
+        (await new DocumentCalls(api, key).put(pathOf((body['upload'] as JsonObject)['url']))).status,
+      ],
+      expected: [[true], 204],
+    };
+  },
+  completeUpload: async () => {
+    const calls = new DocumentCalls(api, key);
+    const { id, path } = await calls.requested(await newShipment());
+    await calls.put(path);
+    return { path: `/v1/documents/${id}/complete`, effect: () => statusOf(id), expected: 'uploaded' };
+  },
+  approveDocument: async () => {
+    const id = await newDocument();
+    return { path: `/v1/documents/${id}/approve`, effect: () => statusOf(id), expected: 'approved' };
+  },
+  rejectDocument: async () => {
+    const id = await newDocument();
+    return {
+      path: `/v1/documents/${id}/reject`,
+      json: { reason: 'Not readable.' },
+      other: { reason: 'Of another shipment.' },
+      effect: () => statusOf(id),
+      expected: 'rejected',
     };
   },
   createWebhookEndpoint: async () => {
@@ -451,12 +523,13 @@ describe.each([
 
   /** Sends it to a gateway that dies at the step, then to others; answers whether it died. */
   async function survives(prepare: () => Promise<Prepared>, step: number, before: boolean): Promise<boolean> {
-    const { path, json, credentials, other, effect, expected } = await prepare();
+    const { path, json, form, credentials, other, effect, expected } = await prepare();
     const [dying, second, third] = gateways;
     if (!dying || !second || !third) throw new Error('three gateways');
     const headers = { 'idempotency-key': randomUUID(), ...(await ifMatch(path)), ...credentials };
     const by = credentials === undefined ? key : undefined;
-    const send = (call: Api['call']) => call('POST', path, { key: by, json, headers });
+    const { type, ...body } = bodyOf(form ?? json);
+    const send = (call: Api['call']) => call('POST', path, { key: by, ...body, headers: { ...headers, ...type } });
 
     mortal.revive(step, before);
     const first = await send(dying);
@@ -478,7 +551,8 @@ describe.each([
     }
     expect(await effect(answer)).toEqual(expected);
     if (other) {
-      const refused = await third('POST', path, { key, json: other, headers });
+      const { type: itsType, ...its } = bodyOf(other);
+      const refused = await third('POST', path, { key, ...its, headers: { ...headers, ...itsType } });
       expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('idempotency_key_reused')]);
     }
     return mortal.dead;

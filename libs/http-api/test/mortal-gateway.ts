@@ -8,7 +8,9 @@ const COMMANDS = {
   shipments: [
     ...(['upsertShipment', 'recordMilestone', 'cancelShipment', 'reopenShipment'] as const),
     ...(['openException', 'acknowledgeException', 'resolveException'] as const),
+    ...(['addDocument', 'requestUpload', 'completeUpload', 'approveDocument', 'rejectDocument'] as const),
   ],
+  objects: ['put'],
   endpoints: ['create', 'verify', 'enable', 'disable', 'test'],
   deliveries: ['retry', 'discard'],
   serviceAccounts: ['create', 'deactivate', 'reactivate'],
@@ -48,7 +50,7 @@ export class MortalGateway {
   }
 
   /** The features behind it. */
-  features({ shipments, webhooks, identity }: HttpApiDependencies): Partial<HttpApiDependencies> {
+  features({ shipments, objects, webhooks, identity }: HttpApiDependencies): Partial<HttpApiDependencies> {
     const { serviceAccounts, keys, users, links, userPasswords, sessions, auditLog } = identity;
     const mortal = {
       serviceAccounts: this.wrap(serviceAccounts, COMMANDS.serviceAccounts),
@@ -62,6 +64,7 @@ export class MortalGateway {
     };
     return {
       shipments: this.wrap(shipments, COMMANDS.shipments),
+      objects: this.wrap(objects, COMMANDS.objects),
       webhooks: {
         endpoints: this.wrap(webhooks.endpoints, COMMANDS.endpoints),
         deliveries: this.wrap(webhooks.deliveries, COMMANDS.deliveries),
