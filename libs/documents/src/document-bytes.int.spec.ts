@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ObjectStore, Unavailable } from '@tracking/ports';
-import { noMetrics, RecordedMetrics, tempFolder } from '@tracking/testing';
+import { Memory, noMetrics, RecordedMetrics, tempFolder } from '@tracking/testing';
 import { DOCX_PARTS, docx, inPieces, pdf, png, tiff } from '../test/files.ts';
-import { Memory } from '../test/memory.ts';
 import { shipmentOf, StoredObjects, tokenOf } from '../test/objects.ts';
 import { zip } from '../test/zip.ts';
 import { type BytesToStore, DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from './index.ts';
@@ -124,7 +123,7 @@ describe('the bytes of a document', () => {
     ['PDF', pdf(), '\0\x01\x02\x03', Buffer.from('%%EOF')],
   ])('take the same memory however many they are: %s', async (_name, begin, filling, end) => {
     const piece = Buffer.alloc(65_536, filling, 'latin1');
-    const memory = new Memory();
+    const memory = new Memory('buffers and heap');
     async function* large() {
       yield begin;
       for (let n = 0; n < 320; n += 1) {
@@ -148,7 +147,7 @@ describe('the bytes of a document', () => {
   it('take the same memory however large an archive is', async () => {
     const filling = { name: 'word/media/1.bmp', content: Buffer.alloc(16 * MIB, 'x'), isStored: true };
     const bytes = zip([...DOCX_PARTS, filling]);
-    const memory = new Memory();
+    const memory = new Memory('buffers and heap');
     async function* large() {
       for await (const piece of inPieces(bytes)) {
         yield piece;

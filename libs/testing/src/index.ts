@@ -9,6 +9,7 @@ export * from './holds.ts';
 export * from './hostile-receivers.ts';
 export * from './lease-suite.ts';
 export * from './managed-process.ts';
+export * from './memory.ts';
 export * from './message-broker-suite.ts';
 export * from './near-misses.ts';
 export * from './object-store-suite.ts';

@@ -1,6 +1,4 @@
 import { createCipheriv, createHash, randomUUID } from 'node:crypto';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { ObjectContent } from '@tracking/ports';
 
 export const freshId = () => `obj_${randomUUID()}`;
@@ -44,29 +42,5 @@ export class SourceGate {
     this.reach();
     await this.opened;
     yield* pieces(this.bytes.subarray(this.at));
-  }
-}
-
-/** Bytes outside the JavaScript heap that something still holds, beyond those at first. */
-export class Memory {
-  most = 0;
-  private readonly collect: () => void;
-  private readonly before: number;
-
-  constructor() {
-    setFlagsFromString('--expose-gc');
-    this.collect = runInNewContext('gc') as () => void;
-    this.before = this.held();
-  }
-
-  look(): void {
-    this.most = Math.max(this.most, this.held() - this.before);
-  }
-
-  private held(): number {
-    // Buffers are freed beside the program; the second time waits for what the first began.
-    this.collect();
-    this.collect();
-    return process.memoryUsage().arrayBuffers;
   }
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ObjectExists, Unavailable, type ObjectStore } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
-import { all, bytesOf, freshId, SourceGate, Memory, pieces } from './object-store-samples.ts';
+import { Memory } from './memory.ts';
+import { all, bytesOf, freshId, SourceGate, pieces } from './object-store-samples.ts';
 import { itWhere, NO_CRASH, ONE_PROCESS, type AdapterSubject } from './subject.ts';
 
 const MIB = 1024 * 1024;
@@ -271,7 +272,7 @@ export function objectStoreMemory(name: string, subject: AdapterSubject<ObjectSt
 
     it('holds little of an object in memory, however large it is', async () => {
       const id = freshId();
-      const memory = new Memory();
+      const memory = new Memory('buffers');
       const sent = createHash('sha256');
       async function* large() {
         for (let at = 0; at < 25 * 16; at += 1) {

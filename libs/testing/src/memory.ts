@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What is held beyond what was at first, in bytes: buffers, and text on the heap. */
+/** Bytes that something still holds beyond those at first: buffers, and the JavaScript heap where that counts too. */
 export class Memory {
   most = 0;
   private readonly collect: () => void;
   private readonly before: number;
 
-  constructor() {
+  constructor(private readonly counts: 'buffers' | 'buffers and heap') {
     setFlagsFromString('--expose-gc');
     this.collect = runInNewContext('gc') as () => void;
     this.before = this.held();
@@ -22,6 +22,6 @@ export class Memory {
     this.collect();
     this.collect();
     const { arrayBuffers, heapUsed } = process.memoryUsage();
-    return arrayBuffers + heapUsed;
+    return this.counts === 'buffers' ? arrayBuffers : arrayBuffers + heapUsed;
   }
 }
