@@ -39,6 +39,7 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
   const changes = milestoneChanges(event);
   if (changes !== undefined) putMilestone(draft.timeline, changes, revision);
+  putDocuments(draft, ...documentsOf(event));
   descriptor.applyToState?.(draft, data, revision);
   if (descriptor.isNews?.(data) === true) draft.heardAt = metadata.recorded_at;
   draft.nextCheckAt = metadata.next_check_at;

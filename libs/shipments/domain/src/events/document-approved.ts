@@ -1,6 +1,6 @@
 import { documentResource } from '@tracking/contracts';
 import type { StoredEventDescriptor } from './descriptor.ts';
-import { type DocumentChanged, putDocuments, toldOf } from './stored-document.ts';
+import { type DocumentChanged, toldOf } from './stored-document.ts';
 
 /** A person approved a document. */
 export interface DocumentApproved {
@@ -10,7 +10,6 @@ export interface DocumentApproved {
 
 export const documentApproved: StoredEventDescriptor<DocumentApproved> = {
   type: 'document.approved.v1',
-  applyToState: (draft, { stored }) => putDocuments(draft, stored),
   documents: ({ stored }) => [stored],
   tell: (data) => ({ type: 'document.approved', changes: toldOf(data) }),
   announce: ({ stored }) => ({

@@ -1,5 +1,5 @@
 import type { StoredEventDescriptor } from './descriptor.ts';
-import { type DocumentChanged, putDocuments, toldOf } from './stored-document.ts';
+import { type DocumentChanged, toldOf } from './stored-document.ts';
 
 /** Its bytes are to be destroyed; what is known of it stays. */
 export interface DocumentDeleted {
@@ -10,7 +10,6 @@ export interface DocumentDeleted {
 export const documentDeleted: StoredEventDescriptor<DocumentDeleted> = {
   type: 'document.deleted.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
-  applyToState: (draft, { stored }) => putDocuments(draft, stored),
   documents: ({ stored }) => [stored],
   tell: (data) => ({ type: 'document.deleted', changes: toldOf(data) }),
 };

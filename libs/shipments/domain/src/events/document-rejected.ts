@@ -1,6 +1,6 @@
 import { documentResource } from '@tracking/contracts';
 import type { StoredEventDescriptor } from './descriptor.ts';
-import { type DocumentChanged, putDocuments, toldOf } from './stored-document.ts';
+import { type DocumentChanged, toldOf } from './stored-document.ts';
 
 /** A person rejected a document, and said why. */
 export interface DocumentRejected {
@@ -10,7 +10,6 @@ export interface DocumentRejected {
 
 export const documentRejected: StoredEventDescriptor<DocumentRejected> = {
   type: 'document.rejected.v1',
-  applyToState: (draft, { stored }) => putDocuments(draft, stored),
   documents: ({ stored }) => [stored],
   tell: (data) => ({ type: 'document.rejected', changes: toldOf(data) }),
   announce: ({ stored }) => ({

@@ -1,5 +1,5 @@
 import type { StoredEventDescriptor } from './descriptor.ts';
-import { type StoredDocument, putDocuments } from './stored-document.ts';
+import type { StoredDocument } from './stored-document.ts';
 
 /** A client asked for an address to send a document's bytes to. */
 export interface DocumentRequested {
@@ -9,7 +9,6 @@ export interface DocumentRequested {
 
 export const documentRequested: StoredEventDescriptor<DocumentRequested> = {
   type: 'document.requested.v1',
-  applyToState: (draft, { stored }) => putDocuments(draft, stored),
   documents: ({ stored }) => [stored],
   tell: ({ stored }) => ({ type: 'document.requested', changes: { document: { from: null, to: stored.document } } }),
 };

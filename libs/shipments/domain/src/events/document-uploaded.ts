@@ -1,6 +1,6 @@
 import { documentResource } from '@tracking/contracts';
 import type { StoredEventDescriptor } from './descriptor.ts';
-import { type StoredDocument, putDocuments } from './stored-document.ts';
+import type { StoredDocument } from './stored-document.ts';
 
 /** A document is whole, and takes the place of another where it was sent to replace that. */
 export interface DocumentUploaded {
@@ -16,7 +16,6 @@ export interface DocumentUploaded {
 export const documentUploaded: StoredEventDescriptor<DocumentUploaded> = {
   type: 'document.uploaded.v1',
   applyToRecord: (record, { documents_count }) => ({ ...record, documents_count }),
-  applyToState: (draft, data) => putDocuments(draft, ...changed(data)),
   documents: changed,
   tell: ({ stored }) => ({ type: 'document.uploaded', changes: { document: { from: null, to: stored.document } } }),
   announce: ({ stored }) => ({
