@@ -25,7 +25,7 @@ import type { AppendOperation, AppendOutcome } from './storage-protocol.ts';
 
 /** Events of a stream parsed in one go: about a millisecond of the calling thread. */
 const READ_AT_ONCE = 200;
-const DEFAULT_BATCH = 500;
+const DEFAULT_BATCH = 1_000;
 const READ = `SELECT position, revision, id, type, data, metadata FROM events
   WHERE stream = ? AND revision >= ? AND revision <= ? ORDER BY revision LIMIT ${READ_AT_ONCE}`;
 const LAST = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';

@@ -12,7 +12,7 @@ import type {
 
 /** How many events one request looks at, and how much JSON it answers: the caller parses it in one go. */
 const WINDOW = 20_000;
-const MOST_CHARACTERS = 100_000;
+const MOST_CHARACTERS = 250_000;
 
 /** A prefix's streams: from it to the last code point after it. */
 const LAST_CODE_POINT = '\u{10FFFF}';
