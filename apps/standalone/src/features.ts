@@ -56,8 +56,11 @@ export async function startFeatures(
   if (!isPassive) cleaning.start();
   shutdown.add('documents', () => cleaning.stop());
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
+  const events = eventOperations(eventStore, addresses);
+  const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
   const webhooks = await Webhooks.start({
     ...storage,
+    eventLog: publishedEvents.log,
     outbound,
     secretsKey: sealing,
     clock,
@@ -71,8 +74,5 @@ export async function startFeatures(
   const readModelsReached = (position: Position, waitMs: number) => readModels.allReached(position, waitMs);
   const publisher = Publisher.start({ ...following, readModelsReached, addresses });
   shutdown.add('publisher', () => publisher.stop());
-
-  const events = eventOperations(eventStore, addresses);
-  const publishedEvents = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
   return { identity, workspaceSettings, shipments, readModels, webhooks, events, publishedEvents };
 }

@@ -1,5 +1,6 @@
 import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
 import { createOutboundHttp } from '@tracking/outbound-http';
+import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { sealingKey } from '@tracking/runtime';
 import { Service, openKafka, openMongo } from '@tracking/service';
 import type { ShipmentOperations } from '@tracking/shipments';
@@ -27,12 +28,21 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const use = (key: Uint8Array, lost?: string) => service.untilAvailable(() => useSecretsKey(documentStore, key, lost));
   const secretsKey = await sealingKey(config, use);
 
+  // What replays find missed
+  const readModels = await ReadModels.start({
+    ...{ eventStore: events, documentStore, leases, clock, logger, metrics },
+    project: false,
+  });
+  shutdown.add('read models', () => readModels.stop());
+  const { log: eventLog } = new PublishedEvents(readModels, (references) => events.makeEvents({ references }));
+
   // Feature
   const { addresses, webhooks: policy } = config;
   const { timeoutMs, recoveryAfterMs, retention } = policy;
   const starting = () =>
     Webhooks.start({
       eventStore: events,
+      eventLog,
       documentStore,
       broker,
       leases,

@@ -57,6 +57,8 @@ export const ERROR_CODES = {
   endpoint_not_enabled: 'conflict',
   secret_unreadable: 'conflict',
   delivery_succeeded: 'conflict',
+  replay_running: 'conflict',
+  replay_completed: 'conflict',
   precondition_failed: 'conflict',
   rate_limited: 'rate_limit',
   too_many_streams: 'rate_limit',

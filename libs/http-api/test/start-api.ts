@@ -83,8 +83,10 @@ export async function startApi(options: StartOptions = {}) {
   if (project) await readModels.ready;
   await broker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
   const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
+  const events = new PublishedEvents(readModels, eventMaker({ eventStore, addresses: ADDRESSES }));
   const webhooks = await Webhooks.start({
     eventStore,
+    eventLog: events.log,
     documentStore,
     broker,
     leases,
@@ -96,7 +98,6 @@ export async function startApi(options: StartOptions = {}) {
     metrics,
     settings: { addresses: ADDRESSES, pollMs: 10, drainMs: 1_000 },
   });
-  const events = new PublishedEvents(readModels, eventMaker({ eventStore, addresses: ADDRESSES }));
   const claiming = { documentStore, leases, clock, logger, metrics, secret: randomBytes(32), takeOverAfterMs: 0 };
   const idempotency = await IdempotencyClaims.open(claiming);
   /** What is opened for single tests: the last is closed first. */

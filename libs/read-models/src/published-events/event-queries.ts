@@ -1,6 +1,6 @@
 import { type EventType, type Scope, type Timestamp, isInScope } from '@tracking/contracts';
 import type { Collection, Filter, Position } from '@tracking/ports';
-import { type EventReference, streamOf } from '@tracking/shipments-domain';
+import { streamOf } from '@tracking/shipments-domain';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage, SortValues } from '../read-model.ts';
 import { inScope } from '../scope.ts';
@@ -50,7 +50,7 @@ export class EventQueries {
    * that they have seen misses none.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, { filter, limit, after }: EventListQuery): Promise<QueryPage<EventReference>> {
+  async list(scope: Scope, { filter, limit, after }: EventListQuery): Promise<QueryPage<PublishedEventRow>> {
     const rows = await this.active.rows();
     const since = later(filter.since, this.active.keptSince());
     const position = await this.range(rows, scope, { ...filter, since }, after);
@@ -59,7 +59,7 @@ export class EventQueries {
     const items = found.slice(0, limit);
     const last = items[items.length - 1];
     return {
-      items: items.map(({ id, stream, revision }) => ({ id, stream, revision })),
+      items,
       next: last && found.length > limit ? [last.position] : undefined,
     };
   }
@@ -67,6 +67,12 @@ export class EventQueries {
   /** @throws Unavailable */
   async get(scope: Scope, id: string): Promise<PublishedEventRow | undefined> {
     return this.find(await this.active.rows(), scope, id);
+  }
+
+  /** Those of the ids that the scope has. @throws Unavailable */
+  async getMany(scope: Scope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
+    const found = await (await this.active.rows()).getMany(ids);
+    return found.filter((row) => isInScope(row, scope) && this.isKept(row));
   }
 
   /** The last event of the scope up to the position. @throws Unavailable, Busy */

@@ -1,5 +1,5 @@
-import { API_VERSIONS } from '@tracking/contracts';
-import type { ApiVersion, EventEnvelope, PublishedEvent, Scope } from '@tracking/contracts';
+import { API_VERSIONS, EVENT_TYPES } from '@tracking/contracts';
+import type { ApiVersion, EventEnvelope, PublishedEvent, Scope, Timestamp } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import type { MakeEvents, EventReference } from '@tracking/shipments-domain';
 import type { QueryPage } from '../read-model.ts';
@@ -8,6 +8,15 @@ import { EventFeed, type EventFeedOptions } from './event-feed.ts';
 import type { EventListQuery } from './event-queries.ts';
 
 const NEWEST: ApiVersion = API_VERSIONS[API_VERSIONS.length - 1] ?? API_VERSIONS[0];
+
+interface LogPage {
+  readonly types: readonly string[];
+  readonly since: Timestamp | null;
+  readonly until: Timestamp;
+  /** Position of the last event of the page before. */
+  readonly after: string | null;
+  readonly limit: number;
+}
 
 /** The public events of a scope as they are delivered, whether or not an endpoint wanted them. */
 export class PublishedEvents {
@@ -27,6 +36,23 @@ export class PublishedEvents {
     const found = await this.readModels.queries.published_events.get(scope, id);
     const [body] = found ? await this.makeEvents([found]) : [];
     return body && envelope(body);
+  }
+
+  /** What webhooks replay from: an `EventLog` of theirs. */
+  get log() {
+    const { published_events: rows } = this.readModels.queries;
+    return {
+      page: async (scope: Scope, { types, since, until, after, limit }: LogPage) => {
+        const type = EVENT_TYPES.filter((each) => types.includes(each));
+        if (type.length === 0) return { events: [], next: null };
+        const filter = { type, until, ...(since !== null && { since }) };
+        const resume = after === null ? {} : { after: [after] };
+        const { items, next } = await rows.list(scope, { filter, limit, ...resume });
+        return { events: items, next: next === undefined ? null : String(next[0]) };
+      },
+      make: (references: readonly EventReference[]) => this.makeEvents(references),
+      find: (scope: Scope, ids: readonly string[]) => rows.getMany(scope, ids),
+    };
   }
 
   /** Tells of events as they come; one for the process. */

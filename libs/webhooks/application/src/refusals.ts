@@ -2,6 +2,7 @@ import { DomainError, type FieldError } from '@tracking/contracts';
 
 export const noSuchEndpoint = () => new DomainError('not_found', 'There is no such webhook endpoint.');
 export const noSuchDelivery = () => new DomainError('not_found', 'There is no such webhook delivery.');
+export const noSuchReplay = () => new DomainError('not_found', 'There is no such webhook replay.');
 export const noSuchParkedMessage = () => new DomainError('not_found', 'There is no such parked message.');
 
 export function invalid(errors: readonly FieldError[]): DomainError {
@@ -17,6 +18,12 @@ export const endpointNotVerified = () =>
 
 export const endpointNotEnabled = () =>
   new DomainError('endpoint_not_enabled', 'Deliveries are sent to enabled endpoints only: enable it first.');
+
+export const replayRunning = () =>
+  new DomainError('replay_running', 'A replay runs for this endpoint already: wait for its end, or cancel it.');
+
+export const replayCompleted = () =>
+  new DomainError('replay_completed', 'The replay came to its end: there is nothing left to go on with.');
 
 export const secretUnreadable = () =>
   new DomainError(

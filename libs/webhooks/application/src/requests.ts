@@ -13,6 +13,8 @@ import type {
   DeliveryError,
   DisabledReason,
   EndpointStatus,
+  Replay,
+  ReplayFilter,
   RequestOrigin,
   Verification,
 } from '@tracking/webhooks-domain';
@@ -88,6 +90,24 @@ export interface DeadLetterAnswer {
   readonly matched: number;
   /** Those of them that were changed. */
   readonly done: number;
+}
+
+/** What of an endpoint's log is to be sent again: as of `ReplayFilter`, of which `until` is the command's time where absent. */
+export interface CreateReplay extends EndpointCommand {
+  readonly filter: Partial<ReplayFilter>;
+}
+export interface ReplayCommand extends WebhookCommand {
+  readonly replay_id: string;
+}
+/** Newest first: of one endpoint, or of all. */
+export interface ListReplays extends Scope, PageRequest {
+  readonly endpoint_id?: string;
+}
+
+/** A replay as it is answered. */
+export interface WebhookReplay extends Omit<Replay, 'workspace_id' | 'environment' | 'revision'> {
+  /** Grows with every change, progress among them. */
+  readonly version: number;
 }
 
 /** An endpoint as it is answered. */

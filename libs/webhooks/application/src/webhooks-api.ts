@@ -1,20 +1,24 @@
 import type {
   ChangeEndpoint,
   CreateEndpoint,
+  CreateReplay,
   DeadLetterAnswer,
   DeadLetterCommand,
   DeliveryCommand,
   EndpointCommand,
   ListDeliveries,
   ListEndpoints,
+  ListReplays,
   PageOf,
   NewWebhookEndpoint,
   ParkedMessage,
+  ReplayCommand,
   Scope,
   TestEndpoint,
   WebhookDelivery,
   WebhookDeliveryDetail,
   WebhookEndpoint,
+  WebhookReplay,
 } from './requests.ts';
 
 /**
@@ -54,6 +58,18 @@ export interface WebhookDeliveries {
   discardDeadLetters(command: DeadLetterCommand): Promise<DeadLetterAnswer>;
 }
 
+/** Preconditions as of {@link WebhookEndpoints}. */
+export interface WebhookReplays {
+  /** Begins with what was recorded up to its time. @throws endpoint_not_enabled, replay_running */
+  create(command: CreateReplay): Promise<WebhookReplay>;
+  list(request: ListReplays): Promise<PageOf<WebhookReplay>>;
+  get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay>;
+  /** What was taken goes on by its schedule; one that came to its end stays as it is. */
+  cancel(command: ReplayCommand): Promise<WebhookReplay>;
+  /** Goes on where it was canceled. @throws replay_completed, replay_running, endpoint_not_enabled */
+  resume(command: ReplayCommand): Promise<WebhookReplay>;
+}
+
 /** Records of the topic that could not be taken for events. */
 export interface ParkedMessages {
   list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<PageOf<ParkedMessage>>;
@@ -68,5 +84,6 @@ export interface ParkedMessages {
 export interface WebhookOperations {
   readonly endpoints: WebhookEndpoints;
   readonly deliveries: WebhookDeliveries;
+  readonly replays: WebhookReplays;
   readonly parked: ParkedMessages;
 }

@@ -12,9 +12,10 @@ import type {
 } from '@tracking/ports';
 import type { Random } from '@tracking/webhooks-domain';
 import { Deliveries } from './api/deliveries.ts';
-import { DeliveryQueries } from './api/delivery-queries.ts';
+import { DeliveryQueries } from './store/delivery-queries.ts';
 import { Endpoints } from './api/endpoints.ts';
 import { ParkedMessageCases } from './api/parked-messages.ts';
+import { Replays } from './api/replays.ts';
 import { ENDPOINT_HEALTH, type EndpointHealth } from './attempts/adaptive-concurrency.ts';
 import { AttemptPreparation } from './attempts/attempt-preparation.ts';
 import { AttemptSender } from './attempts/attempt-sender.ts';
@@ -23,7 +24,9 @@ import { Dispatcher, type MakeAttempt } from './attempts/dispatcher.ts';
 import { EngineRetry } from './attempts/engine-retry.ts';
 import { FailureLog } from './attempts/failure-log.ts';
 import { OutcomeStore } from './attempts/outcome-store.ts';
+import type { OwnedEndpoint } from './attempts/owned-endpoint.ts';
 import { OwnedEndpoints } from './attempts/owned-endpoints.ts';
+import { Replaying } from './attempts/replaying.ts';
 import { ShardOwner } from './attempts/shard-owner.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
 import { disableGone } from './endpoints/disabling.ts';
@@ -35,6 +38,9 @@ import { ConsumerLag } from './recording/consumer-lag.ts';
 import { PARKED, type ParkedDocument, Parking } from './recording/parking.ts';
 import { Recorder } from './recording/recorder.ts';
 import { SandboxTests } from './recording/sandbox-tests.ts';
+import type { EventLog } from './replays/event-log.ts';
+import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument } from './replays/replay-document.ts';
+import { ReplayStore } from './replays/replay-store.ts';
 import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 import { unpackBundles } from './store/bundle-migration.ts';
 import {
@@ -55,6 +61,8 @@ import type { WebhookOperations } from './webhooks-api.ts';
 export interface WebhooksDependencies {
   /** Where the events come from: how far its log has come when an endpoint is enabled or disabled. */
   readonly eventStore: Pick<EventStore, 'head'>;
+  /** Where replays find what was missed. */
+  readonly eventLog: EventLog;
   readonly documentStore: DocumentStore;
   /** With the topics {@link SHIPMENT_EVENTS_TOPIC} and {@link WEBHOOK_TOPICS}. */
   readonly broker: MessageBroker;
@@ -89,13 +97,16 @@ async function openCollections(store: DocumentStore) {
     store.collection<AttemptDocument>(ATTEMPTS),
     store.collection<PayloadDocument>(PAYLOADS),
   ]);
-  const [watermark, health, wakeUps, parked] = await Promise.all([
+  const [replays, progress, watermark, health, wakeUps, parked] = await Promise.all([
+    store.collection<ReplayDocument>(REPLAYS),
+    store.collection<ReplayDocument>(REPLAY_PROGRESS),
     store.collection<WatermarkDocument>(RETENTION_WATERMARK),
     store.collection<EndpointHealth>(ENDPOINT_HEALTH),
     store.collection<WakeUpDocument>(WAKE_UPS),
     store.collection<ParkedDocument>(PARKED),
   ]);
-  return { endpoints, deliveries, repeatable, attempts, payloads, watermark, health, wakeUps, parked };
+  const logs = { deliveries, repeatable, attempts, payloads, replays, progress };
+  return { ...logs, endpoints, watermark, health, wakeUps, parked };
 }
 
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
@@ -118,11 +129,21 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const sweeper = new LogSweeper({ ...around, ...stored, watermark, retention, everyMs: settings.sweepMs });
   const announcer = new DeadLetterAnnouncer({ ...around, deliveries, broker });
 
+  const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
+  const replays = new ReplayStore(stored.replays, stored.progress);
+  const { eventLog: log } = dependencies;
+  const replaying = { store: replays, queries, deliveries: repeatable, payloads, log, watermark, clock };
+  const openReplay = async (owned: OwnedEndpoint) => {
+    const running = await replays.runningFor(owned.id);
+    return running && new Replaying(running, owned, replaying);
+  };
+
   const endpoints = new OwnedEndpoints(queues, stored.health, settings, random);
   const attempt: MakeAttempt = (...given) => worker.attempt(...given);
-  const dispatcher = new Dispatcher({ endpoints, queues, attempt, maxInFlight, engines, clock, logger });
+  const served = { endpoints, queues, openReplay };
+  const dispatcher = new Dispatcher({ ...served, attempt, maxInFlight, engines, clock, logger });
   const wakeUps = new OwnerWakeUps(wakeUpDocuments);
-  const owned = { leases, endpoints, queues, clients, dispatcher, logger, countRetry, pollMs };
+  const owned = { ...served, replays, leases, clients, dispatcher, logger, countRetry, pollMs };
   const owner = new ShardOwner({ ...owned, wakeUps, now: clock });
   const parking = new Parking({ ...around, documents: stored.parked, broker });
   const disabling = { store, eventStore, clock, logger };
@@ -148,7 +169,6 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     disable: async (endpoint) => clients.note(await disableGone(disabling, endpoint)).endpoint,
   });
   const sandbox = new SandboxTests(payloads, deliveries, owner, settings.addresses);
-  const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
   const lag = new ConsumerLag(broker, metrics, countRetry, settings.lagPollMs);
 
   metrics.gauge('webhook_attempts_in_flight', 'Requests under way', [], () => dispatcher.inFlight);
@@ -172,6 +192,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
 
   return {
     endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, eventStore, clock, timeoutMs }),
+    replays: new Replays({ store: replays, endpoints: store, owner }),
     deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner }),
     parked: new ParkedMessageCases(parking, worker.consume),
     async stop() {

@@ -4,6 +4,7 @@ import { EmbeddedEngine } from '@tracking/embedded';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { noMetrics, silentLogger, takeTime } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '../src/index.ts';
+import { FakeEventLog } from './fake-event-log.ts';
 
 /**
  * A process that records and delivers, to be killed: `delivering-process DATA_DIR ENDPOINT_URL publish|drain`. It writes a
@@ -18,6 +19,7 @@ const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metric
 await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
 const webhooks = await Webhooks.start({
   eventStore: engine.eventStore,
+  eventLog: new FakeEventLog(),
   documentStore: engine.documentStore,
   broker: engine.messageBroker,
   leases: engine.leases,

@@ -22,6 +22,7 @@ import {
   Webhooks,
   type WebhookOperations,
 } from '../src/index.ts';
+import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
 import { MortalProcess } from './mortal-process.ts';
 
@@ -53,6 +54,8 @@ export class WebhooksTestStage {
   };
   /** Added to the clock of every process, in milliseconds. */
   clockOffset = 0;
+  /** Every {@link event}, whether or not it was published. */
+  readonly eventLog = new FakeEventLog();
   /** Where each event is in the log that events come from. */
   private readonly positions = new Map<string, Position>();
   /** Whether that log does not answer. */
@@ -90,6 +93,7 @@ export class WebhooksTestStage {
     const metrics = new RecordedMetrics();
     const webhooks = await Webhooks.start({
       eventStore: { head: () => this.head() },
+      eventLog: this.eventLog,
       documentStore: process.documentStore(this.engine.documentStore),
       broker: process.broker(this.engine.messageBroker),
       leases: process.leases(this.leases),
@@ -141,14 +145,16 @@ export class WebhooksTestStage {
     const shipment_id = `shp_${randomUUID()}`;
     const id = fields.id ?? `evt_${randomUUID()}`;
     if (!this.positions.has(id)) this.positions.set(id, positionOf(this.positions.size + 1));
-    return {
+    const event = {
       id,
       type: 'shipment.created',
       created_at: this.now(),
       ...SCOPE,
       data: { shipment_id, external_id: 'PO-1', shipment_version: 1, shipment: { id: shipment_id } },
       ...fields,
-    };
+    } as const;
+    this.eventLog.add(event);
+    return event;
   }
 
   /** As the publisher does. */

@@ -47,6 +47,8 @@ export interface Delivery {
   readonly completed_at: Timestamp | null;
   /** When a dead letter was told to the topic; null until then. */
   readonly announced_at: Timestamp | null;
+  /** Of the replay that gave it its present schedule; absent where none did. */
+  readonly replay_id?: string;
   /** Grows with every change: a write made on an older state is refused. */
   readonly revision: number;
 }
@@ -110,9 +112,13 @@ export function retryRequested(delivery: Delivery, at: Timestamp): Delivery {
   return delivery.manual_at === null ? changed(delivery, { manual_at: at }) : delivery;
 }
 
-/** A new schedule and window, as if it had just been recorded; the attempts made stay in its log. */
-export function replayed(delivery: Delivery, at: Timestamp): Delivery {
+/**
+ * A new schedule and window, as if it had just been recorded; the attempts made stay in its log.
+ * @param at when its first attempt is due
+ */
+export function replayed(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   return changed(delivery, {
+    ...(replay_id !== undefined && { replay_id }),
     status: 'pending',
     next_attempt_at: at,
     failures: 0,

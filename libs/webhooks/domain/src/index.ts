@@ -11,9 +11,10 @@ export {
 export { BEGINNING_OF_LOG, type LogPlace, type Moment } from './enabled-periods.ts';
 export * from './endpoint.ts';
 export * from './envelope.ts';
-export { isKnownEventType, wants } from './matching.ts';
+export { isKnownEventType, isSubscribed, wants } from './matching.ts';
 export * from './outcome.ts';
 export { type Period } from './periods.ts';
+export * from './replay.ts';
 export { MAX_HOLD_MS } from './retry-after.ts';
 export * from './sandbox.ts';
 export * from './schedule.ts';

@@ -134,6 +134,18 @@ export const OF_CONFLICTS = {
     'The event was delivered already.',
     'Nothing.',
   ),
+  replay_running: entry(
+    'A replay runs for this endpoint: one does at a time.',
+    'POST /v1/webhook_endpoints/whe_…/replay while another runs',
+    'A replay runs for this endpoint already: wait for its end, or cancel it.',
+    'Read it at GET /v1/webhook_replays; wait for its end, or cancel it and ask again.',
+  ),
+  replay_completed: entry(
+    'The replay came to its end, so that there is nothing to go on with.',
+    'POST /v1/webhook_replays/rpl_…/resume',
+    'The replay came to its end: there is nothing left to go on with.',
+    'Make another replay where something is to be sent again.',
+  ),
   precondition_failed: entry(
     'The resource is not the one that If-Match names: somebody wrote in between.',
     'PATCH /v1/shipments/shp_… with If-Match: "1"',

@@ -16,7 +16,7 @@ import type {
 } from '../requests.ts';
 import { type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
 import type { WebhookDeliveries } from '../webhooks-api.ts';
-import type { DeliveryQueries } from './delivery-queries.ts';
+import type { DeliveryQueries } from '../store/delivery-queries.ts';
 
 const AT_ONCE = 200;
 const MAX_TRIES = 20;

@@ -7,7 +7,7 @@ import { PayloadMissing } from './attempt-preparation.ts';
 import { DelayQueue } from './delay-queue.ts';
 import type { EngineRetry } from './engine-retry.ts';
 import { FairScheduler } from './fair-scheduler.ts';
-import type { OwnedEndpoint } from './owned-endpoint.ts';
+import type { OwnedEndpoint, RunningReplay } from './owned-endpoint.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
 import { type PendingDelivery, toPending } from './priority-queue.ts';
 import { recover, wantsRecovery } from './recovery.ts';
@@ -31,6 +31,8 @@ export interface DispatcherParts {
   readonly endpoints: OwnedEndpoints;
   readonly queues: DeliveryQueues;
   readonly attempt: MakeAttempt;
+  /** The replay that runs for an endpoint, as it is stored. */
+  openReplay(owned: OwnedEndpoint): Promise<RunningReplay | undefined>;
   /** Most requests at once; and most outcomes that wait to be stored. */
   readonly maxInFlight: number;
   readonly engines: EngineRetry;
@@ -103,6 +105,7 @@ export class Dispatcher {
     const moment = owned.nextMoment;
     if (moment !== undefined) this.later.at(owned, moment);
     if (wantsRecovery(owned, now)) void this.recover(owned);
+    if (!owned.replaying && owned.replay?.wantsMore(now)) void this.replay(owned);
   }
 
   private pump(): void {
@@ -141,6 +144,7 @@ export class Dispatcher {
   private takeBack(owned: OwnedEndpoint, { id }: PendingDelivery, after: DeliveryDocument | undefined): void {
     owned.busy.delete(id);
     owned.window.noteChange(id);
+    owned.replay?.note(id, after);
     if (after === undefined || !awaitsAttempt(after)) return;
     if (owned.endpoint.deleted) void this.discard(owned);
     else if (owned.active) owned.window.add(toPending(after, performance.now()), this.parts.endpoints.room(owned));
@@ -168,6 +172,19 @@ export class Dispatcher {
       await this.parts.endpoints.saveHealth(owned, this.parts.clock().getTime());
     });
     owned.recovering = false;
+    this.serve(owned);
+  }
+
+  private async replay(owned: OwnedEndpoint): Promise<void> {
+    owned.replaying = true;
+    let known = owned.replay;
+    await this.despiteFailures('replaying', async () => {
+      // After a failure only what is stored tells how far it has come.
+      const replay = known ?? (await this.parts.openReplay(owned));
+      known = undefined;
+      owned.replay = (await replay?.takeMore()) ? replay : await this.parts.openReplay(owned);
+    });
+    owned.replaying = false;
     this.serve(owned);
   }
 

@@ -1,6 +1,7 @@
 import type { Lease } from '@tracking/ports';
 import { isAttempted } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { QueuePosition } from '../store/delivery-queues.ts';
 import type { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 import { PendingWindow } from './pending-window.ts';
@@ -10,6 +11,21 @@ import type { PendingDelivery } from './priority-queue.ts';
 const HELD_PER_ATTEMPT = 64;
 /** While it is not known whether the endpoint answers at all: more would only wait here. */
 const HELD_PER_PROBE = 8;
+
+/** A replay that runs for the endpoint. */
+export interface RunningReplay {
+  readonly id: string;
+  /** Whether it should take more now. */
+  wantsMore(now: number): boolean;
+  /**
+   * Takes the next few deliveries, or tells that it has come to its end. Answers whether it goes on: not where it came to its
+   * end, or was changed by somebody else.
+   * @throws Unavailable, Busy: then it has to be opened anew
+   */
+  takeMore(): Promise<boolean>;
+  /** Takes note of a delivery of which an attempt was stored; undefined where there is none any more. */
+  note(deliveryId: string, after: DeliveryDocument | undefined): void;
+}
 
 /** An endpoint of a shard that this process owns: what waits for it, what is under way, and how fast it may go. */
 export class OwnedEndpoint {
@@ -28,6 +44,10 @@ export class OwnedEndpoint {
   recovering = false;
   /** How far that has come, of the recovery that began then. */
   recovered: { readonly since: number; readonly upTo: QueuePosition } | undefined;
+  /** Undefined where none runs. */
+  replay: RunningReplay | undefined;
+  /** Whether that takes more at the moment. */
+  replaying = false;
   /** Something of ours stands in the way of its attempts until then, in epoch milliseconds. */
   blockedUntil = -Infinity;
   usedAt = performance.now();
@@ -65,7 +85,8 @@ export class OwnedEndpoint {
 
   get idle(): boolean {
     const { scheduled, express, complete } = this.window;
-    return this.busy.size === 0 && scheduled.size === 0 && express.size === 0 && complete && !this.recovering;
+    const isEmpty = scheduled.size === 0 && express.size === 0 && complete;
+    return isEmpty && this.busy.size === 0 && !this.recovering && this.replay === undefined;
   }
 
   /** Whether what comes next is attempted soon: its circuit is not open, and all that waits for it is in the window. */

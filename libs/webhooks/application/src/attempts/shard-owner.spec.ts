@@ -33,6 +33,12 @@ function owner(microtasks: number) {
         firstIsRead.resolve();
       },
     },
+    replays: {
+      async *endpoints() {
+        yield* await Promise.resolve([]);
+      },
+    },
+    openReplay: () => Promise.resolve(undefined),
     clients: { read: (id: string) => Promise.resolve({ endpoint: { id } }) },
     endpoints: { all: [], get: () => undefined, tidy: () => undefined, open: ({ id }: { id: string }) => pending(id) },
     dispatcher: {

@@ -7,7 +7,8 @@ import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import type { OwnerWakeUps } from '../store/owner-wake-ups.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import type { OwnedEndpoint } from './owned-endpoint.ts';
+import type { ReplayStore } from '../replays/replay-store.ts';
+import type { OwnedEndpoint, RunningReplay } from './owned-endpoint.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
 import { toPending } from './priority-queue.ts';
 import { ShardLeases } from './shard-leases.ts';
@@ -17,6 +18,9 @@ export interface ShardOwnerParts {
   readonly endpoints: OwnedEndpoints;
   readonly queues: DeliveryQueues;
   readonly wakeUps: OwnerWakeUps;
+  readonly replays: ReplayStore;
+  /** The replay that runs for an endpoint, as it is stored. */
+  openReplay(owned: OwnedEndpoint): Promise<RunningReplay | undefined>;
   readonly clients: EndpointClients;
   readonly dispatcher: Dispatcher;
   readonly logger: Logger;
@@ -127,7 +131,7 @@ export class ShardOwner {
   /** Reads anew what is stored about an endpoint; nothing happens where it is not this process's. */
   private async reload(endpointId: string): Promise<OwnedEndpoint | undefined> {
     if (!this.shards.owns(endpointId)) return undefined;
-    const { endpoints, queues, clients, dispatcher, now } = this.parts;
+    const { endpoints, queues, clients, replays, dispatcher, now } = this.parts;
     const endpoint = (await clients.read(endpointId))?.endpoint;
     if (endpoint === undefined || !this.shards.owns(endpointId)) return undefined;
     const known = endpoints.get(endpointId);
@@ -135,11 +139,14 @@ export class ShardOwner {
       known?.setEndpoint(endpoint);
       if (known !== undefined) dispatcher.abandon(known);
       await queues.discard(endpointId, now().toISOString());
+      await replays.cancelFor(endpointId, now().toISOString());
       return undefined;
     }
     const owned = this.open(endpoint, false);
     if (owned === undefined) return undefined;
     owned.window.forget();
+    const replay = await this.parts.openReplay(owned);
+    if (replay?.id !== owned.replay?.id) owned.replay = replay;
     dispatcher.serve(owned);
     return owned;
   }
@@ -161,7 +168,7 @@ export class ShardOwner {
 
   private async findPending(): Promise<void> {
     const { signal } = this.stopping;
-    const { queues, dispatcher } = this.parts;
+    const { queues, replays } = this.parts;
     while (!signal.aborted) {
       this.unknown = new Set(this.shards.all.filter((shard) => !this.known.has(shard)));
       if (this.unknown.size === 0) {
@@ -169,12 +176,19 @@ export class ShardOwner {
         this.takingOver = undefined;
         return;
       }
-      for await (const endpointId of queues.endpoints()) {
-        if (signal.aborted) return;
-        const owned = this.unknown.has(shardOf(endpointId)) ? await this.reload(endpointId) : undefined;
-        if (owned !== undefined) await dispatcher.fill(owned);
-      }
+      await this.reloadUnknown(queues.endpoints());
+      await this.reloadUnknown(replays.endpoints());
+      if (signal.aborted) return;
       for (const shard of this.unknown) this.known.add(shard);
+    }
+  }
+
+  /** Of these endpoints those of shards of which it is not known what waits. */
+  private async reloadUnknown(endpointIds: AsyncIterable<string>): Promise<void> {
+    for await (const endpointId of endpointIds) {
+      if (this.stopping.signal.aborted) return;
+      const owned = this.unknown.has(shardOf(endpointId)) ? await this.reload(endpointId) : undefined;
+      if (owned !== undefined) await this.parts.dispatcher.fill(owned);
     }
   }
 

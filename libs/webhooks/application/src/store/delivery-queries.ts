@@ -11,8 +11,8 @@ import type {
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../requests.ts';
-import { type AttemptDocument, type DeliveryDocument, attemptIds, toDelivery } from '../store/delivery-document.ts';
-import type { PayloadDocument } from '../store/payloads.ts';
+import { type AttemptDocument, type DeliveryDocument, attemptIds, toDelivery } from './delivery-document.ts';
+import type { PayloadDocument } from './payloads.ts';
 
 const ORDER = ['created_at', 'id'] as const;
 /** More than endpoints can have been there since the event. */
@@ -31,6 +31,11 @@ export class DeliveryQueries {
     const found = await this.deliveries.get(id);
     if (found === undefined || !isOfOne(scopes, found)) throw noSuchDelivery();
     return found;
+  }
+
+  /** Those of the ids that are recorded. */
+  existing(ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
+    return this.deliveries.getMany(ids);
   }
 
   async detail(scopes: readonly Scope[], id: string): Promise<WebhookDeliveryDetail> {

@@ -1,0 +1,37 @@
+import type { PublishedEvent, Scope, Timestamp } from '@tracking/contracts';
+
+/** An event of the log, without its data. */
+export interface LoggedEventRow {
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: Timestamp;
+  /** In the order of the log; as texts they sort as that does. */
+  readonly position: string;
+  /** The whole is made again from here. */
+  readonly stream: string;
+  readonly revision: number;
+}
+
+export interface EventLogQuery {
+  /** Any of these. */
+  readonly types: readonly string[];
+  /** Bounds of `created_at`, inclusive; from the first one kept on where null. */
+  readonly since: Timestamp | null;
+  readonly until: Timestamp;
+  /** Only those behind this position; null at the beginning. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/** The published events of a scope, whether or not an endpoint wanted them, for as long as they are kept. */
+export interface EventLog {
+  /** In the order in which they were published; `next` is null after the last. @throws Unavailable, Busy */
+  page(
+    scope: Scope,
+    query: EventLogQuery,
+  ): Promise<{ readonly events: readonly LoggedEventRow[]; readonly next: string | null }>;
+  /** In the order asked for; those that cannot be made are left out. @throws Unavailable */
+  make(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
+  /** Those of the ids that are kept, as {@link page} answers them. @throws Unavailable */
+  find(scope: Scope, ids: readonly string[]): Promise<readonly LoggedEventRow[]>;
+}

@@ -1,0 +1,167 @@
+import { EVENT_TYPES } from '@tracking/contracts';
+import { type Replay, type ReplayedStatus, isSubscribed } from '@tracking/webhooks-domain';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import { type DeliveryDocument, deliveryId } from '../store/delivery-document.ts';
+import type { DeliveryQueries } from '../store/delivery-queries.ts';
+import type { RetentionWatermark } from '../store/retention-watermark.ts';
+import type { EventLog, LoggedEventRow } from './event-log.ts';
+import type { ReplayCursor, ReplayDocument } from './replay-document.ts';
+
+/** Of what was recorded, read at once. */
+const DELIVERIES_AT_ONCE = 200;
+/** Of the log of events, read at once: nearly all of them were recorded. */
+const EVENTS_AT_ONCE = 500;
+
+/** What a replay finds: a delivery, or an event that was missed. */
+export type Found =
+  | { readonly id: string; readonly delivery: DeliveryDocument; readonly event?: undefined }
+  | { readonly id: string; readonly event: LoggedEventRow; readonly delivery?: undefined };
+
+export interface FoundPage {
+  readonly found: readonly Found[];
+  /** Behind what was found. */
+  readonly cursor: ReplayCursor;
+  readonly ended: boolean;
+}
+
+export interface ReplaySourceParts {
+  readonly queries: DeliveryQueries;
+  readonly log: EventLog;
+  readonly watermark: RetentionWatermark;
+}
+
+/** Something found, and where the cursor of its kind stands once it is taken. */
+interface Read<C> {
+  readonly found: Found;
+  readonly at: string;
+  readonly cursor: C;
+}
+
+/** One of the two things that a replay goes through, read ahead by a page. */
+interface Ahead<C> {
+  readonly read: Read<C>[];
+  /** Behind everything read; null once there is no more. */
+  next: C | null | undefined;
+}
+
+/**
+ * What a replay sends again, in the order of the events' `created_at`: deliveries that came to an end which is asked for, and
+ * events of which none was recorded. Reads an index of the deliveries and, for what was missed, the log of events.
+ */
+export class ReplaySource {
+  private readonly deliveries: Ahead<readonly [string, string]>;
+  private readonly events: Ahead<string>;
+  private cursor: ReplayCursor;
+
+  constructor(
+    private readonly replay: ReplayDocument,
+    private readonly parts: ReplaySourceParts,
+  ) {
+    this.cursor = replay.cursor;
+    this.deliveries = {
+      read: [],
+      next: recorded(replay).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
+    };
+    this.events = { read: [], next: replay.statuses.includes('missed') ? (replay.cursor.events ?? undefined) : null };
+  }
+
+  /** The next of what is to be sent again, oldest first; nothing where a page of the log held nothing that was missed. */
+  async next(endpoint: EndpointDocument, limit: number): Promise<FoundPage> {
+    const found: Found[] = [];
+    await this.fill(endpoint);
+    while (found.length < limit) {
+      const [delivery] = this.deliveries.read;
+      const [event] = this.events.read;
+      // Of one of them more is to be read before it is known which comes first.
+      if (!this.knowsNext) break;
+      if (delivery !== undefined && (event === undefined || delivery.at <= event.at)) {
+        this.deliveries.read.shift();
+        this.cursor = { ...this.cursor, deliveries: delivery.cursor };
+        found.push(delivery.found);
+      } else if (event !== undefined) {
+        this.events.read.shift();
+        this.cursor = { ...this.cursor, events: event.cursor };
+        found.push(event.found);
+      }
+    }
+    return { found, cursor: this.reached(), ended: this.hasEnded };
+  }
+
+  /** Where everything that was read is taken, behind what was read and is not asked for, too. */
+  private reached(): ReplayCursor {
+    const behind = <C>({ read, next }: Ahead<C>, taken: C | null): C | null =>
+      read.length > 0 ? taken : (next ?? taken);
+    const { deliveries, events } = this.cursor;
+    this.cursor = { deliveries: behind(this.deliveries, deliveries), events: behind(this.events, events) };
+    return this.cursor;
+  }
+
+  private get knowsNext(): boolean {
+    const knows = <C>({ read, next }: Ahead<C>) => read.length > 0 || next === null;
+    return knows(this.deliveries) && knows(this.events) && !this.hasEnded;
+  }
+
+  private get hasEnded(): boolean {
+    return [this.deliveries, this.events].every(({ read, next }) => read.length === 0 && next === null);
+  }
+
+  private async fill(endpoint: EndpointDocument): Promise<void> {
+    const { deliveries, events } = this;
+    await Promise.all([
+      deliveries.read.length === 0 && deliveries.next !== null && this.readDeliveries(deliveries.next),
+      events.read.length === 0 && events.next !== null && this.readEvents(endpoint, events.next),
+    ]);
+  }
+
+  private async readDeliveries(after: readonly [string, string] | undefined): Promise<void> {
+    const { replay, deliveries } = this;
+    const { endpoint_id, since, until } = replay;
+    const filter = {
+      endpoint_id,
+      statuses: recorded(replay),
+      until,
+      ...(since !== null && { since }),
+    };
+    const page = { limit: DELIVERIES_AT_ONCE, ...(after && { after }) };
+    const read = await this.parts.queries.find([replay], filter, page, false);
+    for (const delivery of read.filter((one) => isAskedFor(replay, one))) {
+      const { id, created_at, event_created_at: at } = delivery;
+      deliveries.read.push({ found: { id, delivery }, at, cursor: [created_at, id] });
+    }
+    const last = read.at(-1);
+    deliveries.next = read.length < DELIVERIES_AT_ONCE || last === undefined ? null : [last.created_at, last.id];
+  }
+
+  private async readEvents(endpoint: EndpointDocument, after: string | undefined): Promise<void> {
+    const { replay, events } = this;
+    const { since, until, event_types } = replay;
+    const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
+    // Of what is older nobody can tell any more whether it was recorded.
+    const before = await this.parts.watermark.before();
+    const query = {
+      types: event_types === null ? types : types.filter((type) => event_types.includes(type)),
+      ...{ since: since !== null && since > before ? since : before || null, until },
+      ...{ after: after ?? null, limit: EVENTS_AT_ONCE },
+    };
+    const page = await this.parts.log.page(replay, query);
+    const ids = page.events.map((event) => deliveryId(endpoint.id, event));
+    const known = new Set((await this.parts.queries.existing(ids)).map(({ id }) => id));
+    page.events.forEach((event, index) => {
+      const id = ids[index] ?? '';
+      if (!known.has(id)) events.read.push({ found: { id, event }, at: event.created_at, cursor: event.position });
+    });
+    events.next = page.next;
+  }
+}
+
+/** What is asked for of the deliveries. */
+function recorded({ statuses }: Replay): readonly Exclude<ReplayedStatus, 'missed'>[] {
+  return statuses.filter((status) => status !== 'missed');
+}
+
+/** Beside what the index answers. A sandbox event is never sent again. */
+function isAskedFor({ event_types, reasons }: Replay, { event_type, last_error, sandbox }: DeliveryDocument): boolean {
+  const isOfType = event_types === null || event_types.includes(event_type);
+  const isForReason = reasons === null || reasons.includes(last_error?.code ?? '');
+  return isOfType && isForReason && !sandbox;
+}

@@ -1,0 +1,112 @@
+import type { Collection } from '@tracking/ports';
+import { DuplicateKey, Unavailable } from '@tracking/ports';
+import { type Timestamp, isInScope } from '@tracking/contracts';
+import { replayCanceled } from '@tracking/webhooks-domain';
+import { noSuchReplay, replayRunning } from '../refusals.ts';
+import { isRepeated } from '../repeated-command.ts';
+import type { PageOf, PageRequest, ReplayCommand, Scope } from '../requests.ts';
+import { firstOfEach } from '../store/skip-scan.ts';
+import type { ReplayDocument } from './replay-document.ts';
+
+const MAX_TRIES = 20;
+const NEWEST_FIRST = { fields: ['created_at', 'id'], descending: true } as const;
+
+export type ReplayChange = (document: ReplayDocument) => ReplayDocument;
+
+/** Replays as stored. One runs for an endpoint at a time: the unique index refuses a second one. */
+export class ReplayStore {
+  /** @param progress the same documents, for writes that are made again where they are lost */
+  constructor(
+    private readonly documents: Collection<ReplayDocument>,
+    private readonly progress: Collection<ReplayDocument>,
+  ) {}
+
+  /** Answers the stored one where its id exists: the same command, repeated. @throws replay_running */
+  async add(document: ReplayDocument): Promise<ReplayDocument> {
+    return (await this.orRefused(this.documents.insert(document)))
+      ? document
+      : ((await this.documents.get(document.id)) ?? document);
+  }
+
+  /** @throws not_found when it is not of this scope */
+  async require(scope: Scope, id: string): Promise<ReplayDocument> {
+    const found = await this.documents.get(id);
+    if (found === undefined || !isInScope(found, scope)) throw noSuchReplay();
+    return found;
+  }
+
+  /** Newest first: those of the endpoint, or of the scope. */
+  async list(
+    { workspace_id, environment, endpoint_id }: Scope & { readonly endpoint_id?: string },
+    { limit, after }: PageRequest,
+  ): Promise<PageOf<ReplayDocument>> {
+    const scope = { workspace_id, environment };
+    const filter = endpoint_id === undefined ? scope : { ...scope, endpoint_id };
+    const resume = after === undefined ? {} : { after };
+    const found = await this.documents.find({ filter, sort: NEWEST_FIRST, limit: limit + 1, ...resume });
+    const items = found.slice(0, limit);
+    const last = items.at(-1);
+    return { items, next: found.length > limit && last !== undefined ? [last.created_at, last.id] : null };
+  }
+
+  /** The one that runs for the endpoint. */
+  async runningFor(endpointId: string): Promise<ReplayDocument | undefined> {
+    const [running] = await this.documents.find({ filter: { running_for: endpointId }, limit: 1 });
+    return running;
+  }
+
+  /** Every endpoint for which one runs. */
+  async *endpoints(): AsyncIterable<string> {
+    for await (const { running_for } of firstOfEach(this.documents, ['running_for'])) {
+      if (running_for !== undefined) yield running_for;
+    }
+  }
+
+  /**
+   * Applies a command's change to the replay as it is, again when that was changed in between; repeated, it changes nothing.
+   * @throws PreconditionFailed, replay_running
+   */
+  async carryOut(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const before = await this.require(command, command.replay_id);
+      if (isRepeated(before, command)) return before;
+      const after = change(before);
+      if (after === before) return before;
+      const written = placed({ ...after, changed_by: command.id, revision: before.revision + 1 });
+      if (await this.orRefused(this.documents.replace(written, { revision: before.revision }))) return written;
+    }
+    throw new Unavailable('document store', `replay ${command.replay_id} is being changed by too many at once`);
+  }
+
+  /** Cancels the one that runs for an endpoint which is no more. */
+  async cancelFor(endpointId: string, at: Timestamp): Promise<void> {
+    for (;;) {
+      const running = await this.runningFor(endpointId);
+      if (running === undefined) return;
+      const written = placed({ ...replayCanceled(running, at), revision: running.revision + 1 });
+      if (await this.documents.replace(written, { revision: running.revision })) return;
+    }
+  }
+
+  /** Stores how far it has come; answers it as stored, undefined where it was changed meanwhile. */
+  async advance(before: ReplayDocument, change: Partial<ReplayDocument>): Promise<ReplayDocument | undefined> {
+    const after = placed({ ...before, ...change, revision: before.revision + 1 });
+    const isWritten = await this.progress.replace(after, { revision: before.revision });
+    return isWritten ? after : undefined;
+  }
+
+  private async orRefused(write: Promise<boolean>): Promise<boolean> {
+    try {
+      return await write;
+    } catch (error) {
+      throw error instanceof DuplicateKey ? replayRunning() : error;
+    }
+  }
+}
+
+/** With the place that only one which runs takes. */
+function placed({ running_for: _place, ...document }: ReplayDocument): ReplayDocument {
+  return document.status === 'running' && document.action === 'replay'
+    ? { ...document, running_for: document.endpoint_id }
+    : document;
+}
