@@ -22,7 +22,8 @@ function steady(value, name) {
 }
 
 const CHANGING = [
-  [/\b(sk_(?:test|live)|whsec|shp|mst|exc|doc|evt|whe|dlv|key|sva|wsp|usr|req)_[\w-]+/g, '$1_'],
+  [/\bwhsec_[\w+/=-]+/g, 'whsec_'],
+  [/\b(sk_(?:test|live)|shp|mst|exc|doc|evt|whe|dlv|key|sva|wsp|usr|req)_[\w-]+/g, '$1_'],
   [/\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?/g, 'TIME'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, 'UUID'],
   [/\b[0-9a-f]{16,64}\b/g, 'HEX'],

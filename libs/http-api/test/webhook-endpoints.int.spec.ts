@@ -43,7 +43,7 @@ describe('POST /v1/webhook_endpoints', () => {
     const { secret, warnings, ...endpoint } = body;
     expect(warnings).toEqual([]);
     expect([status, headers.get('location')]).toEqual([201, `https://api.example${ENDPOINTS}/${String(body['id'])}`]);
-    expect(secret).toMatch(/^whsec_[\w-]{43}$/);
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(endpoint).toEqual({
       id: expect.stringMatching(/^whe_/),
       url: receiver.url,

@@ -28,7 +28,7 @@ export const replayCompleted = () =>
 export const secretUnreadable = () =>
   new DomainError(
     'secret_unreadable',
-    'The endpoint’s signing secret was stored under a key that is lost: delete the endpoint and make it again.',
+    'The endpoint’s signing secret or headers were stored under a key that is lost: rotate the secret, and set the headers again.',
   );
 
 export const deliverySucceeded = () => new DomainError('delivery_succeeded', 'The event was delivered already.');

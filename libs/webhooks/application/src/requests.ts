@@ -45,6 +45,10 @@ export interface ChangeEndpoint extends EndpointCommand {
 export interface TestEndpoint extends EndpointCommand {
   readonly type: string;
 }
+export interface RotateSecret extends EndpointCommand {
+  /** How long the old secret stays valid, in whole seconds from 0 to 604,800; 86,400 where absent. */
+  readonly expires_in_seconds?: number;
+}
 export interface DeliveryCommand extends WebhookCommand {
   readonly delivery_id: string;
 }
@@ -130,8 +134,17 @@ export interface WebhookEndpoint {
   readonly version: number;
 }
 export interface NewWebhookEndpoint extends WebhookEndpoint {
-  /** `whsec_…`; shown here and never again by a read. */
+  /** `whsec_…`; shown here and by `revealSecret`, and never by a read. */
   readonly secret: string;
+}
+/** The secrets that sign what is sent to an endpoint at that moment. */
+export interface RevealedSecret {
+  /** Of the endpoint. */
+  readonly id: string;
+  /** The newest. */
+  readonly secret: string;
+  /** Those that rotations left valid beside it, the newest first; at most four. */
+  readonly previous_secrets: readonly { readonly secret: string; readonly expires_at: Timestamp }[];
 }
 
 /** A delivery as it is listed. */

@@ -13,6 +13,8 @@ import type {
   NewWebhookEndpoint,
   ParkedMessage,
   ReplayCommand,
+  RevealedSecret,
+  RotateSecret,
   Scope,
   TestEndpoint,
   WebhookDelivery,
@@ -41,6 +43,10 @@ export interface WebhookEndpoints {
   enable(command: EndpointCommand): Promise<WebhookEndpoint>;
   /** What was acknowledged before is still sent there, once it is enabled again. @throws Unavailable */
   disable(command: EndpointCommand): Promise<WebhookEndpoint>;
+  /** Makes a secret; the old ones go on signing beside it for as long as is asked. Repeated it answers the same one. */
+  rotateSecret(command: RotateSecret): Promise<NewWebhookEndpoint>;
+  /** Changes nothing. @throws secret_unreadable */
+  revealSecret(command: EndpointCommand): Promise<RevealedSecret>;
   /** One sandbox event, one attempt. @throws validation_failed, endpoint_not_verified */
   test(command: TestEndpoint): Promise<WebhookDelivery>;
 }

@@ -25,6 +25,9 @@ const OURS = new Set([
   'transfer-encoding',
   'upgrade',
   'user-agent',
+  'webhook-id',
+  'webhook-signature',
+  'webhook-timestamp',
 ]);
 
 /** Notes a faulty field. */

@@ -18,6 +18,7 @@ export * from './replay.ts';
 export { MAX_HOLD_MS } from './retry-after.ts';
 export * from './sandbox.ts';
 export * from './schedule.ts';
+export * from './secrets.ts';
 export * from './settle.ts';
 export * from './shard.ts';
 export * from './signature.ts';

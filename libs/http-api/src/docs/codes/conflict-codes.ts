@@ -125,8 +125,8 @@ export const OF_CONFLICTS = {
   secret_unreadable: entry(
     'A secret was stored or made under a SECRETS_KEY that is lost.',
     'POST /v1/webhook_endpoints/whe_…/test',
-    'The endpoint’s signing secret was stored under a key that is lost: delete the endpoint and make it again.',
-    'Make another endpoint or key. Who runs the service can bring the lost SECRETS_KEY back instead.',
+    'The endpoint’s signing secret or headers were stored under a key that is lost: rotate the secret, and set the headers again.',
+    'Rotate the secret and set the headers again, or make another key. Who runs the service can bring the lost SECRETS_KEY back instead.',
   ),
   delivery_succeeded: entry(
     'The delivery succeeded already, and what was delivered is not given up.',

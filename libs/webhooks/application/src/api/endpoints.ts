@@ -1,29 +1,27 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isInScope } from '@tracking/contracts';
 import type { Clock, EventStore, OutboundHttp } from '@tracking/ports';
 import {
   DEFAULT_ENDPOINT_FIELDS,
+  DEFAULT_OVERLAP_SECONDS,
   type EndpointFields,
   NEW_ENDPOINT,
   checkEndpointFields,
   deleted,
   disabled,
   enabled,
+  rotated,
   urlChanged,
+  validSecrets,
   verificationEnded,
 } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import { logMoment } from '../endpoints/disabling.ts';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
-import {
-  type EndpointDocument,
-  openedSecrets,
-  sealedHeaders,
-  sealedSecret,
-  toEndpoint,
-} from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, sealedHeaders, toEndpoint } from '../endpoints/endpoint-document.ts';
 import type { EndpointChange, EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { SecretBox } from '../endpoints/secret-box.ts';
+import { newSecret, openedSecret } from '../endpoints/signing-secrets.ts';
 import { challenge } from '../endpoints/verification.ts';
 import type { SandboxTests } from '../recording/sandbox-tests.ts';
 import { endpointNotVerified, invalid, noSuchEndpoint, secretUnreadable } from '../refusals.ts';
@@ -35,9 +33,12 @@ import type {
   ListEndpoints,
   PageOf,
   NewWebhookEndpoint,
+  RevealedSecret,
+  RotateSecret,
   Scope,
   TestEndpoint,
   WebhookDelivery,
+  WebhookCommand,
   WebhookEndpoint,
 } from '../requests.ts';
 import type { WebhookEndpoints } from '../webhooks-api.ts';
@@ -64,7 +65,6 @@ export class Endpoints implements WebhookEndpoints {
     if (url === undefined || event_types === undefined) throw new Error('required fields were not checked');
     const id = `whe_${hash('sha256', command.id).slice(0, 32)}`;
     const fields = { ...DEFAULT_ENDPOINT_FIELDS, ...optional, url, event_types };
-    const secret = `whsec_${randomBytes(32).toString('base64url')}`;
     const stored = await store.add({
       ...NEW_ENDPOINT,
       ...fields,
@@ -73,14 +73,13 @@ export class Endpoints implements WebhookEndpoints {
       environment: command.environment,
       deleted: false,
       headers: sealedHeaders(box, id, fields.headers, {}),
-      secrets: [{ sealed: sealedSecret(box, id, secret), created_at: command.at }],
+      secrets: [newSecret(box, id, command)],
       created_at: command.at,
       updated_at: command.at,
       revision: 1,
     });
     if (stored.deleted || !isInScope(stored, command)) throw noSuchEndpoint();
-    // Not the one made here where the command was repeated.
-    return { ...toEndpoint(stored), secret: openedSecrets(box, stored)[0] ?? '' };
+    return this.withSecret(stored, command);
   }
 
   async list(request: ListEndpoints): Promise<PageOf<WebhookEndpoint>> {
@@ -134,11 +133,46 @@ export class Endpoints implements WebhookEndpoints {
     return this.parts.sandbox.send(command, endpoint);
   }
 
+  async rotateSecret(command: RotateSecret): Promise<NewWebhookEndpoint> {
+    const { box } = this.parts;
+    const { endpoint_id, at, expires_in_seconds = DEFAULT_OVERLAP_SECONDS } = command;
+    const fresh = newSecret(box, endpoint_id, command);
+    const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();
+    const isDone = ({ secrets }: EndpointDocument) => secrets.some(({ made_by }) => made_by === command.id);
+    const rotate = (endpoint: EndpointDocument) => {
+      // What was stored under a key that is lost signs nothing any more.
+      const readable = endpoint.secrets.filter(({ sealed }) => box.knows(sealed));
+      return { ...endpoint, secrets: rotated(readable, fresh, overlapEnds) };
+    };
+    return this.withSecret(await this.carryOut(command, rotate, isDone), command);
+  }
+
+  async revealSecret(command: EndpointCommand): Promise<RevealedSecret> {
+    const { store, box } = this.parts;
+    const { id, secrets } = await store.require(command, command.endpoint_id);
+    const valid = validSecrets(secrets, command.at);
+    requireReadable(box, valid);
+    const [newest, ...previous] = valid.map((stored) => ({ ...stored, secret: openedSecret(box, id, stored) }));
+    if (newest === undefined) throw new Error(`endpoint ${id} has no secret`);
+    const previous_secrets = previous.flatMap(({ secret, expires_at }) => (expires_at ? { secret, expires_at } : []));
+    return { id, secret: newest.secret, previous_secrets };
+  }
+
+  /** With the secret that the command made: the one of its first time where it is repeated. */
+  private withSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
+    const { box } = this.parts;
+    const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
+    if (made === undefined) throw new Error(`endpoint ${endpoint.id} has no secret`);
+    requireReadable(box, [made]);
+    return { ...toEndpoint(endpoint), secret: openedSecret(box, endpoint.id, made) };
+  }
+
   /** The endpoint, if what is sent to it can be signed. @throws DomainError */
   private async signable(command: EndpointCommand): Promise<EndpointDocument> {
     const { store, box } = this.parts;
     const endpoint = await store.require(command, command.endpoint_id);
-    if (!endpoint.secrets.every(({ sealed }) => box.knows(sealed))) throw secretUnreadable();
+    const headers = Object.values(endpoint.headers).map((sealed) => ({ sealed }));
+    requireReadable(box, [...endpoint.secrets, ...headers]);
     return endpoint;
   }
 
@@ -152,13 +186,21 @@ export class Endpoints implements WebhookEndpoints {
 
   /** Changes the endpoint of the command; whoever sends to it knows when this resolves. */
   private async update(command: EndpointCommand, change: EndpointChange): Promise<WebhookEndpoint> {
+    return toEndpoint(await this.carryOut(command, change));
+  }
+
+  private async carryOut(
+    command: EndpointCommand,
+    change: EndpointChange,
+    isDone?: (before: EndpointDocument) => boolean,
+  ): Promise<EndpointDocument> {
     const { store, clients, owner } = this.parts;
     await store.require(command, command.endpoint_id);
-    const after = await store.carryOut(command, change);
+    const after = await store.carryOut(command, change, isDone);
     clients.note(after);
     // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
     await owner.notify([command.endpoint_id]);
-    return toEndpoint(after);
+    return after;
   }
 
   private changed(endpoint: EndpointDocument, fields: Partial<EndpointFields>, at: string): EndpointDocument {
@@ -168,4 +210,9 @@ export class Endpoints implements WebhookEndpoints {
     const after = { ...endpoint, ...plain, headers: sealed };
     return after.url === endpoint.url ? after : urlChanged(after, at);
   }
+}
+
+/** @throws DomainError where one was sealed with another key */
+function requireReadable(box: SecretBox, sealed: readonly { readonly sealed: string }[]): void {
+  if (!sealed.every((each) => box.knows(each.sealed))) throw secretUnreadable();
 }

@@ -1,10 +1,10 @@
-import { type KeyObject, createHmac, createSecretKey } from 'node:crypto';
 import type { OutboundRequest } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
-import { signatureHeader } from '@tracking/webhooks-domain';
-import { type EndpointDocument, openedHeaders, openedSecrets } from './endpoint-document.ts';
+import { signatureHeaders } from '@tracking/webhooks-domain';
+import { type EndpointDocument, openedHeaders } from './endpoint-document.ts';
 import type { EndpointStore } from './endpoint-store.ts';
 import type { SecretBox } from './secret-box.ts';
+import { type SigningKeys, signerOf, signingKeys } from './signing-secrets.ts';
 
 /** What the headers of an attempt say of its event. */
 export interface AttemptedEvent {
@@ -17,7 +17,7 @@ export interface AttemptedEvent {
 /** An endpoint with everything that a request to it needs, opened once and when it is first needed. */
 export class EndpointClient {
   private opened:
-    { readonly keys: readonly KeyObject[]; readonly headers: Readonly<Record<string, string>> } | undefined;
+    { readonly keys: readonly SigningKeys[]; readonly headers: Readonly<Record<string, string>> } | undefined;
 
   constructor(
     readonly endpoint: EndpointDocument,
@@ -25,19 +25,17 @@ export class EndpointClient {
   ) {}
 
   /**
-   * The signed request of one attempt.
+   * The request of one attempt, signed with the secrets that are valid when it is made.
    * @param at when it is made, in epoch milliseconds
    * @throws when the stored secrets cannot be opened
    */
   request(event: AttemptedEvent, body: Uint8Array, at: number, timeoutMs: number) {
     const { keys, headers: own } = (this.opened ??= this.open());
-    const hmacs = keys.map(
-      (key) => (prefix: string) => createHmac('sha256', key).update(prefix).update(body).digest('hex'),
-    );
+    const signers = keys.filter(({ expiresAt }) => at < expiresAt).map((key) => signerOf(key, body));
     const headers = {
       ...own,
       'content-type': 'application/json',
-      'service-signature': signatureHeader(at, hmacs),
+      ...signatureHeaders(event.id, at, signers),
       'service-event-id': event.id,
       'service-event-type': event.type,
       traceparent: event.traceparent,
@@ -46,7 +44,8 @@ export class EndpointClient {
   }
 
   private open() {
-    const keys = openedSecrets(this.box, this.endpoint).map((secret) => createSecretKey(secret, 'utf8'));
+    const { id, secrets } = this.endpoint;
+    const keys = secrets.map((secret) => signingKeys(this.box, id, secret));
     return { keys, headers: openedHeaders(this.box, this.endpoint) };
   }
 }

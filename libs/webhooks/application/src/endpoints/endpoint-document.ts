@@ -3,6 +3,7 @@ import type { CollectionSpec, Document } from '@tracking/ports';
 import { type EndpointFields, type EndpointState, MASK } from '@tracking/webhooks-domain';
 import type { WebhookEndpoint } from '../requests.ts';
 import type { SecretBox } from './secret-box.ts';
+import type { StoredSecret } from './signing-secrets.ts';
 
 export interface EndpointDocument extends Document, EndpointState, Omit<EndpointFields, 'headers'> {
   readonly workspace_id: string;
@@ -12,8 +13,8 @@ export interface EndpointDocument extends Document, EndpointState, Omit<Endpoint
   readonly deleted: boolean;
   /** Values sealed. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Valid ones, sealed, the newest first. */
-  readonly secrets: readonly { readonly sealed: string; readonly created_at: Timestamp }[];
+  /** The newest first; some may have expired. */
+  readonly secrets: readonly StoredSecret[];
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   readonly revision: number;
@@ -30,16 +31,7 @@ export const ENDPOINTS: CollectionSpec = {
   ],
 };
 
-const secretContext = (endpointId: string) => `${endpointId} secret`;
 const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
-
-export function sealedSecret(box: SecretBox, endpointId: string, secret: string): string {
-  return box.seal(secret, secretContext(endpointId));
-}
-
-export function openedSecrets(box: SecretBox, { id, secrets }: EndpointDocument): readonly string[] {
-  return secrets.map(({ sealed }) => box.open(sealed, secretContext(id)));
-}
 
 /** @param stored values sealed before, which stay where the mask was sent back */
 export function sealedHeaders(

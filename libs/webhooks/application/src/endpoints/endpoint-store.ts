@@ -82,10 +82,18 @@ export class EndpointStore {
     throw new Unavailable('document store', `endpoint ${id} is being changed by too many at once`);
   }
 
-  /** The same for a command: repeated, it changes nothing. @throws PreconditionFailed too */
-  async carryOut(command: EndpointCommand, change: EndpointChange): Promise<EndpointDocument> {
+  /**
+   * The same for a command: repeated, it changes nothing.
+   * @param isDone tells more of it than whether it was the last to change the endpoint
+   * @throws PreconditionFailed too
+   */
+  async carryOut(
+    command: EndpointCommand,
+    change: EndpointChange,
+    isDone: (before: EndpointDocument) => boolean = () => false,
+  ): Promise<EndpointDocument> {
     return this.update(command.endpoint_id, command.at, async (before) => {
-      if (isRepeated(before, command)) return before;
+      if (isDone(before) || isRepeated(before, command)) return before;
       const after = await change(before);
       return after === before ? before : { ...after, changed_by: command.id };
     });

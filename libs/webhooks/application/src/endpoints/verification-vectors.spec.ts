@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { EndpointDocument } from './endpoint-document.ts';
-import { sealedSecret } from './endpoint-document.ts';
 import { EndpointClient } from './endpoint-clients.ts';
 import { SecretBox } from './secret-box.ts';
+import { sealedSecret } from './signing-secrets.ts';
 
 const VECTORS = fileURLToPath(new URL('../../../../../docs/guides/verification/vectors.tsv', import.meta.url));
 
