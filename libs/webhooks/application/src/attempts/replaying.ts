@@ -83,15 +83,18 @@ export class Replaying implements RunningReplay {
       this.underWay.set(id, { id, event_id: delivery?.event_id ?? event?.id ?? '' });
     }
     const isCompleted = ended && this.underWay.size === 0;
-    const { matched, done, failed } = this.document;
+    const { matched } = this.document;
+    const { done, failed } = this;
     const stored = await this.parts.store.advance(this.document, {
       ...{ cursor, under_way: [...this.underWay.values()] },
-      ...{ matched: matched + found.length, done: done + this.done, failed: failed + this.failed },
+      ...{ matched: matched + found.length, done: this.document.done + done, failed: this.document.failed + failed },
       ...(isCompleted && ({ status: 'completed', completed_at: this.parts.clock().toISOString() } as const)),
     });
     if (stored === undefined) return false;
     this.document = stored;
-    this.done = this.failed = 0;
+    // More may have been noted meanwhile.
+    this.done -= done;
+    this.failed -= failed;
     this.hasEnded = ended;
     await this.send(found);
     this.takenAt = this.parts.clock().getTime();

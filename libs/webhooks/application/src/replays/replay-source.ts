@@ -62,7 +62,7 @@ export class ReplaySource {
       read: [],
       next: recorded(replay).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
     };
-    this.events = { read: [], next: replay.statuses.includes('missed') ? (replay.cursor.events ?? undefined) : null };
+    this.events = { read: [], next: asksForMissed(replay) ? (replay.cursor.events ?? undefined) : null };
   }
 
   /** The next of what is to be sent again, oldest first; nothing where a page of the log held nothing that was missed. */
@@ -159,9 +159,18 @@ function recorded({ statuses }: Replay): readonly Exclude<ReplayedStatus, 'misse
   return statuses.filter((status) => status !== 'missed');
 }
 
-/** Beside what the index answers. A sandbox event is never sent again. */
-function isAskedFor({ event_types, reasons }: Replay, { event_type, last_error, sandbox }: DeliveryDocument): boolean {
+/** What was missed failed for no reason. */
+function asksForMissed({ statuses, reasons }: Replay): boolean {
+  return statuses.includes('missed') && reasons === null;
+}
+
+/**
+ * Beside what the index answers. A sandbox event is never sent again; nor what this replay has sent, which it finds where an
+ * event that was missed is recorded behind all other deliveries.
+ */
+function isAskedFor({ id, event_types, reasons }: Replay, delivery: DeliveryDocument): boolean {
+  const { event_type, last_error, sandbox, replay_id } = delivery;
   const isOfType = event_types === null || event_types.includes(event_type);
   const isForReason = reasons === null || reasons.includes(last_error?.code ?? '');
-  return isOfType && isForReason && !sandbox;
+  return isOfType && isForReason && !sandbox && replay_id !== id;
 }

@@ -1,0 +1,241 @@
+import { jest } from '@jest/globals';
+import { type EventType, type PublishedEvent, STANDARD_EVENT_TYPES } from '@tracking/contracts';
+import { eventually, propertyRun } from '@tracking/testing';
+import { REPLAYED_STATUSES, type ReplayFilter, newDelivery, renderBody } from '@tracking/webhooks-domain';
+import fc from 'fast-check';
+import { answer } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { type PastEvent, toBeReplayed } from '../../test/naive-replay.ts';
+import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { DELIVERIES, type DeliveryDocument, deliveryId, toDocument } from '../store/delivery-document.ts';
+import { PAYLOADS, type PayloadDocument, payloadId } from '../store/payloads.ts';
+
+jest.setTimeout(600_000);
+
+const URL_A = 'https://a.example.com/hooks';
+const POLICY = { firstMs: 20, factor: 2, capMs: 100, windowMs: 3_600_000 };
+const HOUR_MS = 3_600_000;
+/** Times at which events happened, in milliseconds: few, so that many share one. */
+const TIMES = 12;
+const REASONS = ['timeout', 'unexpected_status', 'connection_reset'] as const;
+/** The endpoint is subscribed to the standard ones. */
+const TYPES = ['shipment.created', 'milestone.recorded', 'exception.updated'] as const satisfies readonly EventType[];
+
+const pastEvents = fc.array(
+  fc.record({
+    at: fc.nat(TIMES),
+    type: fc.constantFrom(...TYPES),
+    fate: fc.constantFrom(...REPLAYED_STATUSES, 'missed', 'waiting', 'sandbox'),
+    reason: fc.constantFrom(...REASONS),
+    /** When it was recorded, as far as it was: in another order than they happened. */
+    recordedAt: fc.nat(TIMES),
+    /** Attempts that its receiver refuses from now on. */
+    refusals: fc.constantFrom(0, 0, 0, 1, 2, Infinity),
+  }),
+  { minLength: 1, maxLength: 80, size: 'max' },
+);
+const some = <T>(...of: readonly T[]) => fc.option(fc.subarray([...of], { minLength: 1 }), { nil: null });
+const filters = fc.record({
+  since: fc.option(fc.nat(TIMES / 2), { nil: null, freq: 2 }),
+  until: fc.option(fc.integer({ min: TIMES / 2, max: TIMES }), { nil: null, freq: 2 }),
+  event_types: some(...TYPES),
+  statuses: fc.subarray([...REPLAYED_STATUSES], { minLength: 1 }),
+  reasons: some(...REASONS),
+});
+const deaths = fc.array(fc.record({ dieAt: fc.integer({ min: 1, max: 120 }), before: fc.boolean() }), { maxLength: 3 });
+const disturbances = fc.array(
+  fc.record({
+    what: fc.constantFrom('kill', 'lose leases', 'cancel and resume', 'disable and enable', 're-point'),
+    /** Once so many requests more have arrived, or the replay is completed. */
+    after: fc.nat(25),
+  }),
+  { maxLength: 4, size: 'max' },
+);
+
+const scenes = fc.record({ events: pastEvents, filter: filters, deaths, disturbances });
+type Scene = typeof scenes extends fc.Arbitrary<infer S> ? S : never;
+
+/** A replay of things past, under way in a process that dies now and then; what is asked is asked of another one. */
+class ReplayRun {
+  private readonly past: PastEvent[] = [];
+  private readonly refusals = new Map<string, number>();
+  private readonly unchanged = new Map<string, DeliveryDocument>();
+  private worker: RunningWebhooks | undefined;
+  private readonly urls = [URL_A];
+
+  constructor(
+    private readonly stage: WebhooksTestStage,
+    private readonly api: RunningWebhooks,
+    private readonly endpoint: EndpointOnStage,
+    private readonly start: number,
+  ) {}
+
+  async prepare(events: Scene['events']): Promise<void> {
+    const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const payloads = await this.stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
+    for (const { at, type, fate, reason, recordedAt, refusals } of events) {
+      const event = this.stage.event({ type, created_at: this.time(at) });
+      const hasReason = fate === 'dead_lettered' || fate === 'discarded' || fate === 'waiting';
+      this.past.push({ event, fate, reason: hasReason ? reason : null });
+      this.refusals.set(event.id, refusals);
+      if (fate === 'missed') continue;
+      const document = this.delivery(event, { fate, reason: hasReason ? reason : null }, this.time(recordedAt));
+      this.unchanged.set(event.id, document);
+      await deliveries.insert(document);
+      const body = renderBody(event, this.endpoint.api_version);
+      await payloads.insert({ id: document.payload_id, body, created_at: document.created_at });
+    }
+    this.behave(URL_A);
+  }
+
+  filter({ since, until, ...rest }: Scene['filter']): ReplayFilter {
+    const time = (at: number | null) => (at === null ? null : this.time(at));
+    return { ...rest, since: time(since), until: time(until) ?? this.stage.now() };
+  }
+
+  /** Runs it to its end, whatever comes in between; answers it. */
+  async run(filter: ReplayFilter, { deaths, disturbances }: Pick<Scene, 'deaths' | 'disturbances'>) {
+    const mortals = [...deaths.map(({ dieAt, before }) => new MortalProcess(dieAt, before)), new MortalProcess()];
+    const begin = async () => {
+      this.worker = await this.stage.start({ policy: POLICY }, mortals.shift() ?? new MortalProcess());
+    };
+    await begin();
+    const on = () => ({ ...this.stage.command(), endpoint_id: this.endpoint.id });
+    const { id: replay_id } = await this.api.replays.create({ ...on(), filter });
+    /** Sees to it that somebody works; answers whether the replay is completed. */
+    const goesOn = async () => {
+      if (this.worker?.process.dead) await begin();
+      return (await this.api.replays.get({ ...SCOPE, replay_id })).status === 'completed';
+    };
+    for (const { what, after } of disturbances) {
+      const due = this.arrived.length + after;
+      await eventually(async () => expect((await goesOn()) || this.arrived.length >= due).toBe(true));
+      await this.disturb(what, replay_id);
+    }
+    await eventually(async () => expect(await goesOn()).toBe(true), { deadlineMs: 60_000 });
+    return this.api.replays.get({ ...SCOPE, replay_id });
+  }
+
+  expected(filter: ReplayFilter): ReadonlySet<string> {
+    return toBeReplayed(this.past, STANDARD_EVENT_TYPES, filter);
+  }
+
+  /** Ids of the events that arrived, as often as they did. */
+  get arrived(): readonly string[] {
+    return this.urls
+      .flatMap((url) => this.stage.receivers.at(url))
+      .map(({ headers }) => headers['service-event-id'] ?? '');
+  }
+
+  /** Of these, how many are answered 2xx at the first attempt, and how many never. */
+  answered(ids: ReadonlySet<string>) {
+    const refusals = [...ids].map((id) => this.refusals.get(id));
+    return {
+      atOnce: refusals.filter((times) => times === 0).length,
+      never: refusals.filter((times) => times === Infinity).length,
+    };
+  }
+
+  /** Deliveries of events that were not to be replayed, as they were and as they are. */
+  async untouched(replayed: ReadonlySet<string>) {
+    const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const others = this.past.filter(({ event }) => !replayed.has(event.id));
+    const before = others.flatMap(({ event }) => this.unchanged.get(event.id) ?? []);
+    const after = await deliveries.getMany(others.map(({ event }) => deliveryId(this.endpoint.id, event)));
+    const byId = (one: DeliveryDocument, other: DeliveryDocument) => (one.id < other.id ? -1 : 1);
+    return { before: before.toSorted(byId), after: after.toSorted(byId) };
+  }
+
+  async stop(): Promise<void> {
+    if (this.worker?.process.dead === false) await this.worker.stop();
+    await this.api.stop();
+  }
+
+  private async disturb(what: string, replay_id: string): Promise<void> {
+    const { endpoints, replays } = this.api;
+    const on = () => ({ ...this.stage.command(), endpoint_id: this.endpoint.id });
+    switch (what) {
+      case 'kill':
+        return this.worker?.process.kill();
+      case 'lose leases':
+        return this.worker?.process.loseLeases();
+      case 'cancel and resume':
+        if ((await replays.cancel({ ...this.stage.command(), replay_id })).status === 'completed') return;
+        await replays.resume({ ...this.stage.command(), replay_id });
+        return;
+      case 'disable and enable':
+        await endpoints.disable(on());
+        break;
+      default: {
+        const url = `${URL_A}/${this.urls.length}`;
+        this.urls.push(url);
+        this.behave(url);
+        await endpoints.change({ ...on(), fields: { url } });
+        await endpoints.verify(on());
+      }
+    }
+    await endpoints.enable(on());
+  }
+
+  private behave(url: string): void {
+    this.stage.receivers.behave(url, (request) => {
+      const id = request.headers['service-event-id'] ?? '';
+      const attempts = this.arrived.filter((one) => one === id).length;
+      return attempts > (this.refusals.get(id) ?? -1) ? this.stage.receivers.good(request) : answer(500);
+    });
+  }
+
+  private time(at: number): string {
+    return new Date(this.start - HOUR_MS + at).toISOString();
+  }
+
+  private delivery(event: PublishedEvent, { fate, reason }: Omit<PastEvent, 'event'>, at: string): DeliveryDocument {
+    const payload_id = payloadId(event.id, this.endpoint.api_version);
+    const about = { event_id: event.id, event_type: event.type, event_created_at: event.created_at, payload_id };
+    const id = deliveryId(this.endpoint.id, event);
+    const recorded = newDelivery(
+      { ...SCOPE, ...about, id, endpoint_id: this.endpoint.id, sandbox: fate === 'sandbox' },
+      at,
+    );
+    const attempted = { attempts_count: 1, failures: 1, first_attempt_at: at, last_attempt_at: at };
+    const last_error = reason === null ? null : { code: reason, message: 'It failed.' };
+    const due = new Date(this.start + 24 * HOUR_MS).toISOString();
+    const state =
+      fate === 'waiting'
+        ? { status: 'retrying' as const, next_attempt_at: due }
+        : {
+            status: fate === 'sandbox' || fate === 'missed' ? ('succeeded' as const) : fate,
+            next_attempt_at: null,
+            completed_at: at,
+            announced_at: at,
+          };
+    return toDocument({ ...recorded, ...attempted, ...state, last_error });
+  }
+}
+
+async function replayOf(scene: Scene): Promise<void> {
+  const stage = await WebhooksTestStage.open();
+  const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+  const endpoint = await stage.endpoint(api, URL_A);
+  const run = new ReplayRun(stage, api, endpoint, Date.parse(stage.now()));
+  try {
+    await run.prepare(scene.events);
+    const filter = run.filter(scene.filter);
+    const expected = run.expected(filter);
+    const { matched, done, failed } = await run.run(filter, scene);
+    expect([...new Set(run.arrived)].toSorted()).toEqual([...expected].toSorted());
+    expect({ matched, counted: done + failed }).toEqual({ matched: expected.size, counted: expected.size });
+    const { atOnce, never } = run.answered(expected);
+    expect(done).toBeGreaterThanOrEqual(atOnce);
+    expect(failed).toBeGreaterThanOrEqual(never);
+    const { before, after } = await run.untouched(expected);
+    expect(after).toEqual(before);
+  } finally {
+    await run.stop();
+    await stage.close();
+  }
+}
+
+test('a replay sends what the naive one would, and counts each once, whatever comes in between', async () => {
+  await fc.assert(fc.asyncProperty(scenes, replayOf), { ...propertyRun(200), endOnFailure: true });
+});
