@@ -1,31 +1,44 @@
-import { TrackingClient, type EventType } from '@tracking/client';
-import type { EventEnvelope, JsonValue } from '@tracking/contracts';
+import type { EventType } from '@tracking/client';
 import { startReceiver } from '@tracking/receiver';
-import type { ReceivedDelivery, WebhookReceiver } from '@tracking/receiver';
+import type { Received, WebhookReceiver } from '@tracking/receiver';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { answered } from './api-refusal.ts';
 import { CliError, RefusedError, UsageError } from './cli-error.ts';
+import { Forwarder, forwardAddress, signingSecret } from './forwarder.ts';
 import type { Invocation, LoneRunner } from './invocation.ts';
+import { forwardedLine, receivedLine } from './listen-lines.ts';
+import { addPublicApi, publicApiOf } from './public-api.ts';
+import type { PublicApi } from './public-api.ts';
+import { LISTENING, resent, resentLine } from './resend.ts';
+import { obey } from './typed-commands.ts';
 
-/** Milliseconds: longer than the service waits for an endpoint that is being verified. */
-const TIMEOUT = 60_000;
 /** Why a service does not send to an address: by its settings, not because nobody answers there. */
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
 
 export function addListenCommand(listen: Command, run: LoneRunner, apiKey: string | undefined): void {
-  listen
-    .description('receive webhooks on this machine and print them; the key says of which workspace')
-    .option('--key <key>', 'API key with webhooks:manage; better given as API_KEY, which no list of processes shows')
-    .option('--url <url>', 'where the API is', 'http://127.0.0.1:3000')
+  addPublicApi(listen)
+    .description('receive webhooks on this machine, and print or forward them; the key says of which workspace')
     .option('--events <types>', 'types of events, separated by commas; * for the six standard ones', '*')
     .option('--port <port>', 'port to listen on; any free one by default', portNumber, 0)
+    .option(
+      '--forward-to <address>',
+      'your own server, as http://localhost:8080/hooks: what it answers counts',
+      forwardAddress,
+    )
+    .option(
+      '--secret <whsec>',
+      'sign what is forwarded with this secret, so that your server keeps its own',
+      signingSecret,
+    )
     .action(
       run(async (invocation) => {
-        const { url, key = apiKey, events, port } = invocation.options;
-        if (key === undefined) throw new UsageError('give an API key with --key or API_KEY: see keys create');
-        const api = clientOf(String(url), String(key));
-        await listenUntilAborted(api, String(events).split(',') as EventType[], Number(port), invocation);
+        const { events, port, forwardTo, secret } = invocation.options;
+        if (secret !== undefined && forwardTo === undefined) throw new UsageError('--secret is for --forward-to');
+        const api = publicApiOf(invocation, apiKey);
+        const forwarder =
+          forwardTo === undefined ? undefined : new Forwarder(String(forwardTo), secret as string | undefined);
+        const listening = { event_types: String(events).split(',') as EventType[], port: Number(port), forwarder };
+        await new Listening(api, listening, invocation).untilAborted();
       }),
     );
 }
@@ -35,76 +48,128 @@ function portNumber(text: string): number {
   return Number(text);
 }
 
-/** The endpoints of a workspace, over the public API, as any client uses it. */
-interface Endpoints {
-  readonly url: string;
-  readonly endpoints: TrackingClient['webhookEndpoints'];
+interface ListenOptions {
+  readonly event_types: EventType[];
+  readonly port: number;
+  readonly forwarder: Forwarder | undefined;
 }
 
-function clientOf(url: string, apiKey: string): Endpoints {
-  try {
-    const client = new TrackingClient({ baseUrl: url, apiKey, timeout: TIMEOUT, transport: { proxy: false } });
-    return { url, endpoints: client.webhookEndpoints };
-  } catch {
-    throw new UsageError(`not the address of an API: ${url}`);
-  }
-}
+/** An endpoint that lives as long as this does, and the receiver behind it. */
+class Listening {
+  private lastEvent: string | undefined;
 
-/** The endpoint lives as long as this does. */
-async function listenUntilAborted(
-  api: Endpoints,
-  event_types: EventType[],
-  port: number,
-  { print, signal }: Pick<Invocation, 'print' | 'signal'>,
-): Promise<void> {
-  const receiver = await startReceiver({ port }, (delivery) => print.one(delivery, line));
-  try {
-    const id = await register(api, receiver, event_types);
+  constructor(
+    private readonly api: PublicApi,
+    private readonly options: ListenOptions,
+    private readonly invocation: Pick<Invocation, 'print' | 'note' | 'signal' | 'input' | 'out'>,
+  ) {}
+
+  async untilAborted(): Promise<void> {
+    const { print } = this.invocation;
+    const receiver = await startReceiver({ port: this.options.port }, this.received);
     try {
-      await enable(api, id, receiver.url);
-      const about = { endpoint_id: id, url: receiver.url, event_types };
-      print.one(about, () => `${id} listens at ${receiver.url} for ${event_types.join(', ')}; Ctrl-C ends it`);
-      await aborted(signal);
+      const { id, secret } = await this.register(receiver);
+      try {
+        await this.enable(id, receiver.url);
+        this.tell(id, receiver.url, secret);
+        await this.obeyUntilAborted(id);
+      } finally {
+        // Said, not thrown: what made this end is worth more.
+        await this.api.answered(this.api.client.webhookEndpoints.delete(id)).catch(({ message }: Error) => {
+          const left = { endpoint_id: id, error: message };
+          print.one(left, () => `${id} could not be deleted, do it by hand: ${message}`);
+        });
+      }
     } finally {
-      // Said, not thrown: what made this end is worth more.
-      await answered(api.url, api.endpoints.delete(id)).catch(({ message }: Error) => {
-        const left = { endpoint_id: id, error: message };
-        print.one(left, () => `${id} could not be deleted, do it by hand: ${message}`);
-      });
+      await receiver.close();
     }
-  } finally {
-    await receiver.close();
   }
-}
 
-/** @returns the id of the endpoint */
-async function register(
-  { url, endpoints }: Endpoints,
-  receiver: WebhookReceiver,
-  event_types: EventType[],
-): Promise<string> {
-  const fields = { url: receiver.url, event_types, description: 'cli listen' };
-  try {
-    const { id, secret } = await answered(url, endpoints.create(fields));
-    receiver.useSecret(secret);
-    return id;
-  } catch (error) {
-    if (error instanceof RefusedError && error.details.some(({ param }) => param === 'url'))
-      throw refusal(error.message);
-    throw error;
+  private readonly received: Received = (delivery, request) => {
+    const { print } = this.invocation;
+    const { forwarder } = this.options;
+    if (delivery.verdict === 'valid') this.lastEvent = delivery.event.id;
+    if (forwarder === undefined || delivery.verdict !== 'valid') return print.one(delivery, receivedLine);
+    return forwarder.forward(request).then(({ answer, forwarded }) => {
+      print.one({ ...delivery, forwarded }, () => forwardedLine(delivery, forwarded, forwarder.url));
+      return answer;
+    });
+  };
+
+  private async register(receiver: WebhookReceiver): Promise<{ readonly id: string; readonly secret: string }> {
+    const { client, answered } = this.api;
+    const fields = { url: receiver.url, event_types: this.options.event_types, description: LISTENING };
+    try {
+      const made = await answered(client.webhookEndpoints.create(fields));
+      receiver.useSecret(made.secret);
+      return made;
+    } catch (error) {
+      const isOfUrl = error instanceof RefusedError && error.details.some(({ param }) => param === 'url');
+      throw isOfUrl ? refusal(error.message) : error;
+    }
   }
-}
 
-async function enable({ url, endpoints }: Endpoints, id: string, receiverUrl: string): Promise<void> {
-  const { last_verification } = await answered(url, endpoints.verify(id));
-  const error = last_verification?.error;
-  if (error && NOT_ALLOWED.has(error.code)) throw refusal(error.message);
-  if (error) throw new CliError(`the service did not get its challenge answered at ${receiverUrl}: ${error.message}`);
-  await answered(url, endpoints.enable(id));
+  private async enable(id: string, receiverUrl: string): Promise<void> {
+    const { client, answered } = this.api;
+    const { last_verification } = await answered(client.webhookEndpoints.verify(id));
+    const error = last_verification?.error;
+    if (error && NOT_ALLOWED.has(error.code)) throw refusal(error.message);
+    if (error) throw new CliError(`the service did not get its challenge answered at ${receiverUrl}: ${error.message}`);
+    await answered(client.webhookEndpoints.enable(id));
+  }
+
+  private tell(endpoint_id: string, url: string, secret: string): void {
+    const { forwarder, event_types } = this.options;
+    const { print, input, out } = this.invocation;
+    const about = { endpoint_id, url, event_types };
+    const types = event_types.join(', ');
+    if (forwarder === undefined) {
+      print.one(about, () => `${endpoint_id} listens at ${url} for ${types}; Ctrl-C ends it`);
+    } else {
+      const text = `${endpoint_id} forwards to ${forwarder.url} what comes for ${types}; Ctrl-C ends it`;
+      // With a secret of its own the server needs none of ours.
+      const needed = forwarder.signsAnew ? {} : { secret };
+      print.one({ ...about, forward_to: forwarder.url, ...needed }, () => text);
+      if (!forwarder.signsAnew) print.hint(`Your server checks signatures with ${secret}`);
+    }
+    if (isTerminal(input) && isTerminal(out))
+      print.hint(
+        'Type "resend" to have the last event sent again, "resend evt_…" any other, "test TYPE" for an invented one.',
+      );
+  }
+
+  private async obeyUntilAborted(id: string): Promise<void> {
+    const { print, note, input, out, signal } = this.invocation;
+    const { client, answered } = this.api;
+    const commands = new Map([
+      [
+        'resend',
+        async (event = this.lastEvent) => {
+          if (event === undefined) throw new UsageError('nothing came yet: name an event, evt_…');
+          print.one(await resent(this.api, id, event), resentLine);
+        },
+      ],
+      [
+        'test',
+        async (type = '') => {
+          await answered(client.webhookEndpoints.test(id, type as EventType));
+        },
+      ],
+    ]);
+    const told = (message: string) => note(`error: ${message}`);
+    // What runs in the background with its results elsewhere is stopped by the shell where it reads from a terminal.
+    if (isTerminal(out) || !isTerminal(input))
+      void obey(input, commands, signal, told).catch(({ message }: Error) => told(message));
+    await aborted(signal);
+  }
 }
 
 function refusal(reason: string): CliError {
   return new CliError(`the service sends nothing to this machine (${reason}): start it with npm run dev to allow that`);
+}
+
+function isTerminal(stream: object): boolean {
+  return 'isTTY' in stream && stream.isTTY === true;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -112,22 +177,4 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-function line({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
-  const at = receivedAt.toISOString();
-  // Anybody could have sent it: nothing is known of what is in it.
-  if (verdict !== 'valid') return `${at}  refused  (signature ${verdict})`;
-  const what = `${event.type.padEnd(20)}  ${event.id}  ${about(event)}`;
-  return `${at}  ${what}  (signature valid${repeated ? ', repeated' : ''})`;
-}
-
-/** What tells one event from the next at a glance. */
-function about({ data }: EventEnvelope): string {
-  const { shipment_id, external_id, milestone, exception, changes } = data as Readonly<
-    Record<string, Readonly<Record<string, JsonValue>> | string | null | undefined>
-  >;
-  const of = (value: typeof milestone, name: string) => (typeof value === 'object' ? value?.[name] : undefined);
-  const what = of(milestone, 'code') ?? of(exception, 'type') ?? Object.keys(changes ?? {}).join(', ');
-  return [external_id ?? shipment_id, what].filter((part) => part !== undefined && part !== '').join(' ');
 }

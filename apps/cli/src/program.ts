@@ -13,6 +13,7 @@ import { addParkedCommands } from './parked-commands.ts';
 import { addReadModelCommands } from './read-model-commands.ts';
 import { readPassword } from './read-password.ts';
 import { Report } from './report.ts';
+import { addResendCommand } from './resend.ts';
 import { withService } from './running-service.ts';
 import { addUserCommands } from './user-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
@@ -88,7 +89,9 @@ function program(
   addUserCommands(root.command('users').description('people, who sign in'), run);
   addWorkspaceCommands(root.command('workspaces').description('workspaces'), run);
   addReadModelCommands(root.command('read-models').description('what queries are answered from'), run);
-  addEventCommands(root.command('events').description('what happened to all shipments'), run);
+  const events = root.command('events').description('what happened to all shipments');
+  addEventCommands(events, run);
+  addResendCommand(events.command('resend'), runAlone, apiKey);
   addParkedCommands(root.command('parked').description('what could not be handled and was put aside'), run);
   addDeliveryCommands(root.command('deliveries').description('deliveries to webhook endpoints'), run);
   addDeadLetterCommands(root.command('dead-letters').description('deliveries that failed for good'), run);

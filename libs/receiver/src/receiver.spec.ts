@@ -7,7 +7,7 @@ describe('the receiver', () => {
   const received: ReceivedDelivery[] = [];
   let receiver: WebhookReceiver;
   beforeAll(async () => {
-    receiver = await startReceiver({}, (delivery) => received.push(delivery));
+    receiver = await startReceiver({}, (delivery) => void received.push(delivery));
     receiver.useSecret(secret);
   });
   beforeEach(() => received.splice(0));

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { EventEnvelope } from '@tracking/contracts';
 import { verifySignature, type Verdict } from './signature.ts';
@@ -11,6 +12,28 @@ export interface ReceivedDelivery {
   readonly receivedAt: Date;
 }
 
+/** The request of a delivery, as it came. */
+export interface DeliveryRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** Byte for byte. */
+  readonly body: Buffer;
+  /** Aborts when whoever sent it waits for no answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What the sender of a delivery is answered. */
+export interface DeliveryAnswer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Uint8Array;
+}
+
+/** Told each delivery. Of a valid one it may say what is answered; 204 where it does not. */
+export type Received = (
+  delivery: ReceivedDelivery,
+  request: DeliveryRequest,
+) => void | DeliveryAnswer | Promise<DeliveryAnswer>;
+
 export interface WebhookReceiver {
   readonly url: string;
   /** Deliveries are verified against this from now on; until then they are only answered. */
@@ -22,31 +45,29 @@ export interface WebhookReceiver {
  * A receiver as a client would build one: answers the ownership challenge, verifies each signature over the raw body,
  * answers 2xx only after the event id was kept (here: in memory) and drops repeats. Listens on 127.0.0.1.
  */
-export async function startReceiver(
-  options: { readonly port?: number },
-  received: (delivery: ReceivedDelivery) => void,
-): Promise<WebhookReceiver> {
+export async function startReceiver(options: { readonly port?: number }, received: Received): Promise<WebhookReceiver> {
   const seen = new Set<string>();
   let secret: string | undefined;
   const server = createServer((request, response) => {
-    void answer(request).then(
-      ({ status, text }) => response.writeHead(status, { 'Content-Type': 'text/plain' }).end(text),
+    void answer(request, hungUp(response)).then(
+      ({ status, headers, body }) => response.writeHead(status, headers).end(body),
       () => response.writeHead(400).end(),
     );
   });
 
-  async function answer(request: IncomingMessage): Promise<{ status: number; text: string }> {
+  async function answer(request: IncomingMessage, signal: AbortSignal): Promise<DeliveryAnswer> {
+    const { headers } = request;
     const body = await readBody(request);
-    const header = request.headers['service-signature'];
+    const header = headers['service-signature'];
     const verdict = secret === undefined ? 'valid' : verifySignature(String(header), body, secret, Date.now());
     const event = JSON.parse(body.toString('utf8')) as EventEnvelope | Challenge;
-    if (event.type === 'endpoint.verification' && verdict === 'valid')
-      return { status: 200, text: event.data.challenge };
+    if (event.type === 'endpoint.verification' && verdict === 'valid') return text(200, event.data.challenge);
     const delivery = event as EventEnvelope;
     const repeated = seen.has(delivery.id);
     if (verdict === 'valid') seen.add(delivery.id);
-    received({ event: delivery, verdict, repeated, receivedAt: new Date() });
-    return verdict === 'valid' ? { status: 204, text: '' } : { status: 400, text: verdict };
+    const told = received({ event: delivery, verdict, repeated, receivedAt: new Date() }, { headers, body, signal });
+    if (verdict !== 'valid') return text(400, verdict);
+    return (await told) ?? text(204, '');
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -69,6 +90,19 @@ export async function startReceiver(
 interface Challenge {
   readonly type: 'endpoint.verification';
   readonly data: { readonly challenge: string };
+}
+
+function text(status: number, body: string): DeliveryAnswer {
+  return { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(body) };
+}
+
+/** Aborts when the connection closes before the answer is out. */
+function hungUp(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {

@@ -1,0 +1,112 @@
+import { createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { DeliveryAnswer, DeliveryRequest } from '@tracking/receiver';
+import axios from 'axios';
+import type { AxiosResponse, RawAxiosRequestHeaders } from 'axios';
+import { InvalidArgumentError } from 'commander';
+
+/** What became of a delivery at the developer's own server. */
+export interface Forwarded {
+  /** Null where nothing was answered. */
+  readonly status_code: number | null;
+  /** From the request to the end of the answer. */
+  readonly duration_ms: number;
+  /** Why nothing was answered. */
+  readonly error: string | null;
+}
+
+/** Headers that are about one connection (RFC 9110, 7.6.1), or are made anew with the message. */
+const OF_A_CONNECTION = [
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['host', 'content-length', 'expect'],
+];
+/** What axios would add on its own. */
+const NOT_ADDED = { accept: false, 'accept-encoding': false, 'user-agent': false };
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'it closed the connection without an answer',
+  ENOTFOUND: 'there is no such host',
+  ERR_CANCELED: 'the service waits no longer',
+};
+
+/** The developer's server, as `--forward-to` names it: `http://` may be left out. */
+export function forwardAddress(text: string): string {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`);
+  if (url === null) throw new InvalidArgumentError('Expected an address, as http://localhost:8080/hooks.');
+  return url.href;
+}
+
+export function signingSecret(text: string): string {
+  if (/^whsec_[\w+/-]{16,}={0,2}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected whsec_ and at least 16 characters of base64.');
+}
+
+/** Hands deliveries on, body and headers as they came. */
+export class Forwarder {
+  /** @param secret what is handed on is signed with it anew, where one is given */
+  constructor(
+    readonly url: string,
+    private readonly secret: string | undefined,
+  ) {}
+
+  get signsAnew(): boolean {
+    return this.secret !== undefined;
+  }
+
+  /** Never throws: where the developer's server does not answer, the answer is 502 with the reason. */
+  async forward(request: DeliveryRequest): Promise<{ readonly answer: DeliveryAnswer; readonly forwarded: Forwarded }> {
+    const start = performance.now();
+    const since = () => Math.round(performance.now() - start);
+    try {
+      const answer = answerOf(await this.post(request));
+      return { answer, forwarded: { status_code: answer.status, duration_ms: since(), error: null } };
+    } catch (cause) {
+      const error = reasonOf(cause);
+      const body = Buffer.from(`listen: no answer from ${this.url}: ${error}`);
+      const answer = { status: 502, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
+      return { answer, forwarded: { status_code: null, duration_ms: since(), error } };
+    }
+  }
+
+  private post({ headers, body, signal }: DeliveryRequest): Promise<AxiosResponse<Buffer>> {
+    const id = String(headers['service-event-id']);
+    const signed = this.secret === undefined ? {} : signatures(this.secret, id, body);
+    return axios.post<Buffer>(this.url, body, {
+      headers: { ...NOT_ADDED, ...endToEnd(headers), ...signed } as RawAxiosRequestHeaders,
+      signal,
+      responseType: 'arraybuffer',
+      decompress: false,
+      maxRedirects: 0,
+      proxy: false,
+      transformRequest: (data: unknown) => data,
+      validateStatus: () => true,
+    });
+  }
+}
+
+function answerOf({ status, headers, data }: AxiosResponse<Buffer>): DeliveryAnswer {
+  return { status, headers: endToEnd(headers as OutgoingHttpHeaders), body: data };
+}
+
+function endToEnd<H extends IncomingHttpHeaders | OutgoingHttpHeaders>(headers: H): H {
+  const kept = Object.entries(headers).filter(([name]) => !OF_A_CONNECTION.includes(name.toLowerCase()));
+  return Object.fromEntries(kept) as H;
+}
+
+/** As the service signs: docs/reference/delivery.md#signature. */
+function signatures(secret: string, id: string, body: Buffer): Readonly<Record<string, string>> {
+  const t = Math.floor(Date.now() / 1_000);
+  const hmac = (key: string | Buffer, prefix: string) => createHmac('sha256', key).update(prefix).update(body);
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return {
+    'service-signature': `t=${t},v1=${hmac(secret, `${t}.`).digest('hex')}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(t),
+    'webhook-signature': `v1,${hmac(key, `${id}.${t}.`).digest('base64')}`,
+  };
+}
+
+function reasonOf(cause: unknown): string {
+  const { code = '', message } = cause as NodeJS.ErrnoException;
+  return REASONS[code] ? `${REASONS[code]} (${code})` : message || code;
+}

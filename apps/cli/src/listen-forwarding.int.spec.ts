@@ -1,0 +1,234 @@
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { eventually } from '@tracking/testing';
+import { run } from '../test/run.ts';
+import { ENDPOINT, SECRET, StubApi, listen } from '../test/stub-api.ts';
+import type { Listening } from '../test/stub-api.ts';
+import { loadConfig } from './config.ts';
+
+const OWN_SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+const EVENT = { id: 'evt_1', type: 'shipment.created', data: { shipment_id: 'shp_a', note: 'Göteborg 上海' } };
+const DELIVERIES = 'GET /v1/webhook_deliveries?endpoint_id=whe_a&event_id=evt_1&limit=1';
+const RETRY = 'POST /v1/webhook_deliveries/dlv_a/retry';
+const SENT_BEFORE = { [DELIVERIES]: [200, { data: [{ id: 'dlv_a' }], next_cursor: null, has_more: false }] as const };
+
+describe('listen --forward-to', () => {
+  let api: StubApi;
+  /** The developer's own. */
+  let server: Server;
+  let address: string;
+  let came: { url: string | undefined; headers: IncomingHttpHeaders; body: string }[];
+  /** Undefined: nothing, ever. */
+  let answer: readonly [status: number, headers: OutgoingHttpHeaders, body: string] | undefined;
+  let waiting: ServerResponse[];
+  let listening: Listening;
+
+  beforeAll(async () => {
+    api = await StubApi.start();
+    server = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (part: string) => (body += part));
+      request.on('end', () => {
+        came.push({ url: request.url, headers: request.headers, body });
+        if (answer === undefined) waiting.push(response);
+        else response.writeHead(answer[0], answer[1]).end(answer[2]);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    address = `127.0.0.1:${(server.address() as AddressInfo).port}/hooks?of=test`;
+  });
+  beforeEach(() => {
+    api.forget();
+    [came, waiting, answer] = [[], [], [204, {}, '']];
+  });
+  afterEach(async () => {
+    listening.interrupt();
+    expect(await listening.ended).toBe(0);
+    expect(api.asked.at(-1)).toBe(`DELETE ${ENDPOINT}`);
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await api.close();
+  });
+
+  async function forward(line: readonly string[] = [], input?: NodeJS.ReadableStream): Promise<void> {
+    listening = listen(api, ['--forward-to', address, ...line], undefined, input);
+    await eventually(() => expect(listening.out()).toMatch(/Ctrl-C|forward_to/));
+  }
+  const printed = async (text: string | RegExp) => eventually(() => expect(listening.out()).toMatch(text));
+
+  it('hands on body and headers as they came, and prints status and latency', async () => {
+    await forward();
+    expect(listening.out()).toBe(
+      `whe_a forwards to http://${address} what comes for *; Ctrl-C ends it\nYour server checks signatures with ${SECRET}\n`,
+    );
+    expect((await api.send(EVENT)).status).toBe(204);
+    const [delivery] = came;
+    expect([delivery?.url, delivery?.body]).toEqual(['/hooks?of=test', JSON.stringify(EVENT)]);
+    const [t, v1] = /^t=(\d+),v1=(\w+)$/.exec(String(delivery?.headers['service-signature']))?.slice(1) ?? [];
+    expect(v1).toBe(createHmac('sha256', SECRET).update(`${t}.${delivery?.body}`).digest('hex'));
+    expect(delivery?.headers).toMatchObject({ 'service-event-id': 'evt_1', 'content-type': 'application/json' });
+    expect(delivery?.headers.host).toBe(address.split('/')[0]);
+    expect(delivery?.headers['user-agent']).not.toMatch(/axios/);
+    await printed(/\n\S+Z {2}shipment\.created {6}evt_1 {2}shp_a {2}→ 204 in \d+ ms\n$/);
+    await api.send(EVENT);
+    await printed(/→ 204 in \d+ ms {2}\(repeated\)\n$/);
+  });
+
+  it.each<[number, OutgoingHttpHeaders, RegExp]>([
+    [200, { 'x-own': 'yes' }, /→ 200 in \d+ ms\n$/],
+    [500, {}, /→ 500 in \d+ ms: failed\n$/],
+    [503, { 'retry-after': '7' }, /→ 503 in \d+ ms: failed\n$/],
+    [302, { location: '/elsewhere' }, /→ 302 in \d+ ms: failed, redirects are not followed\n$/],
+    [410, {}, /→ 410 in \d+ ms: for the service you are gone, it sends nothing more; start listen again\n$/],
+  ])('answers the service with the %i that the server answered', async (status, headers, line) => {
+    answer = [status, headers, 'of the server'];
+    await forward();
+    const answered = await api.send(EVENT);
+    expect([answered.status, await answered.text()]).toEqual([status, 'of the server']);
+    expect(Object.fromEntries(answered.headers)).toMatchObject(headers);
+    expect(came).toHaveLength(1);
+    await printed(line);
+  });
+
+  it('hands a compressed answer through as it is', async () => {
+    // What it says to be is not looked into.
+    answer = [200, { 'content-encoding': 'br' }, ''];
+    await forward();
+    const answered = await api.send(EVENT);
+    expect([answered.status, answered.headers.get('content-encoding')]).toEqual([200, 'br']);
+  });
+
+  it('forwards nothing that is not signed', async () => {
+    await forward();
+    expect((await api.send(EVENT, 'whsec_other')).status).toBe(400);
+    await printed('refused  (signature wrong_signature)');
+    expect(came).toEqual([]);
+  });
+
+  it('says plainly that nothing listens there, also to the service', async () => {
+    listening = listen(api, ['--forward-to', 'http://127.0.0.1:1/hooks']);
+    await printed('Ctrl-C');
+    const answered = await api.send(EVENT);
+    const why = 'nothing listens there (ECONNREFUSED)';
+    expect([answered.status, await answered.text()]).toEqual([
+      502,
+      `listen: no answer from http://127.0.0.1:1/hooks: ${why}`,
+    ]);
+    await printed(
+      /→ no answer from http:\/\/127\.0\.0\.1:1\/hooks after \d+ ms: nothing listens there \(ECONNREFUSED\)\n$/,
+    );
+  });
+
+  it('waits no longer than the service does', async () => {
+    answer = undefined;
+    await forward();
+    const patience = new AbortController();
+    const sent = api.send(EVENT, SECRET, patience.signal);
+    await eventually(() => expect(waiting).toHaveLength(1));
+    patience.abort();
+    await expect(sent).rejects.toThrow();
+    await printed(/→ no answer from \S+ after \d+ ms: the service waits no longer \(ERR_CANCELED\)\n$/);
+    await eventually(() => expect(waiting[0]?.destroyed).toBe(true));
+  });
+
+  it('signs anew with a secret that the server keeps, in both forms', async () => {
+    await forward(['--secret', OWN_SECRET]);
+    expect(listening.out()).not.toMatch(/whsec_/);
+    expect((await api.send(EVENT)).status).toBe(204);
+    const { headers, body } = came[0] ?? { headers: {} as IncomingHttpHeaders, body: '' };
+    const t = headers['webhook-timestamp'];
+    const hex = createHmac('sha256', OWN_SECRET)
+      .update(`${String(t)}.${body}`)
+      .digest('hex');
+    const base64 = createHmac('sha256', Buffer.alloc(32, 9))
+      .update(`evt_1.${String(t)}.${body}`)
+      .digest('base64');
+    expect(headers).toMatchObject({
+      'service-signature': `t=${String(t)},v1=${hex}`,
+      'webhook-id': 'evt_1',
+      'webhook-signature': `v1,${base64}`,
+    });
+  });
+
+  it('prints JSON, with the secret at first and each outcome', async () => {
+    answer = [500, {}, ''];
+    await forward(['--json']);
+    const first = JSON.parse(listening.out()) as object;
+    expect(first).toMatchObject({ endpoint_id: 'whe_a', forward_to: `http://${address}`, secret: SECRET });
+    const before = listening.out().length;
+    await api.send(EVENT);
+    await eventually(() =>
+      expect(JSON.parse(listening.out().slice(before))).toMatchObject({
+        event: EVENT,
+        forwarded: { status_code: 500, duration_ms: expect.any(Number), error: null },
+      }),
+    );
+  });
+
+  it('has an event sent again when that is typed, and goes on whatever is typed', async () => {
+    const typed = new PassThrough();
+    await forward([], typed);
+    typed.write('resend\nresend evt_0\nnonsense\n\n');
+    await eventually(() => expect(listening.err().split('\n')).toHaveLength(4));
+    expect(listening.err()).toMatch(/nothing came yet[^]*no such command: nonsense; there are resend, test\n$/);
+    api.answers = SENT_BEFORE;
+    await api.send(EVENT);
+    typed.write('resend\ntest shipment.created\n');
+    await printed('evt_1 is sent to whe_a again');
+    await eventually(() => expect(api.asked.slice(-3)).toEqual([DELIVERIES, RETRY, `POST ${ENDPOINT}/test`]));
+    typed.end();
+    await api.send(EVENT);
+    await printed(/\(repeated\)\n$/);
+  });
+});
+
+describe('events resend', () => {
+  let api: StubApi;
+  beforeAll(async () => {
+    api = await StubApi.start();
+  });
+  beforeEach(() => api.forget());
+  afterAll(() => api.close());
+  const LIST = 'GET /v1/webhook_endpoints';
+  const endpoints = (...statuses: string[]) => ({
+    [LIST]: [
+      200,
+      {
+        data: [
+          { id: 'whe_other', description: null, status: 'enabled' },
+          ...statuses.map((status) => ({ id: 'whe_a', description: 'cli listen', status })),
+        ],
+        next_cursor: null,
+        has_more: false,
+      },
+    ] as const,
+  });
+  const resend = (...line: string[]) =>
+    run(loadConfig({ API_KEY: 'sk_test_env' }), ['events', 'resend', 'evt_1', '--url', api.url, ...line]);
+
+  it('has the service send it to every listen that runs', async () => {
+    api.answers = { ...endpoints('enabled'), ...SENT_BEFORE };
+    expect(await resend()).toEqual({ code: 0, out: 'evt_1 is sent to whe_a again\n', err: '' });
+    expect(api.asked).toEqual([LIST, DELIVERIES, RETRY]);
+  });
+
+  it('or to the endpoint that is named', async () => {
+    api.answers = SENT_BEFORE;
+    expect((await resend('--endpoint', 'whe_a', '--json')).out).toContain('"delivery_id": "dlv_a"');
+    expect(api.asked).toEqual([DELIVERIES, RETRY]);
+  });
+
+  it('says where nobody listens', async () => {
+    api.answers = endpoints('disabled');
+    expect(await resend()).toEqual({
+      code: 1,
+      out: '',
+      err: 'error: no listen runs with a key of this workspace and environment: start one, or name an --endpoint\n',
+    });
+  });
+});

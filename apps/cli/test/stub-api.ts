@@ -1,0 +1,108 @@
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { loadConfig } from '../src/config.ts';
+import { runCli } from '../src/program.ts';
+
+export const SECRET = 'whsec_b2Ytb3VyLXRlc3RzLWFsb25l';
+export const ENDPOINT = '/v1/webhook_endpoints/whe_a';
+const TYPE = { 'content-type': 'application/json' };
+
+type Answered = readonly [status: number, body: object];
+
+/** A public API that makes endpoints, and sends to the one it made what it is told. */
+export class StubApi {
+  /** Routes asked, in order, with their queries. */
+  asked: string[] = [];
+  keys = new Set<string | undefined>();
+  created: { url: string; event_types: string[] } = { url: '', event_types: [] };
+  /** What is answered by route instead of success. */
+  answers: Readonly<Record<string, Answered>> = {};
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {
+    server.on('request', (request, response) => {
+      let text = '';
+      request.setEncoding('utf8').on('data', (part: string) => (text += part));
+      request.on('end', () => {
+        const route = `${request.method} ${request.url}`;
+        this.asked.push(route);
+        this.keys.add(request.headers.authorization);
+        if (route === 'POST /v1/webhook_endpoints') this.created = JSON.parse(text) as typeof this.created;
+        void this.answer(route).then(([status, body]) => {
+          response.writeHead(status, TYPE).end(JSON.stringify(body));
+        });
+      });
+    });
+  }
+
+  static async start(): Promise<StubApi> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new StubApi(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  }
+
+  forget(): void {
+    this.asked = [];
+    this.keys = new Set();
+    this.answers = {};
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** Sends the endpoint an event. */
+  send(event: object, secret = SECRET, signal: AbortSignal | null = null): Promise<Response> {
+    const body = JSON.stringify(event);
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+    const { id = '' } = event as { id?: string };
+    const ours = { 'service-event-id': id, 'service-signature': `t=${timestamp},v1=${signature}` };
+    return fetch(this.created.url, { method: 'POST', headers: { ...TYPE, ...ours }, body, signal, redirect: 'manual' });
+  }
+
+  private async answer(route: string): Promise<Answered> {
+    const told = this.answers[route];
+    if (told) return told;
+    if (route === 'POST /v1/webhook_endpoints') {
+      return [201, { id: 'whe_a', status: 'pending_verification', last_verification: null, secret: SECRET }];
+    }
+    if (route !== `POST ${ENDPOINT}/verify`) return [200, { id: 'whe_a', last_verification: null }];
+    const challenge = { id: 'evt_c', type: 'endpoint.verification', data: { challenge: 'token-of-the-test' } };
+    const reply = await this.send(challenge);
+    const ok = reply.status === 200 && (await reply.text()) === 'token-of-the-test';
+    return [200, { id: 'whe_a', last_verification: { ok, error: ok ? null : { code: 'mismatch', message: 'wrong' } } }];
+  }
+}
+
+export interface Listening {
+  readonly ended: Promise<number>;
+  out(): string;
+  err(): string;
+  interrupt(): void;
+}
+
+/** Runs `listen` on it, in this process. */
+export function listen(
+  { url }: StubApi,
+  line: readonly string[] = [],
+  env: NodeJS.ProcessEnv = { API_KEY: 'sk_test_env' },
+  input: NodeJS.ReadableStream = Readable.from([]),
+): Listening {
+  const interrupt = new AbortController();
+  let out = '';
+  let err = '';
+  const ended = runCli(['listen', '--url', url, ...line], loadConfig(env), {
+    out: { write: (text) => void (out += text) },
+    err: { write: (text) => void (err += text) },
+    input,
+    signal: interrupt.signal,
+  });
+  return { ended, out: () => out, err: () => err, interrupt: () => interrupt.abort() };
+}
