@@ -3,8 +3,10 @@ import { endless, receivers } from '@tracking/testing';
 
 /**
  * Counts what it is sent. `/ok/…` answers 204 at once. Not counted are `/also/…`, which does too, `/slow/…` after 9 s, `/fail/…`
- * with 500, `/hang/…` never, and `/endless/NAME` with one of the answers that do not end; all answer the challenge. Of what came since the last `/reset`, `GET /count` tells how many different (endpoint, event) pairs it was,
- * cheaply enough to be asked over and over under load, `/stats` also how long after `created_at`, and `/arrivals` when.
+ * with 500, `/reset/…` by resetting the connection, `/flap/N` with 204 and with 500 a second each, `/hang/…` never, and
+ * `/endless/NAME` with one of the answers that do not end; all answer the challenge. Of what came since the last `/reset`,
+ * `GET /count` tells how many different (endpoint, event) pairs it was, cheaply enough to be asked over and over under load,
+ * `/stats` also how long after `created_at`, and `/arrivals` when.
  */
 let deliveries = 0;
 let seen = new Set<string>();
@@ -17,6 +19,9 @@ const behaviours: Readonly<Record<string, (response: ServerResponse, name: strin
   also: (response) => response.writeHead(204).end(),
   slow: (response) => void setTimeout(() => response.writeHead(204).end(), 9_000),
   fail: (response) => response.writeHead(500).end(),
+  reset: ({ socket }) => socket?.resetAndDestroy(),
+  // Not all at once, nor the same in every second.
+  flap: (response, name) => response.writeHead(Math.floor(Date.now() / 1_000 + Number(name) / 7) % 2 ? 500 : 204).end(),
   hang: () => undefined,
   endless: ({ socket }, name) => {
     const answer = Object.entries(endless).find(([known]) => known === name)?.[1];

@@ -45,6 +45,8 @@ async function start(script: string, readiness: string, env: Record<string, stri
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',
+      // As for a CPU profile of each of its threads: --cpu-prof --cpu-prof-dir=/tmp/profile
+      NODE_OPTIONS: process.env['SERVER_NODE_OPTIONS'],
       PORT: String(port),
       MANAGEMENT_PORT: String(managementPort),
       ...env,

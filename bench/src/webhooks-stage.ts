@@ -1,6 +1,10 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { residentMiB } from './machine.ts';
 import { cli, startReceiver, startStandalone, type Server } from './server.ts';
@@ -69,11 +73,31 @@ export class WebhooksStage {
   }
 
   /** An enabled endpoint for new shipments on this path of the receiver; answers its id. */
-  async endpoint(path: string, key = this.keys[0], fields: { max_concurrency?: number } = {}): Promise<string> {
+  async endpoint(
+    path: string,
+    key = this.keys[0],
+    fields: { readonly max_concurrency?: number; readonly url?: string } = {},
+  ): Promise<string> {
     const body = { url: this.receiver.url + path, event_types: ['shipment.created'], ...fields };
     const { id } = await this.call<{ id: string }>('POST', '/v1/webhook_endpoints', body, key);
     await this.enable(id, key);
     return id;
+  }
+
+  /** Endpoints that are enabled and refuse each connection since. */
+  async refusing(count: number): Promise<readonly string[]> {
+    const answering = createServer((request, response) => {
+      void json(request).then((body) => response.end((body as { data: { challenge: string } }).data.challenge));
+    });
+    await once(answering.listen(0, '127.0.0.1'), 'listening');
+    const { port } = answering.address() as AddressInfo;
+    const made: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      made.push(await this.endpoint('', this.keys[0], { url: `http://127.0.0.1:${port}/refuse/${n}` }));
+    }
+    answering.closeAllConnections();
+    answering.close();
+    return made;
   }
 
   async enable(id: string, key = this.keys[0]): Promise<void> {

@@ -3,6 +3,7 @@ import { shipment } from './api.ts';
 import { drive } from './load.ts';
 import { cpuSeconds } from './machine.ts';
 import { startReceiver, startSender } from './server.ts';
+import { failingPart, fullRatePart } from './webhooks-failing.ts';
 import { hostilePart, neighboursPart } from './webhooks-neighbours.ts';
 import { PER_SECOND, type PartOptions, each, latency, paced, say, warm } from './webhooks-paced.ts';
 import { WebhooksStage, receiverStats } from './webhooks-stage.ts';
@@ -149,6 +150,8 @@ const PARTS: Readonly<Record<string, (run: WebhooksPartOptions) => Promise<void>
   rate: ratePart,
   hung: hungPart,
   neighbours: neighboursPart,
+  failing: failingPart,
+  'failing-full': fullRatePart,
   hostile: hostilePart,
   drain: drainPart,
   kill: killPart,
