@@ -56,6 +56,7 @@ import { ShipmentReader } from './shipments/shipment-reader.ts';
 import { ShipmentWrites } from './shipments/shipment-writes.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
 import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.ts';
+import { WebhookReplaysController } from './webhooks/webhook-replays.controller.ts';
 import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.ts';
 import { WebhookWrites } from './webhooks/webhook-writes.ts';
 import { SettingsController } from './workspace-settings/settings.controller.ts';
@@ -107,6 +108,7 @@ export class HttpApiModule {
         EventsController,
         WebhookEndpointsController,
         WebhookDeliveriesController,
+        WebhookReplaysController,
         ServiceAccountsController,
         ApiKeysController,
         UsersController,

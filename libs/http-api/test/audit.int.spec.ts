@@ -31,7 +31,7 @@ beforeAll(async () => {
           return typeof member === 'function' ? (member.bind(target) as unknown) : member;
         },
       });
-      return { webhooks: { endpoints, deliveries: webhooks.deliveries } };
+      return { webhooks: { ...webhooks, endpoints } };
     },
   });
   admin = await api.key('admin');

@@ -82,6 +82,21 @@ const sentTest = async (endpoint: JsonObject) => {
   await eventually(async () => expect((await get(path))['completed_at']).not.toBeNull());
   return path;
 };
+/** A replay that waits, as its endpoint asks for. */
+const newReplay = async () => {
+  await eventTypes(await newShipment());
+  receiver.behave(receivers.answers(503, '', { 'retry-after': '3600' }));
+  const { id: endpoint } = await newEndpoint();
+  const { id } = await post(`/v1/webhook_endpoints/${String(endpoint)}/replay`);
+  const path = `/v1/webhook_replays/${String(id)}`;
+  await eventually(async () => expect((await get(path))['matched']).toBe(1));
+  const [{ id: delivery } = { id: '' }] = await dataOf('/v1/webhook_deliveries');
+  await eventually(async () => {
+    expect((await get(`/v1/webhook_deliveries/${String(delivery)}`))['attempts_count']).toBe(1);
+  });
+  receiver.behave(receivers.answers(204, ''));
+  return path;
+};
 
 const newAccount = async () =>
   String((await post('/v1/service_accounts', { name: randomUUID(), role: 'operator' }))['id']);
@@ -358,6 +373,25 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     receiver.behave(receivers.answers(204, ''));
     return { path: `${path}/discard`, effect: async () => (await get(path))['status'], expected: 'discarded' };
   },
+  createWebhookReplay: async () => {
+    const path = `/v1/webhook_endpoints/${String((await newEndpoint())['id'])}/replay`;
+    return {
+      path,
+      json: { statuses: ['missed'] },
+      other: { statuses: ['dead_lettered'] },
+      effect: async () => (await dataOf('/v1/webhook_replays')).length,
+      expected: 1,
+    };
+  },
+  cancelWebhookReplay: async () => {
+    const path = await newReplay();
+    return { path: `${path}/cancel`, effect: async () => (await get(path))['status'], expected: 'canceled' };
+  },
+  resumeWebhookReplay: async () => {
+    const path = await newReplay();
+    await post(`${path}/cancel`);
+    return { path: `${path}/resume`, effect: async () => (await get(path))['status'], expected: 'running' };
+  },
   createServiceAccount: async () => {
     const json = { name: randomUUID(), role: 'operator' };
     return {
@@ -491,7 +525,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
 
 /** The present version, where the operation may insist on one: a repeat is not refused by what it did itself. */
 async function ifMatch(path: string): Promise<Record<string, string>> {
-  const resource = /^(\/v1\/\w+\/\w+)\/(?!test$)\w+$/.exec(path)?.[1];
+  const resource = /^(\/v1\/\w+\/\w+)\/(?!test$|replay$)\w+$/.exec(path)?.[1];
   if (resource === undefined) return {};
   const { headers } = await api.call('GET', resource, { key });
   return { 'if-match': headers.get('etag') ?? 'none' };

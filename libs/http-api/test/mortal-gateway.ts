@@ -13,6 +13,7 @@ const COMMANDS = {
   objects: ['put'],
   endpoints: ['create', 'verify', 'enable', 'disable', 'test'],
   deliveries: ['retry', 'discard'],
+  replays: ['create', 'cancel', 'resume'],
   serviceAccounts: ['create', 'deactivate', 'reactivate'],
   keys: ['create', 'rotate', 'revoke'],
   users: ['invite', 'deactivate', 'reactivate', 'resetPassword'],
@@ -68,6 +69,7 @@ export class MortalGateway {
       webhooks: {
         endpoints: this.wrap(webhooks.endpoints, COMMANDS.endpoints),
         deliveries: this.wrap(webhooks.deliveries, COMMANDS.deliveries),
+        replays: this.wrap(webhooks.replays, COMMANDS.replays),
       },
       identity: new Proxy(identity, {
         get: (of, name) => {

@@ -53,6 +53,7 @@ interface Things {
   readonly event: string;
   readonly endpoint: string;
   readonly delivery: string;
+  readonly replay: string;
   readonly account: string;
   /** Of a service account that is no admin. */
   readonly key: string;
@@ -141,6 +142,11 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   getWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },
   retryWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },
   discardWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },
+  createWebhookReplay: { access: 'webhooks:manage', of: 'endpoint', json: {} },
+  listWebhookReplays: { access: 'webhooks:manage' },
+  getWebhookReplay: { access: 'webhooks:manage', of: 'replay' },
+  cancelWebhookReplay: { access: 'webhooks:manage', of: 'replay' },
+  resumeWebhookReplay: { access: 'webhooks:manage', of: 'replay' },
   listAuditLog: { access: 'workspace:admin' },
   getSettings: { access: 'workspace:admin' },
   changeSettings: { access: 'workspace:admin' },
@@ -287,6 +293,8 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const [endpoint, verified] = [await made(), await made()];
   await make(`/v1/webhook_endpoints/${verified}/verify`, {});
   const delivery = await make(`/v1/webhook_endpoints/${verified}/test`, { type: 'shipment.created' });
+  await make(`/v1/webhook_endpoints/${verified}/enable`, {});
+  const replay = await make(`/v1/webhook_endpoints/${verified}/replay`, { statuses: ['dead_lettered'] });
   const { body } = await api.call('GET', `/v1/events?shipment_id=${shipment}`, { key });
   const event = String((body['data'] as JsonObject[])[0]?.['id']);
   const account = await make('/v1/service_accounts', { name: 'one', role: 'viewer' });
@@ -298,7 +306,7 @@ async function thingsIn(environment: Environment): Promise<Things> {
   const user = String(invited['id']);
   const recorded = { shipment, milestone: milestoneId, exception: exceptionId, event };
   const documents = { document: documentId, upload: String(pending['id']), uploadToken };
-  return { ...recorded, ...documents, endpoint, delivery, account, key: keyId, user, session, link };
+  return { ...recorded, ...documents, endpoint, delivery, replay, account, key: keyId, user, session, link };
 }
 
 /** Whose the thing is that is asked for. */

@@ -1333,6 +1333,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhook_endpoints/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an endpoint again what failed or was missed, the oldest first
+         * @description A job that goes as fast as the endpoint answers, beside live events. One runs for an endpoint at a time.
+         *
+         *     Needs the permission `webhooks:manage`.
+         */
+        post: operations["createWebhookReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhook_endpoints/{id}/test": {
         parameters: {
             query?: never;
@@ -1367,6 +1389,86 @@ export interface paths {
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["verifyWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List replays, the newest first
+         * @description Needs the permission `webhooks:manage`.
+         */
+        get: operations["listWebhookReplays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a replay: how far it is
+         * @description Needs the permission `webhooks:manage`.
+         */
+        get: operations["getWebhookReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_replays/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin no more of it; what was begun goes on by its schedule
+         * @description Needs the permission `webhooks:manage`.
+         */
+        post: operations["cancelWebhookReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_replays/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on where it was canceled
+         * @description Needs the permission `webhooks:manage`.
+         */
+        post: operations["resumeWebhookReplay"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5086,6 +5188,158 @@ export interface components {
             code: string;
             /** @description What went wrong, for people. */
             message: string;
+        };
+        WebhookReplay: {
+            /**
+             * @description `discard` gives them up instead of sending them again.
+             * @enum {string}
+             */
+            action: "replay" | "discard";
+            /**
+             * Format: date-time
+             * @description When it came to its end, or was canceled. UTC with milliseconds.
+             */
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was asked for. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Of these, delivered since, or discarded. */
+            done: number;
+            /** @description Whose deliveries they are. */
+            endpoint_id: string;
+            /** @description Only of events of these types; of all where null. */
+            event_types: components["schemas"]["EventType"][] | null;
+            /** @description Of these, those whose first attempt failed again: they go on by their new schedule. */
+            failed: number;
+            /**
+             * @description Service-assigned identifier.
+             * @example rpl_7d2a9c1e7qv3n5xw6yz2aabbcc
+             */
+            id: string;
+            /** @description Found so far; all of them once it is completed. */
+            matched: number;
+            /** @description Only those whose `last_error` has one of these codes; all where null. */
+            reasons: string[] | null;
+            /**
+             * Format: date-time
+             * @description Only of events created at this time or later; from the first one kept on where null. UTC with milliseconds.
+             */
+            since: string | null;
+            /**
+             * @description How far it is.
+             * @enum {string}
+             */
+            status: "running" | "completed" | "canceled";
+            /** @description What came to one of these ends. */
+            statuses: ("dead_lettered" | "discarded" | "succeeded" | "missed")[];
+            /**
+             * Format: date-time
+             * @description Only of events created at this time or earlier. UTC with milliseconds.
+             */
+            until: string;
+            /** @description Grows with every change, progress among them. */
+            version: number;
+        };
+        WebhookReplayFilter: {
+            /**
+             * @description Only of events of these types; of all that the endpoint subscribes to, unless told.
+             * @example [
+             *       "milestone.recorded"
+             *     ]
+             */
+            event_types?: components["schemas"]["EventType"][] | null;
+            /**
+             * @description Only those whose `last_error` has one of these codes; what was missed has none.
+             * @example [
+             *       "timeout"
+             *     ]
+             */
+            reasons?: string[] | null;
+            /**
+             * Format: date-time
+             * @description Only of events created at this time or later; from the first one kept on, unless told.
+             * @example 2026-11-21T09:30:00Z
+             */
+            since?: string | null;
+            /**
+             * @description What came to these ends; `missed` is what was never recorded for the endpoint, from before it was made too. dead_lettered and missed, unless told.
+             * @example [
+             *       "dead_lettered",
+             *       "missed"
+             *     ]
+             */
+            statuses?: ("dead_lettered" | "discarded" | "succeeded" | "missed")[] | null;
+            /**
+             * Format: date-time
+             * @description Only of events created at this time or earlier; up to now, unless told, and never later.
+             * @example 2026-11-22T09:30:00Z
+             */
+            until?: string | null;
+        };
+        WebhookReplayPage: {
+            /** @description The replays of this page. */
+            data: components["schemas"]["WebhookReplay"][];
+            /** @description Whether there is a next page. */
+            has_more: boolean;
+            /** @description Send it as `cursor` for the next page, with the same filters. */
+            next_cursor: string | null;
+        };
+        WebhookReplayWritten: {
+            /**
+             * @description `discard` gives them up instead of sending them again.
+             * @enum {string}
+             */
+            action: "replay" | "discard";
+            /**
+             * Format: date-time
+             * @description When it came to its end, or was canceled. UTC with milliseconds.
+             */
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was asked for. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Of these, delivered since, or discarded. */
+            done: number;
+            /** @description Whose deliveries they are. */
+            endpoint_id: string;
+            /** @description Only of events of these types; of all where null. */
+            event_types: components["schemas"]["EventType"][] | null;
+            /** @description Of these, those whose first attempt failed again: they go on by their new schedule. */
+            failed: number;
+            /**
+             * @description Service-assigned identifier.
+             * @example rpl_7d2a9c1e7qv3n5xw6yz2aabbcc
+             */
+            id: string;
+            /** @description Found so far; all of them once it is completed. */
+            matched: number;
+            /** @description Only those whose `last_error` has one of these codes; all where null. */
+            reasons: string[] | null;
+            /**
+             * Format: date-time
+             * @description Only of events created at this time or later; from the first one kept on where null. UTC with milliseconds.
+             */
+            since: string | null;
+            /**
+             * @description How far it is.
+             * @enum {string}
+             */
+            status: "running" | "completed" | "canceled";
+            /** @description What came to one of these ends. */
+            statuses: ("dead_lettered" | "discarded" | "succeeded" | "missed")[];
+            /**
+             * Format: date-time
+             * @description Only of events created at this time or earlier. UTC with milliseconds.
+             */
+            until: string;
+            /** @description Grows with every change, progress among them. */
+            version: number;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
         };
         WebhookResponse: {
             /** @description The body, at most 16 KiB of it. */
@@ -11688,6 +11942,88 @@ export interface operations {
             };
         };
     };
+    createWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-11-21T09:30:00Z",
+                 *       "statuses": [
+                 *         "dead_lettered",
+                 *         "missed"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookReplayFilter"];
+            };
+        };
+        responses: {
+            /** @description The replay; get it for how far it is. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
+                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "action": "replay",
+                     *       "since": "2026-11-21T09:30:00.000Z",
+                     *       "until": "2026-11-23T09:30:00.000Z",
+                     *       "event_types": null,
+                     *       "statuses": [
+                     *         "dead_lettered"
+                     *       ],
+                     *       "reasons": null,
+                     *       "status": "running",
+                     *       "matched": 180,
+                     *       "done": 120,
+                     *       "failed": 2,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "completed_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplayWritten"];
+                };
+            };
+        };
+    };
     testWebhookEndpoint: {
         parameters: {
             query?: never;
@@ -11830,6 +12166,263 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
+                };
+            };
+        };
+    };
+    listWebhookReplays: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description Only those of this endpoint. */
+                endpoint_id?: string;
+                /** @description Most items of the page. */
+                limit?: number;
+            };
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of replays. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
+                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "action": "replay",
+                     *           "since": "2026-11-21T09:30:00.000Z",
+                     *           "until": "2026-11-23T09:30:00.000Z",
+                     *           "event_types": null,
+                     *           "statuses": [
+                     *             "dead_lettered"
+                     *           ],
+                     *           "reasons": null,
+                     *           "status": "running",
+                     *           "matched": 180,
+                     *           "done": 120,
+                     *           "failed": 2,
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "completed_at": "2026-11-23T09:30:00.000Z",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplayPage"];
+                };
+            };
+        };
+    };
+    getWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook replay, `rpl_…`.
+                 * @example rpl_7d2a9c1e7qv3n5xw6yz2aabbcc
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
+                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "action": "replay",
+                     *       "since": "2026-11-21T09:30:00.000Z",
+                     *       "until": "2026-11-23T09:30:00.000Z",
+                     *       "event_types": null,
+                     *       "statuses": [
+                     *         "dead_lettered"
+                     *       ],
+                     *       "reasons": null,
+                     *       "status": "running",
+                     *       "matched": 180,
+                     *       "done": 120,
+                     *       "failed": 2,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "completed_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplay"];
+                };
+            };
+        };
+    };
+    cancelWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook replay, `rpl_…`.
+                 * @example rpl_7d2a9c1e7qv3n5xw6yz2aabbcc
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
+                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "action": "replay",
+                     *       "since": "2026-11-21T09:30:00.000Z",
+                     *       "until": "2026-11-23T09:30:00.000Z",
+                     *       "event_types": null,
+                     *       "statuses": [
+                     *         "dead_lettered"
+                     *       ],
+                     *       "reasons": null,
+                     *       "status": "running",
+                     *       "matched": 180,
+                     *       "done": 120,
+                     *       "failed": 2,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "completed_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplayWritten"];
+                };
+            };
+        };
+    };
+    resumeWebhookReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook replay, `rpl_…`.
+                 * @example rpl_7d2a9c1e7qv3n5xw6yz2aabbcc
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
+                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "action": "replay",
+                     *       "since": "2026-11-21T09:30:00.000Z",
+                     *       "until": "2026-11-23T09:30:00.000Z",
+                     *       "event_types": null,
+                     *       "statuses": [
+                     *         "dead_lettered"
+                     *       ],
+                     *       "reasons": null,
+                     *       "status": "running",
+                     *       "matched": 180,
+                     *       "done": 120,
+                     *       "failed": 2,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "completed_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplayWritten"];
                 };
             };
         };

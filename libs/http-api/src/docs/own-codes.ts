@@ -47,6 +47,8 @@ export const OWN_CODES: Readonly<Partial<Record<OperationId, readonly ErrorCode[
   testWebhookEndpoint: ['endpoint_not_verified', 'secret_unreadable'],
   retryWebhookDelivery: ['endpoint_not_enabled', 'endpoint_not_verified', 'secret_unreadable'],
   discardWebhookDelivery: ['delivery_succeeded'],
+  createWebhookReplay: ['limit_exceeded', 'endpoint_not_enabled', 'replay_running'],
+  resumeWebhookReplay: ['endpoint_not_enabled', 'replay_running', 'replay_completed'],
   signIn: ['invalid_credentials', 'csrf', 'rate_limited'],
   createApiKey: ['user_not_active'],
   rotateApiKey: ['key_not_active', 'user_not_active'],

@@ -8,6 +8,7 @@ const RESOURCES: Readonly<Record<string, readonly [string, string]>> = {
   events: ['event', 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11'],
   webhook_endpoints: ['webhook endpoint', 'whe_5f3c2k7qv3n5xw6yz2aabbccdd'],
   webhook_deliveries: ['webhook delivery', 'dlv_9c1e7qv3n5xw6yz2aabbccddee'],
+  webhook_replays: ['webhook replay', 'rpl_7d2a9c1e7qv3n5xw6yz2aabbcc'],
   service_accounts: ['service account', 'sva_5f3c2k7qv3n5xw6yz2aabbccdd'],
   api_keys: ['API key', 'key_5f3c2k7qv3n5xw6yz2aabbccdd'],
   users: ['user', 'usr_5f3c2k7qv3n5xw6yz2aabbccdd'],

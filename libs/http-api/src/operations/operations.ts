@@ -58,6 +58,11 @@ export const OPERATIONS = {
   getWebhookDelivery: 'webhooks:manage',
   retryWebhookDelivery: 'webhooks:manage',
   discardWebhookDelivery: 'webhooks:manage',
+  createWebhookReplay: 'webhooks:manage',
+  listWebhookReplays: 'webhooks:manage',
+  getWebhookReplay: 'webhooks:manage',
+  cancelWebhookReplay: 'webhooks:manage',
+  resumeWebhookReplay: 'webhooks:manage',
   signIn: 'open',
   /** Who am I. */
   getSession: 'authenticated',

@@ -127,6 +127,18 @@ export function list(element: FieldCheck, max: number): FieldCheck {
   };
 }
 
+/** Most values of an enumeration that are listed at once, the same ones among them. */
+export const MAX_LISTED = 50;
+
+/** Values of an enumeration, one at least. */
+export function listOf(values: readonly string[]): FieldCheck {
+  const each = list(oneOf(values), MAX_LISTED);
+  return (value, param) =>
+    Array.isArray(value) && value.length === 0
+      ? fault(param, 'invalid_value', 'Must not be empty.')
+      : each(value, param);
+}
+
 /** An object of at most `max` strings by name; with `clearable`, null removes one. */
 export function textMap(max: number, clearable = false): FieldCheck {
   return (value, param) => {

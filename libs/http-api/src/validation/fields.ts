@@ -9,7 +9,9 @@ import {
   idOf,
   inLowerCase,
   isObject,
+  MAX_LISTED,
   list,
+  listOf,
   oneOf,
   someOf,
   storable,
@@ -105,6 +107,15 @@ export const TextMapPatch = (max: number, options: FieldOptions): PropertyDecora
 
 export const TextList = (max: number, options: FieldOptions): PropertyDecorator =>
   field(list(text, max), options, { type: [String], maxItems: max, ...clearable(options) });
+
+/** Some of an enumeration in a body, one at least. */
+export const SomeListed = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
+  field(
+    listOf(values),
+    options,
+    { type: [String], enum: [...values], minItems: 1, maxItems: MAX_LISTED, ...clearable(options) },
+    { normalise: (listed) => (Array.isArray(listed) ? listed.map(inLowerCase(values)) : listed) },
+  );
 
 export const Nested = (dto: DtoClass, options: FieldOptions): PropertyDecorator =>
   field(nested(dto), options, { type: dto, ...clearable(options) }, { nested: dto, normalise: picked(dto) });

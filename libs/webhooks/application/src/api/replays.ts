@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import type { Timestamp } from '@tracking/contracts';
 import {
   DEFAULT_REPLAYED_STATUSES,
+  type ReplayFilter,
   isAttempted,
   newReplay,
   replayCanceled,
@@ -8,7 +10,7 @@ import {
 } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import { endpointNotEnabled, replayCompleted } from '../refusals.ts';
+import { endpointNotEnabled, invalid, replayCompleted } from '../refusals.ts';
 import { toReplay } from '../replays/replay-document.ts';
 import type { ReplayChange, ReplayStore } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, PageOf, ReplayCommand, Scope, WebhookReplay } from '../requests.ts';
@@ -27,14 +29,15 @@ export class Replays implements WebhookReplays {
   async create(command: CreateReplay): Promise<WebhookReplay> {
     const { store, owner } = this.parts;
     const { workspace_id, environment, endpoint_id, at, filter } = command;
-    await this.requireAttempted(command, endpoint_id);
     const id = `rpl_${hash('sha256', command.id).slice(0, 32)}`;
-    const { since = null, until = at, event_types = null, reasons = null } = filter;
-    const { statuses = DEFAULT_REPLAYED_STATUSES } = filter;
-    const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
-    const replay = newReplay({ ...about, since, until, event_types, statuses, reasons }, at);
-    const cursor = { deliveries: null, events: null };
-    const stored = await store.add({ ...replay, running_for: endpoint_id, cursor, under_way: [] });
+    let stored = await store.get(id);
+    if (stored === undefined) {
+      await this.requireAttempted(command, endpoint_id);
+      const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
+      const replay = newReplay({ ...about, ...checkedFilter(filter, at) }, at);
+      const cursor = { deliveries: null, events: null };
+      stored = await store.add({ ...replay, running_for: endpoint_id, cursor, under_way: [] });
+    }
     await owner.notify([endpoint_id]);
     return toReplay(stored);
   }
@@ -72,4 +75,18 @@ export class Replays implements WebhookReplays {
   private async requireAttempted(scope: Scope, endpointId: string): Promise<void> {
     if (!isAttempted(await this.parts.endpoints.require(scope, endpointId))) throw endpointNotEnabled();
   }
+}
+
+/**
+ * What was created since the command is no part of it: it comes by itself, and the replay would never end.
+ * @throws validation_failed
+ */
+function checkedFilter(filter: CreateReplay['filter'], at: Timestamp): ReplayFilter {
+  const { since = null, event_types = null, reasons = null, statuses = DEFAULT_REPLAYED_STATUSES } = filter;
+  const until = filter.until === undefined || filter.until > at ? at : filter.until;
+  if (since !== null && since > until) {
+    const message = `Must not be later than ${filter.until === until ? '`until`' : 'now'}.`;
+    throw invalid([{ param: 'since', code: 'invalid_value', message }]);
+  }
+  return { since, until, event_types, statuses, reasons };
 }

@@ -68,6 +68,8 @@ export class Replaying implements RunningReplay {
 
   note(id: string, after: DeliveryDocument | undefined): void {
     if (!this.underWay.has(id)) return;
+    // Of an attempt that was under way before it was taken.
+    if (after !== undefined && after.replay_id !== this.id) return;
     const outcome = after === undefined ? 'failed' : replayOutcome(after);
     if (outcome === undefined) return;
     this.underWay.delete(id);

@@ -28,6 +28,10 @@ export class ReplayStore {
       : ((await this.documents.get(document.id)) ?? document);
   }
 
+  get(id: string): Promise<ReplayDocument | undefined> {
+    return this.documents.get(id);
+  }
+
   /** @throws not_found when it is not of this scope */
   async require(scope: Scope, id: string): Promise<ReplayDocument> {
     const found = await this.documents.get(id);
@@ -41,9 +45,11 @@ export class ReplayStore {
     { limit, after }: PageRequest,
   ): Promise<PageOf<ReplayDocument>> {
     const scope = { workspace_id, environment };
-    const filter = endpoint_id === undefined ? scope : { ...scope, endpoint_id };
+    // All that an endpoint has is of one scope.
+    const filter = endpoint_id === undefined ? scope : { endpoint_id };
     const resume = after === undefined ? {} : { after };
-    const found = await this.documents.find({ filter, sort: NEWEST_FIRST, limit: limit + 1, ...resume });
+    const read = await this.documents.find({ filter, sort: NEWEST_FIRST, limit: limit + 1, ...resume });
+    const found = read.filter((replay) => isInScope(replay, scope));
     const items = found.slice(0, limit);
     const last = items.at(-1);
     return { items, next: found.length > limit && last !== undefined ? [last.created_at, last.id] : null };
