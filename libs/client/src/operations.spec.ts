@@ -57,6 +57,8 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
   enableWebhookEndpoint: ({ webhookEndpoints }) => webhookEndpoints.enable('id'),
   disableWebhookEndpoint: ({ webhookEndpoints }) => webhookEndpoints.disable('id'),
   testWebhookEndpoint: ({ webhookEndpoints }) => webhookEndpoints.test('id', 'shipment.created'),
+  rotateWebhookSecret: ({ webhookEndpoints }) => webhookEndpoints.rotateSecret('id'),
+  revealWebhookSecret: ({ webhookEndpoints }) => webhookEndpoints.revealSecret('id'),
   listWebhookDeliveries: ({ webhookDeliveries }) => webhookDeliveries.list().page(),
   getWebhookDelivery: ({ webhookDeliveries }) => webhookDeliveries.get('id'),
   retryWebhookDelivery: ({ webhookDeliveries }) => webhookDeliveries.retry('id'),

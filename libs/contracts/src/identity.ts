@@ -129,7 +129,7 @@ export interface CredentialsHolder {
 export const LINK_PURPOSES = ['invitation', 'first_admin', 'password_reset'] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
-/** Every kind of change in the audit log; what stands before the dot is the type of its target. */
+/** Every kind of entry in the audit log: changes, and secrets that were shown; what stands before the dot is the type of its target. */
 export const AUDIT_TYPES = [
   'api_key.created',
   'api_key.rotated',
@@ -154,6 +154,8 @@ export const AUDIT_TYPES = [
   'webhook_endpoint.deleted',
   'webhook_endpoint.enabled',
   'webhook_endpoint.disabled',
+  'webhook_endpoint.secret_rotated',
+  'webhook_endpoint.secret_revealed',
 ] as const;
 export type AuditType = (typeof AUDIT_TYPES)[number];
 

@@ -55,6 +55,7 @@ import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
 import { ShipmentReader } from './shipments/shipment-reader.ts';
 import { ShipmentWrites } from './shipments/shipment-writes.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
+import { EndpointSecretsController } from './webhooks/endpoint-secrets.controller.ts';
 import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.ts';
 import { WebhookReplaysController } from './webhooks/webhook-replays.controller.ts';
 import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.ts';
@@ -107,6 +108,7 @@ export class HttpApiModule {
         EventsStreamController,
         EventsController,
         WebhookEndpointsController,
+        EndpointSecretsController,
         WebhookDeliveriesController,
         WebhookReplaysController,
         ServiceAccountsController,

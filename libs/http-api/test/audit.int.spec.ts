@@ -66,18 +66,24 @@ describe('GET /v1/audit_log', () => {
     await api.call('POST', `${path}/verify`, { key: admin });
     await api.call('POST', `${path}/enable`, { key: admin });
     await api.call('POST', `${path}/disable`, { key: admin });
+    const rotated = await api.call('POST', `${path}/rotate_secret`, { key: admin });
+    for (let times = 0; times < 2; times += 1) await api.call('POST', `${path}/reveal_secret`, { key: admin });
     const deleted = await api.call('DELETE', path, { key: admin });
     expect(deleted.status).toBe(200);
 
     const entries = await about(created.body['id']);
     expect(entries.map(({ type }) => type)).toEqual([
       'webhook_endpoint.deleted',
+      'webhook_endpoint.secret_revealed',
+      'webhook_endpoint.secret_revealed',
+      'webhook_endpoint.secret_rotated',
       'webhook_endpoint.disabled',
       'webhook_endpoint.enabled',
       'webhook_endpoint.changed',
       'webhook_endpoint.created',
     ]);
-    const [, disabled, enabled, changed, made] = entries;
+    const [, shownAgain, shown, renewed, disabled, enabled, changed, made] = entries;
+    for (const entry of [shownAgain, shown, renewed]) expect(entry).toMatchObject({ changes: {}, outcome: 'done' });
     expect(made).toEqual({
       id: expect.stringMatching(/^aud_/),
       at: expect.any(String),
@@ -97,7 +103,13 @@ describe('GET /v1/audit_log', () => {
     expect(disabled?.['changes']).toMatchObject({ status: { from: 'enabled', to: 'disabled' } });
 
     const told = JSON.stringify(entries) + JSON.stringify(api.lines);
-    for (const secret of [String(created.body['secret']), 'whsec_', HIDDEN, admin.slice(12, -4)]) {
+    for (const secret of [
+      String(created.body['secret']),
+      String(rotated.body['secret']),
+      'whsec_',
+      HIDDEN,
+      admin.slice(12, -4),
+    ]) {
       expect(told).not.toContain(secret);
     }
   });
@@ -111,10 +123,13 @@ describe('GET /v1/audit_log', () => {
       await api.call('PATCH', path, { key: admin, json: { url: 'nonsense' } }),
       await api.call('PATCH', path, { key: admin, json: { description: 'x' }, headers: { 'if-match': '"99"' } }),
       await api.call('POST', `${path}/enable`, { key: admin }),
+      await api.call('POST', `${path}/rotate_secret`, { key: admin, json: { expires_in_seconds: -1 } }),
+      await api.call('POST', `${path}/reveal_secret`, { key: await api.key('developer') }),
+      await api.call('POST', `${ENDPOINTS}/whe_none/reveal_secret`, { key: admin }),
       await api.call('DELETE', `${ENDPOINTS}/whe_none`, { key: admin }),
       await api.call('POST', ENDPOINTS, { key: await api.key('viewer'), json: fields('denied') }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([400, 400, 412, 409, 404, 403]);
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 412, 409, 400, 403, 404, 404, 403]);
     expect(await log('?limit=200')).toEqual(before);
   });
 

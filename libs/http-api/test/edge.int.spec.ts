@@ -75,6 +75,8 @@ const ROUTES = [
   ['POST', '/v1/webhook_endpoints/whe_a/enable', 'webhooks:manage'],
   ['POST', '/v1/webhook_endpoints/whe_a/disable', 'webhooks:manage'],
   ['POST', '/v1/webhook_endpoints/whe_a/test', 'webhooks:manage'],
+  ['POST', '/v1/webhook_endpoints/whe_a/rotate_secret', 'webhooks:manage'],
+  ['POST', '/v1/webhook_endpoints/whe_a/reveal_secret', 'workspace:admin'],
   ['GET', '/v1/webhook_deliveries', 'webhooks:manage'],
   ['GET', '/v1/webhook_deliveries/dlv_a', 'webhooks:manage'],
   ['POST', '/v1/webhook_deliveries/dlv_a/retry', 'webhooks:manage'],

@@ -133,7 +133,7 @@ const sessionsOf = async (headers: Headers) =>
   (await api.call('GET', '/v1/sessions', { headers: cookieOf(headers) })).body['data'] as JsonObject[];
 const pick = (from: JsonObject, ...names: readonly string[]) => names.map((name) => from[name]);
 /** Their change stands between the two writes of its entry in the audit log. */
-const AUDITED = /^(create|enable|disable)WebhookEndpoint$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
+const AUDITED = /^(create|enable|disable)WebhookEndpoint$|WebhookSecret$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
 /** The session goes on, by a write of its own; three items are carried out, the others refused. */
 const STEPS: Readonly<Record<string, number>> = {
   changePassword: 6,
@@ -352,6 +352,33 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       expected: 1,
     };
   },
+  rotateWebhookSecret: async () => {
+    const { id, secret } = await newEndpoint();
+    const path = `/v1/webhook_endpoints/${String(id)}`;
+    return {
+      path: `${path}/rotate_secret`,
+      json: { expires_in_seconds: 60 },
+      other: { expires_in_seconds: 61 },
+      effect: async ({ body }) => {
+        const revealed = await post(`${path}/reveal_secret`);
+        const previous = revealed['previous_secrets'] as JsonObject[];
+        return [revealed['secret'] === body['secret'], previous.map((one) => one['secret'] === secret)];
+      },
+      expected: [true, [true]],
+    };
+  },
+  revealWebhookSecret: async () => {
+    const { id, secret } = await newEndpoint();
+    return {
+      path: `/v1/webhook_endpoints/${String(id)}/reveal_secret`,
+      effect: async ({ body }) => {
+        const entries = await dataOf('/v1/audit_log?type=webhook_endpoint.secret_revealed');
+        const ofIt = entries.filter(({ target }) => (target as JsonObject)['id'] === id);
+        return [body['secret'] === secret, ofIt.map(({ outcome }) => outcome)];
+      },
+      expected: [true, ['done']],
+    };
+  },
   retryWebhookDelivery: async () => {
     const path = await sentTest(await newEndpoint());
     return {
@@ -525,7 +552,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
 
 /** The present version, where the operation may insist on one: a repeat is not refused by what it did itself. */
 async function ifMatch(path: string): Promise<Record<string, string>> {
-  const resource = /^(\/v1\/\w+\/\w+)\/(?!test$|replay$)\w+$/.exec(path)?.[1];
+  const resource = /^(\/v1\/\w+\/\w+)\/(?!(?:test|replay|reveal_secret)$)\w+$/.exec(path)?.[1];
   if (resource === undefined) return {};
   const { headers } = await api.call('GET', resource, { key });
   return { 'if-match': headers.get('etag') ?? 'none' };

@@ -11,7 +11,7 @@ const COMMANDS = {
     ...(['addDocument', 'requestUpload', 'completeUpload', 'approveDocument', 'rejectDocument'] as const),
   ],
   objects: ['put'],
-  endpoints: ['create', 'verify', 'enable', 'disable', 'test'],
+  endpoints: ['create', 'verify', 'enable', 'disable', 'test', 'rotateSecret', 'revealSecret'],
   deliveries: ['retry', 'discard'],
   replays: ['create', 'cancel', 'resume'],
   serviceAccounts: ['create', 'deactivate', 'reactivate'],

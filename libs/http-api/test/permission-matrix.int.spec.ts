@@ -138,6 +138,8 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   enableWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint' },
   disableWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint' },
   testWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint', json: { type: 'shipment.created' } },
+  rotateWebhookSecret: { access: 'webhooks:manage', of: 'endpoint' },
+  revealWebhookSecret: { access: 'workspace:admin', of: 'endpoint' },
   listWebhookDeliveries: { access: 'webhooks:manage' },
   getWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },
   retryWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },

@@ -192,11 +192,12 @@ describe('webhook endpoints', () => {
       ['POST', '/verify', undefined],
       ['POST', '/enable', undefined],
       ['POST', '/disable', undefined],
+      ['POST', '/rotate_secret', {}],
     ] as const) {
       const answer = await call(method, at(made, action), stale, json);
       expect([action, answer.status, code(answer), etag(answer)]).toEqual([action, 412, 'precondition_failed', '"2"']);
     }
-    for (const action of ['/verify', '/enable', '/disable']) {
+    for (const action of ['/verify', '/enable', '/disable', '/rotate_secret']) {
       present = await call('POST', at(made, action), { 'if-match': etag(present) });
       expect([action, present.status]).toEqual([action, 200]);
       expect(etag(await call('GET', at(made)))).toBe(etag(present));
@@ -233,6 +234,7 @@ describe('a condition that would be ignored', () => {
   it.each([
     ['POST', '/v1/webhook_endpoints', { 'if-match': '"1"' }, 'If-Match'],
     ['POST', `/v1/webhook_endpoints/whe_${'0'.repeat(32)}/test`, { 'if-match': '*' }, 'If-Match'],
+    ['POST', `/v1/webhook_endpoints/whe_${'0'.repeat(32)}/reveal_secret`, { 'if-match': '*' }, 'If-Match'],
     ['PATCH', `/v1/webhook_endpoints/whe_${'0'.repeat(32)}`, { 'if-none-match': '*' }, 'If-None-Match'],
   ])('is refused: %s %s %j', async (method, path, headers, param) => {
     const answer = await call(method, path, headers, {});
@@ -283,6 +285,7 @@ describe('the description of the API', () => {
   const WITHOUT_CONDITION = new Set([
     'testWebhookEndpoint',
     'createWebhookReplay',
+    'revealWebhookSecret',
     'useInvitation',
     'endSession',
     'putDocumentContent',

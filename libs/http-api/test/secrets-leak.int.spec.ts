@@ -193,6 +193,11 @@ async function webhooksAreUsed(): Promise<void> {
   const path = `/v1/webhook_endpoints/${String(made.body['id'])}`;
   await send('POST', `${path}/verify`, { key: admin });
   await send('POST', `${path}/enable`, { key: admin });
+  const rotation = { key: admin, json: { expires_in_seconds: 0 }, headers: under(randomUUID()) };
+  const rotated = await send('POST', `${path}/rotate_secret`, rotation, 'a rotated signing secret');
+  expect((await send('POST', `${path}/rotate_secret`, rotation, 'a rotated signing secret')).text).toBe(rotated.text);
+  const revealed = await send('POST', `${path}/reveal_secret`, { key: admin }, 'a rotated signing secret');
+  expect([revealed.status, revealed.body['secret']]).toEqual([200, rotated.body['secret']]);
   const tested = await send('POST', `${path}/test`, { key: admin, json: { type: 'milestone.recorded' } });
   expect(tested.status).toBe(202);
   const next = kept.keep('another header of it', 'Bearer of-the-partner-4712');

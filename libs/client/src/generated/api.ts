@@ -141,7 +141,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List changes to keys, users, service accounts, sessions, webhook endpoints and settings, the newest first
+         * List changes to keys, users, service accounts, sessions, webhook endpoints and settings, and secrets that were shown, the newest first
          * @description Needs the permission `workspace:admin`.
          */
         get: operations["listAuditLog"];
@@ -1355,6 +1355,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhook_endpoints/{id}/reveal_secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show the signing secrets that are valid now
+         * @description Each time is an entry of the audit log.
+         *
+         *     Needs the permission `workspace:admin`.
+         */
+        post: operations["revealWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_endpoints/{id}/rotate_secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new signing secret; the old one stays valid for a while
+         * @description Until then every request is signed with both. Of secrets that are valid there are at most five.
+         *
+         *     Needs the permission `webhooks:manage`.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhook_endpoints/{id}/test": {
         parameters: {
             query?: never;
@@ -1986,7 +2030,7 @@ export interface components {
             type: string;
         };
         /** @enum {string} */
-        AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "document.deleted" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled";
+        AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "document.deleted" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.secret_revealed";
         /** @enum {string} */
         AutomaticExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number";
         BulkMilestone: {
@@ -5048,8 +5092,8 @@ export interface components {
             /** @description Most attempts at once. */
             max_concurrency: number;
             /**
-             * @description Signs every delivery: the whole string is the HMAC key. Shown in this answer only.
-             * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3
+             * @description Signs every request to it: the whole string is the HMAC key. No read shows it.
+             * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=
              */
             secret: string;
             /**
@@ -5188,6 +5232,18 @@ export interface components {
             code: string;
             /** @description What went wrong, for people. */
             message: string;
+        };
+        WebhookPreviousSecret: {
+            /**
+             * Format: date-time
+             * @description From then on it signs nothing. UTC with milliseconds.
+             */
+            expires_at: string;
+            /**
+             * @description Signs beside the newest one.
+             * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=
+             */
+            secret: string;
         };
         WebhookReplay: {
             /**
@@ -5348,6 +5404,29 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+        };
+        WebhookSecretRotation: {
+            /**
+             * @description How long the old secret signs beside the new one; 86,400, a day, unless told.
+             * @example 86400
+             */
+            expires_in_seconds?: number;
+        };
+        WebhookSecrets: {
+            /**
+             * @description The endpoint.
+             * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+             */
+            id: string;
+            /** @description Those that a rotation left valid, the newest first; four at most. */
+            previous_secrets: components["schemas"]["WebhookPreviousSecret"][];
+            /**
+             * @description The newest: the whole string is the HMAC key.
+             * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=
+             */
+            secret: string;
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
         };
         WebhookVerification: {
             /**
@@ -11611,7 +11690,7 @@ export interface operations {
                      *       "updated_at": "2026-11-23T09:30:00.000Z",
                      *       "version": 1,
                      *       "warnings": [],
-                     *       "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3"
+                     *       "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A="
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookEndpointCreated"];
@@ -12020,6 +12099,146 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookReplayWritten"];
+                };
+            };
+        };
+    };
+    revealWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secrets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=",
+                     *       "previous_secrets": [
+                     *         {
+                     *           "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=",
+                     *           "expires_at": "2026-11-23T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookSecrets"];
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description ETags, one of which it must have; `*`: whichever. */
+                "If-Match"?: string;
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expires_in_seconds": 86400
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookSecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The endpoint, with the new secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "url": "https://tms.example.com/webhooks",
+                     *       "event_types": [
+                     *         "*"
+                     *       ],
+                     *       "description": "Our TMS",
+                     *       "api_version": "2026-11-01",
+                     *       "environment": "live",
+                     *       "status": "pending_verification",
+                     *       "disabled_reason": null,
+                     *       "last_verification": null,
+                     *       "headers": {},
+                     *       "max_concurrency": 16,
+                     *       "created_at": "2026-11-23T09:30:00.000Z",
+                     *       "updated_at": "2026-11-23T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "warnings": [],
+                     *       "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpointCreated"];
                 };
             };
         };
@@ -12451,6 +12670,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -12562,6 +12796,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -12673,6 +12922,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -12781,6 +13045,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -12852,6 +13131,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -12962,6 +13256,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -13079,6 +13388,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -13189,6 +13513,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -13301,6 +13640,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -13413,6 +13767,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;
@@ -13587,6 +13956,21 @@ export interface operations {
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
             };
             path?: never;
             cookie?: never;

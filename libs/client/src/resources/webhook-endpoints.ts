@@ -5,7 +5,7 @@ import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from '../
 export class WebhookEndpoints {
   constructor(private readonly api: Api) {}
 
-  /** The answer holds the signing `secret`, and no other one does. */
+  /** The answer holds the signing `secret`, which no read does. */
   create(endpoint: BodyOf<'createWebhookEndpoint'>, options?: PostOptions) {
     return this.api.call('createWebhookEndpoint', { body: endpoint }, options);
   }
@@ -39,6 +39,16 @@ export class WebhookEndpoints {
 
   disable(id: string, options?: PostOptions) {
     return this.api.call('disableWebhookEndpoint', { path: { id } }, options);
+  }
+
+  /** Answers a new `secret`; the old one signs beside it for `expires_in_seconds`, a day unless told. */
+  rotateSecret(id: string, rotation: BodyOf<'rotateWebhookSecret'> = {}, options?: PostOptions) {
+    return this.api.call('rotateWebhookSecret', { path: { id }, body: rotation }, options);
+  }
+
+  /** The secrets that are valid now, for admins; each time is in the audit log. */
+  revealSecret(id: string, options?: PostOptions) {
+    return this.api.call('revealWebhookSecret', { path: { id } }, options);
   }
 
   /** Sends it an invented event of the type. */

@@ -21,7 +21,7 @@ export class AuditLogController {
   @Get()
   @Operation('listAuditLog', {
     summary:
-      'List changes to keys, users, service accounts, sessions, webhook endpoints and settings, the newest first',
+      'List changes to keys, users, service accounts, sessions, webhook endpoints and settings, and secrets that were shown, the newest first',
     query: ListAuditLogDto,
   })
   @ApiResponse({ status: 200, description: 'A page of entries.', type: AuditLogPageResource })

@@ -45,6 +45,7 @@ export const OWN_CODES: Readonly<Partial<Record<OperationId, readonly ErrorCode[
   verifyWebhookEndpoint: ['secret_unreadable'],
   enableWebhookEndpoint: ['endpoint_not_verified', 'secret_unreadable'],
   testWebhookEndpoint: ['endpoint_not_verified', 'secret_unreadable'],
+  revealWebhookSecret: ['secret_unreadable'],
   retryWebhookDelivery: ['endpoint_not_enabled', 'endpoint_not_verified', 'secret_unreadable'],
   discardWebhookDelivery: ['delivery_succeeded'],
   createWebhookReplay: ['limit_exceeded', 'endpoint_not_enabled', 'replay_running'],

@@ -27,6 +27,14 @@ function headersFor(type: string) {
       { pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
       `t=1795426200,v1=${'5f6a2b8637ac4b5c'.repeat(4)}`,
     ),
+    header('webhook-id', 'Standard Webhooks: `Service-Event-Id`.', {}, 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11'),
+    header('webhook-timestamp', 'Standard Webhooks: when it was signed, in Unix seconds.', {}, '1795426200'),
+    header(
+      'webhook-signature',
+      'Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.',
+      { pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$' },
+      `v1,${'X2orhjesS1yX'.repeat(3)}X2orhjc=`,
+    ),
     header('traceparent', 'W3C trace context: that of the request which caused the event.', {}, TRACEPARENT),
   ];
 }

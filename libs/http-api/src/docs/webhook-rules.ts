@@ -5,6 +5,9 @@ Content-Type: application/json
 Service-Event-Id: evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
 Service-Event-Type: milestone.recorded
 Service-Signature: t=1795426200,v1=<64 hexadecimal digits>
+webhook-id: evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+webhook-timestamp: 1795426200
+webhook-signature: v1,<44 characters of base64>
 traceparent: 00-<trace>-<span>-01
 
 {"id":"evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11","type":"milestone.recorded", …}`;
@@ -38,7 +41,7 @@ export const WEBHOOK_RULES: readonly string[] = [
   ]),
   '<h2 id="setting-up">Setting up</h2>',
   list('ol', [
-    '`POST /v1/webhook_endpoints` with `url` and `event_types` answers the `secret`, this once.',
+    '`POST /v1/webhook_endpoints` with `url` and `event_types` answers the `secret`; no read does.',
     '`POST /v1/webhook_endpoints/{id}/verify` sends the challenge; `last_verification` tells what came of it.',
     '`POST /v1/webhook_endpoints/{id}/test` with a `type` sends an invented event, once, with `"sandbox": true`.',
     '`POST /v1/webhook_endpoints/{id}/enable` lets live ones through.',
@@ -56,6 +59,13 @@ export const WEBHOOK_RULES: readonly string[] = [
   code(VERIFY),
   paragraph(
     'The same in TypeScript, Python, Go, Java and C#, with vectors to test your own, is in the project’s guides, `docs/guides/webhooks.md`.',
+  ),
+  paragraph(
+    'The three `webhook-…` headers are those of Standard Webhooks: its packages verify them with the secret as it is. Check these or `Service-Signature`; either suffices.',
+  ),
+  '<h2 id="rotation">Another secret</h2>',
+  paragraph(
+    '`POST /v1/webhook_endpoints/{id}/rotate_secret` answers a new `secret`. The old one signs beside it for a day, or for `expires_in_seconds`: accept both until then. `POST …/reveal_secret` shows admins those that are valid.',
   ),
   '<h2 id="challenge">Challenge</h2>',
   code(CHALLENGE),

@@ -54,6 +54,8 @@ export const OPERATIONS = {
   enableWebhookEndpoint: 'webhooks:manage',
   disableWebhookEndpoint: 'webhooks:manage',
   testWebhookEndpoint: 'webhooks:manage',
+  rotateWebhookSecret: 'webhooks:manage',
+  revealWebhookSecret: 'workspace:admin',
   listWebhookDeliveries: 'webhooks:manage',
   getWebhookDelivery: 'webhooks:manage',
   retryWebhookDelivery: 'webhooks:manage',

@@ -62,10 +62,12 @@ export class EndpointWrittenResource extends EndpointResource {
   readonly warnings!: Warning[];
 }
 
+export const EXAMPLE_SECRET = 'whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=';
+
 @ApiSchema({ name: 'WebhookEndpointCreated' })
 export class EndpointCreatedResource extends EndpointWrittenResource implements NewWebhookEndpoint {
-  @Shown(String, 'Signs every delivery: the whole string is the HMAC key. Shown in this answer only.', {
-    example: 'whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3',
+  @Shown(String, 'Signs every request to it: the whole string is the HMAC key. No read shows it.', {
+    example: EXAMPLE_SECRET,
   })
   readonly secret!: string;
 }
