@@ -24,7 +24,7 @@ export async function startFeatures(
 ) {
   const { eventStore, documentStore, broker } = storage;
   const { addresses, webhooks: policy } = config;
-  const { timeoutMs, recoveryAfterMs, retention } = policy;
+  const { timeoutMs, recoveryAfterMs, failingAfterMs, retention } = policy;
 
   const secret = derivedKey(secrets.secretsKey, 'identity');
   const identity = await Identity.open({ documentStore, clock, logger, secret });
@@ -67,7 +67,7 @@ export async function startFeatures(
     random: Math.random,
     logger,
     metrics,
-    settings: { addresses, timeoutMs, recoveryAfterMs, policy, retention },
+    settings: { addresses, timeoutMs, recoveryAfterMs, failingAfterMs, policy, retention },
     passive: isPassive,
   });
   shutdown.add('webhooks', () => webhooks.stop());

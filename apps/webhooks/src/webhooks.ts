@@ -38,7 +38,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
 
   // Feature
   const { addresses, webhooks: policy } = config;
-  const { timeoutMs, recoveryAfterMs, retention } = policy;
+  const { timeoutMs, recoveryAfterMs, failingAfterMs, retention } = policy;
   const starting = () =>
     Webhooks.start({
       eventStore: events,
@@ -52,7 +52,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
       random: Math.random,
       logger,
       metrics,
-      settings: { addresses, timeoutMs, policy, retention, recoveryAfterMs },
+      settings: { addresses, timeoutMs, recoveryAfterMs, failingAfterMs, policy, retention },
     });
   const webhooks = await service.untilAvailable(starting);
   shutdown.add('webhooks', () => webhooks.stop());

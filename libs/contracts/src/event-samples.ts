@@ -2,7 +2,7 @@ import type { ShipmentDocument } from './documents.ts';
 import { EXCEPTION_TITLES, type ShipmentException } from './exceptions.ts';
 import type { Milestone } from './milestone.ts';
 import type { PublicAddresses } from './public-addresses.ts';
-import { type Shipment, type ShipmentFields, type Timestamp, withAllFields } from './shipment.ts';
+import { type Environment, type Shipment, type ShipmentFields, type Timestamp, withAllFields } from './shipment.ts';
 
 /** The moment that many hours from the sample's now. */
 type SampleTimes = (hours: number) => Timestamp;
@@ -13,18 +13,22 @@ const TOKEN = 'sandbox2sandbox2sandbox2aa';
 const SHIPMENT_ID = `shp_${TOKEN}`;
 const CONTAINER = 'CSQU3054383';
 const LEFT_PORT = { id: `mst_${TOKEN}1`, code: 'vessel_departed', label: 'Vessel departed', location: 'CNSHA' };
+const ENDPOINT_ID = 'whe_sandbox2sandbox2sandbox2aa';
 const PERSON = { type: 'user', id: 'usr_sandbox' } as const;
 
-/** Invented resources in the form of real ones, of one shipment: what sandbox events are made of. */
+/** Invented resources in the form of real ones, of one shipment and an endpoint that fails: what sandbox events are made of. */
 export type EventSamples = ReturnType<typeof eventSamples>;
 
-export function eventSamples(at: Timestamp, addresses: PublicAddresses) {
+export function eventSamples(at: Timestamp, addresses: PublicAddresses, environment: Environment = 'live') {
   const time: SampleTimes = (hours) => new Date(Date.parse(at) + hours * HOUR_MS).toISOString();
   return {
     shipment: sampleShipment(time, addresses),
     milestone: (state: 'recorded' | 'retracted') => sampleMilestone(time, state === 'retracted' ? time(0) : null),
     exception: (status: 'open' | 'acknowledged' | 'resolved') => sampleException(time, status),
     document: (status: 'uploaded' | 'approved' | 'rejected') => sampleDocument(time, addresses, status),
+    endpoint: sampleEndpoint(time, environment),
+    failing_since: time(-1),
+    failed: sampleDeadLetter(time),
   };
 }
 
@@ -159,4 +163,42 @@ function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status:
     replaced_by_document_id: null,
     download_url: `${baseUrl}/v1/documents/${id}/download`,
   } as const satisfies ShipmentDocument;
+}
+
+/** An endpoint that answers every attempt with an error. */
+function sampleEndpoint(time: SampleTimes, environment: Environment) {
+  return {
+    id: ENDPOINT_ID,
+    url: 'https://tms.example.com/webhooks',
+    event_types: ['*'],
+    description: 'The TMS of the sandbox',
+    api_version: '2026-11-01',
+    environment,
+    status: 'enabled',
+    disabled_reason: null,
+    last_verification: { at: time(-720), ok: true, error: null },
+    headers: { 'x-api-key': '********' },
+    max_concurrency: 16,
+    created_at: time(-721),
+    updated_at: time(-719),
+    version: 3,
+  } as const;
+}
+
+/** A delivery to it that was attempted for three days. */
+function sampleDeadLetter(time: SampleTimes) {
+  return {
+    id: 'dlv_sandbox2sandbox2sandbox2aa',
+    endpoint_id: ENDPOINT_ID,
+    event_id: 'evt_7c0a4a52-5b0e-4d5e-9a53-0f2f6f1f7a10',
+    event_type: 'milestone.recorded',
+    status: 'dead_lettered',
+    sandbox: false,
+    created_at: time(-72),
+    next_attempt_at: null,
+    completed_at: time(0),
+    attempts_count: 13,
+    last_error: { code: 'unexpected_status', message: 'The endpoint answered 503.' },
+    version: 14,
+  } as const;
 }

@@ -5,12 +5,12 @@ import type { Environment, Timestamp } from './shipment.ts';
 interface PublicEventType {
   /** Whether `["*"]` on an endpoint means it too; the others are sent only to endpoints that name them. */
   readonly standard: boolean;
-  /** Data of an invented event beside what every event's holds; absent where an endpoint cannot be tested with one. */
-  readonly sandbox?: (samples: EventSamples) => JsonObject;
+  /** Data of an invented event; of a shipment's, beside what every one of these holds. */
+  readonly sandbox: (samples: EventSamples) => JsonObject;
 }
 
-/** Every type of public event, docs/reference/events.md#types. Clients program against them: one is never renamed. */
-const PUBLIC_EVENTS = {
+/** What happens to shipments. */
+const SHIPMENT_EVENTS = {
   'shipment.created': { standard: true, sandbox: ({ shipment }) => ({ shipment }) },
   'shipment.updated': {
     standard: true,
@@ -24,23 +24,42 @@ const PUBLIC_EVENTS = {
   'document.uploaded': { standard: false, sandbox: ({ document }) => ({ document: document('uploaded') }) },
   'document.rejected': { standard: false, sandbox: ({ document }) => ({ document: document('rejected') }) },
   'exception.updated': { standard: false, sandbox: ({ exception }) => ({ exception: exception('acknowledged') }) },
-  'webhook_endpoint.failing': { standard: false },
-  'webhook_delivery.dead_lettered': { standard: false },
 } as const satisfies Readonly<Record<string, PublicEventType>>;
-export type EventType = keyof typeof PUBLIC_EVENTS;
+export type ShipmentEventType = keyof typeof SHIPMENT_EVENTS;
 
-const TYPES: Readonly<Record<EventType, PublicEventType>> = PUBLIC_EVENTS;
-export const EVENT_TYPES = Object.keys(PUBLIC_EVENTS) as readonly EventType[];
+/** What happens to a webhook endpoint, told to the other endpoints of its workspace and environment alone. */
+const ENDPOINT_EVENTS = {
+  'webhook_endpoint.failing': {
+    standard: false,
+    sandbox: ({ endpoint, failing_since, failed }) => ({ endpoint, failing_since, reason: failed.last_error }),
+  },
+  'webhook_delivery.dead_lettered': {
+    standard: false,
+    sandbox: ({ endpoint, failed }) => ({ endpoint, delivery: failed, reason: failed.last_error }),
+  },
+} as const satisfies Readonly<Record<string, PublicEventType>>;
+export type EndpointEventType = keyof typeof ENDPOINT_EVENTS;
+
+export type EventType = ShipmentEventType | EndpointEventType;
+
+/** Every type of public event, docs/reference/events.md#types. Clients program against them: one is never renamed. */
+const TYPES: Readonly<Record<EventType, PublicEventType>> = { ...SHIPMENT_EVENTS, ...ENDPOINT_EVENTS };
+export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[];
+/** Those that are kept in the log of events: read afterwards, streamed and replayed. */
+export const SHIPMENT_EVENT_TYPES = Object.keys(SHIPMENT_EVENTS) as readonly ShipmentEventType[];
+export const ENDPOINT_EVENT_TYPES = Object.keys(ENDPOINT_EVENTS) as readonly EndpointEventType[];
 /** `["*"]` on an endpoint means these. */
 export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => TYPES[type].standard);
-/** Types that a test of an endpoint may ask for. */
-export const SANDBOX_EVENT_TYPES = EVENT_TYPES.filter((type) => TYPES[type].sandbox !== undefined);
 
-/** Data of a sandbox event; undefined where an endpoint cannot be tested with one of that type. */
-export function sandboxData(type: EventType, samples: EventSamples): JsonObject | undefined {
+export function isEndpointEvent(type: string): boolean {
+  return Object.hasOwn(ENDPOINT_EVENTS, type);
+}
+
+/** Data of a sandbox event. */
+export function sandboxData(type: EventType, samples: EventSamples): JsonObject {
   const { id: shipment_id, external_id, version: shipment_version } = samples.shipment;
-  const data = TYPES[type].sandbox?.(samples);
-  return data && { shipment_id, external_id, shipment_version, ...data };
+  const data = TYPES[type].sandbox(samples);
+  return isEndpointEvent(type) ? data : { shipment_id, external_id, shipment_version, ...data };
 }
 
 /** Published versions of the webhook payload, oldest first. */
@@ -56,7 +75,7 @@ export interface EventEnvelope {
   readonly api_version: ApiVersion;
   readonly environment: Environment;
   readonly workspace_id: string;
-  /** Every event's data carries `shipment_id`, `external_id` and `shipment_version`, so that receivers can order them. */
+  /** That of a shipment's event carries `shipment_id`, `external_id` and `shipment_version`, so that receivers can order them. */
   readonly data: JsonObject;
   /** Present and true on sandbox events only. */
   readonly sandbox?: true;

@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import {
   API_VERSIONS,
   ERROR_CODES,
+  EVENT_TYPES,
   FIELD_ERROR_CODES,
   PERMISSIONS,
-  SANDBOX_EVENT_TYPES,
   WARNING_CODES,
   eventSamples,
   sandboxData,
@@ -625,7 +625,7 @@ describe('documentation', () => {
     const page = await api.call('GET', '/docs/webhooks');
     expect(page.status).toBe(200);
     const plain = (html = '') => html.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
-    for (const type of SANDBOX_EVENT_TYPES) {
+    for (const type of EVENT_TYPES) {
       const [, payload] = new RegExp(`<details id="${type}">.*?<pre><code>(.*?)</code>`, 's').exec(page.text) ?? [];
       const { created_at, data, ...envelope } = JSON.parse(plain(payload)) as EventEnvelope;
       expect(envelope).toMatchObject({ type, api_version: API_VERSIONS.at(-1) });

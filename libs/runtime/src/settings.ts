@@ -191,6 +191,12 @@ export const SETTINGS = {
     for: 'receivers on these addresses although they are not public, for development',
   },
   WEBHOOKS_ALLOW_HTTP: { type: boolean, of: ATTEMPTING, default: 'false', for: '`http:` receivers, only inside those' },
+  WEBHOOKS_FAILING_AFTER: {
+    type: duration,
+    of: ATTEMPTING,
+    default: '1h',
+    for: 'the workspace’s other endpoints are told of one without a success for so long',
+  },
   WEBHOOKS_RECOVERY_AFTER: {
     type: duration,
     of: ATTEMPTING,

@@ -13,6 +13,8 @@ export interface WebhookConfig {
   readonly timeoutMs: number;
   /** An endpoint that failed every attempt for so long gets all that waits, paced, as soon as it answers again. */
   readonly recoveryAfterMs: number;
+  /** Of an endpoint without a success for so long the workspace's others are told. */
+  readonly failingAfterMs: number;
   /** How long the log of deliveries is kept. */
   readonly retention: { readonly deliveriesMs: number; readonly deadLettersMs: number };
 }
@@ -28,6 +30,7 @@ export function readWebhookConfig(read: ConfigReader): WebhookConfig {
     windowMs: read.get('WEBHOOKS_RETRY_WINDOW'),
     timeoutMs: read.get('WEBHOOKS_TIMEOUT'),
     recoveryAfterMs: read.get('WEBHOOKS_RECOVERY_AFTER'),
+    failingAfterMs: read.get('WEBHOOKS_FAILING_AFTER'),
     retention: {
       deliveriesMs: read.get('RETENTION_DELIVERIES'),
       deadLettersMs: read.get('RETENTION_DEAD_LETTERS'),

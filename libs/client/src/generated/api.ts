@@ -1741,6 +1741,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "webhook_delivery.dead_lettered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive webhook_delivery.dead_lettered
+         * @description Posted at least once to the enabled endpoints of the workspace and environment that name the type, but not to the one that it is about. It is not in `listEvents`.
+         */
+        post: operations["on_webhook_delivery_dead_lettered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook_endpoint.failing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive webhook_endpoint.failing
+         * @description Posted at least once to the enabled endpoints of the workspace and environment that name the type, but not to the one that it is about. It is not in `listEvents`.
+         */
+        post: operations["on_webhook_endpoint_failing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -2718,7 +2758,7 @@ export interface components {
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
         };
-        /** @description Something that happened, as receivers get it. */
+        /** @description Something that happened to a shipment, as receivers get it. */
         Event: components["schemas"]["ShipmentCreatedEvent"] | components["schemas"]["ShipmentUpdatedEvent"] | components["schemas"]["MilestoneRecordedEvent"] | components["schemas"]["ExceptionOpenedEvent"] | components["schemas"]["ExceptionResolvedEvent"] | components["schemas"]["DocumentApprovedEvent"] | components["schemas"]["MilestoneRetractedEvent"] | components["schemas"]["DocumentUploadedEvent"] | components["schemas"]["DocumentRejectedEvent"] | components["schemas"]["ExceptionUpdatedEvent"];
         EventPage: {
             /** @description The events of this page. */
@@ -3970,8 +4010,6 @@ export interface components {
         };
         /** @enum {string} */
         Role: "viewer" | "operator" | "feed" | "developer" | "admin";
-        /** @enum {string} */
-        SandboxEventType: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated";
         ServiceAccount: {
             /**
              * Format: date-time
@@ -4262,6 +4300,8 @@ export interface components {
             /** @description In whose data it happened. */
             workspace_id: string;
         };
+        /** @enum {string} */
+        ShipmentEventType: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated";
         ShipmentExplanation: {
             /** @description Actual arrival. */
             ata: components["schemas"]["ExplainedTime"];
@@ -4881,6 +4921,45 @@ export interface components {
             /** @description Grows with every change, attempts among them. */
             version: number;
         };
+        WebhookDeliveryDeadLetteredEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description The one that failed for good. */
+                delivery: components["schemas"]["WebhookDelivery"];
+                /** @description The other endpoint, as it was then. */
+                endpoint: components["schemas"]["WebhookEndpoint"];
+                /** @description Why its latest attempt failed. */
+                reason: components["schemas"]["WebhookError"];
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened.
+             * @constant
+             */
+            type: "webhook_delivery.dead_lettered";
+            /** @description In whose data it happened. */
+            workspace_id: string;
+        };
         WebhookDeliveryDetail: {
             /** @description Every attempt. */
             attempts: components["schemas"]["WebhookAttempt"][];
@@ -5124,6 +5203,48 @@ export interface components {
             /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
             warnings: components["schemas"]["Warning"][];
         };
+        WebhookEndpointFailingEvent: {
+            /**
+             * @description Version of this form.
+             * @enum {string}
+             */
+            api_version: "2026-11-01";
+            /**
+             * Format: date-time
+             * @description When it happened. UTC with milliseconds.
+             */
+            created_at: string;
+            data: {
+                /** @description The other endpoint, as it was then. */
+                endpoint: components["schemas"]["WebhookEndpoint"];
+                /**
+                 * Format: date-time
+                 * @description When its first attempt failed.
+                 */
+                failing_since: string;
+                /** @description Why its latest attempt failed. */
+                reason: components["schemas"]["WebhookError"];
+            };
+            /** @description Where it happened. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same at every delivery of the event: drop what you have seen.
+             * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+             */
+            id: string;
+            /**
+             * @description True on events that were made for a test; on others it is not there.
+             * @enum {boolean}
+             */
+            sandbox?: true;
+            /**
+             * @description What happened.
+             * @constant
+             */
+            type: "webhook_endpoint.failing";
+            /** @description In whose data it happened. */
+            workspace_id: string;
+        };
         WebhookEndpointFields: {
             /**
              * @description Version of the payloads; the newest when the endpoint is made, unless told.
@@ -5170,7 +5291,7 @@ export interface components {
              * @description Type of the sandbox event.
              * @example milestone.recorded
              */
-            type: components["schemas"]["SandboxEventType"];
+            type: components["schemas"]["EventType"];
         };
         WebhookEndpointWritten: {
             /**
@@ -6502,8 +6623,8 @@ export interface operations {
                 shipment_id?: string;
                 /** @description Only those created at this time or later. */
                 since?: string;
-                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, webhook_endpoint.failing, webhook_delivery.dead_lettered, separated by commas. */
-                type?: components["schemas"]["EventType"][];
+                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, separated by commas. */
+                type?: components["schemas"]["ShipmentEventType"][];
                 /** @description Only those created at this time or earlier. */
                 until?: string;
             };
@@ -6793,8 +6914,8 @@ export interface operations {
                 after?: string;
                 /** @description Only those of this shipment. */
                 shipment_id?: string;
-                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, webhook_endpoint.failing, webhook_delivery.dead_lettered, separated by commas. */
-                type?: components["schemas"]["EventType"][];
+                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, separated by commas. */
+                type?: components["schemas"]["ShipmentEventType"][];
             };
             header?: {
                 /** @description The last `id` that was read. Goes before `after`. */
@@ -14087,6 +14208,276 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["ShipmentUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_webhook_delivery_dead_lettered: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example webhook_delivery.dead_lettered
+                 */
+                "Service-Event-Type": "webhook_delivery.dead_lettered";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "webhook_delivery.dead_lettered",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "endpoint": {
+                 *           "id": "whe_sandbox2sandbox2sandbox2aa",
+                 *           "url": "https://tms.example.com/webhooks",
+                 *           "event_types": [
+                 *             "*"
+                 *           ],
+                 *           "description": "The TMS of the sandbox",
+                 *           "api_version": "2026-11-01",
+                 *           "environment": "live",
+                 *           "status": "enabled",
+                 *           "disabled_reason": null,
+                 *           "last_verification": {
+                 *             "at": "2026-10-24T09:30:00.000Z",
+                 *             "ok": true,
+                 *             "error": null
+                 *           },
+                 *           "headers": {
+                 *             "x-api-key": "********"
+                 *           },
+                 *           "max_concurrency": 16,
+                 *           "created_at": "2026-10-24T08:30:00.000Z",
+                 *           "updated_at": "2026-10-24T10:30:00.000Z",
+                 *           "version": 3
+                 *         },
+                 *         "delivery": {
+                 *           "id": "dlv_sandbox2sandbox2sandbox2aa",
+                 *           "endpoint_id": "whe_sandbox2sandbox2sandbox2aa",
+                 *           "event_id": "evt_7c0a4a52-5b0e-4d5e-9a53-0f2f6f1f7a10",
+                 *           "event_type": "milestone.recorded",
+                 *           "status": "dead_lettered",
+                 *           "sandbox": false,
+                 *           "created_at": "2026-11-20T09:30:00.000Z",
+                 *           "next_attempt_at": null,
+                 *           "completed_at": "2026-11-23T09:30:00.000Z",
+                 *           "attempts_count": 13,
+                 *           "last_error": {
+                 *             "code": "unexpected_status",
+                 *             "message": "The endpoint answered 503."
+                 *           },
+                 *           "version": 14
+                 *         },
+                 *         "reason": {
+                 *           "code": "unexpected_status",
+                 *           "message": "The endpoint answered 503."
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookDeliveryDeadLetteredEvent"];
+            };
+        };
+        responses: {
+            /** @description Delivered. Answer it only once the id of the event is stored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Come later: with `Retry-After` the whole endpoint is held back so long, one hour at most. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description As 429. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_webhook_endpoint_failing: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Id of the event: drop what you have seen.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "Service-Event-Id": string;
+                /**
+                 * @description Type of the event.
+                 * @example webhook_endpoint.failing
+                 */
+                "Service-Event-Type": "webhook_endpoint.failing";
+                /**
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+                 */
+                "Service-Signature": string;
+                /**
+                 * @description W3C trace context: that of the request which caused the event.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent: string;
+                /**
+                 * @description Standard Webhooks: `Service-Event-Id`.
+                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @example 1795426200
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+                 *       "type": "webhook_endpoint.failing",
+                 *       "created_at": "2026-11-23T09:30:00.000Z",
+                 *       "api_version": "2026-11-01",
+                 *       "environment": "live",
+                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                 *       "data": {
+                 *         "endpoint": {
+                 *           "id": "whe_sandbox2sandbox2sandbox2aa",
+                 *           "url": "https://tms.example.com/webhooks",
+                 *           "event_types": [
+                 *             "*"
+                 *           ],
+                 *           "description": "The TMS of the sandbox",
+                 *           "api_version": "2026-11-01",
+                 *           "environment": "live",
+                 *           "status": "enabled",
+                 *           "disabled_reason": null,
+                 *           "last_verification": {
+                 *             "at": "2026-10-24T09:30:00.000Z",
+                 *             "ok": true,
+                 *             "error": null
+                 *           },
+                 *           "headers": {
+                 *             "x-api-key": "********"
+                 *           },
+                 *           "max_concurrency": 16,
+                 *           "created_at": "2026-10-24T08:30:00.000Z",
+                 *           "updated_at": "2026-10-24T10:30:00.000Z",
+                 *           "version": 3
+                 *         },
+                 *         "failing_since": "2026-11-23T08:30:00.000Z",
+                 *         "reason": {
+                 *           "code": "unexpected_status",
+                 *           "message": "The endpoint answered 503."
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookEndpointFailingEvent"];
             };
         };
         responses: {

@@ -1,4 +1,4 @@
-import type { EndpointVerification, TrackingEvent } from '../events/event-types.ts';
+import type { EndpointVerification, WebhookEvent } from '../events/event-types.ts';
 import { schemes, type SignedRequest } from './signature-schemes.ts';
 import { WebhookFormError, WebhookSignatureError, WebhookTimestampError } from './webhook-errors.ts';
 
@@ -26,7 +26,7 @@ const TOLERANCE_SECONDS = 300;
  * @throws WebhookFormError for what is no delivery, WebhookSignatureError for what the secret did not sign,
  * WebhookTimestampError for what it signed too long ago
  */
-export async function verifyWebhook(webhook: WebhookToVerify): Promise<TrackingEvent | EndpointVerification> {
+export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEvent | EndpointVerification> {
   const body = bytesOf(webhook.rawBody);
   const header = headerReader(webhook.headers);
   const secrets = [webhook.secret].flat().filter((secret) => typeof secret === 'string' && secret !== '');
@@ -79,8 +79,8 @@ function headerReader(headers: WebhookToVerify['headers']): (name: string) => st
   };
 }
 
-function eventOf(body: Uint8Array): TrackingEvent | EndpointVerification {
-  let event: Partial<TrackingEvent>;
+function eventOf(body: Uint8Array): WebhookEvent | EndpointVerification {
+  let event: Partial<WebhookEvent>;
   try {
     event = Object(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
   } catch (cause) {
@@ -89,5 +89,5 @@ function eventOf(body: Uint8Array): TrackingEvent | EndpointVerification {
   if (typeof event.type !== 'string' || typeof event.data !== 'object' || event.data === null) {
     throw new WebhookFormError('The body is no event.');
   }
-  return event as TrackingEvent;
+  return event as WebhookEvent;
 }

@@ -1,12 +1,12 @@
 import { ApiSchema } from '@nestjs/swagger';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { SANDBOX_EVENT_TYPES } from '@tracking/contracts';
+import { EVENT_TYPES, SHIPMENT_EVENT_TYPES, isEndpointEvent } from '@tracking/contracts';
 import type { EventType } from '@tracking/contracts';
 import { schemaRef } from './described.ts';
 import type { JsonSchema } from './described.ts';
 import { FROM_TO, Shown } from './shown.ts';
 
-/** What the data of every event holds. */
+/** What the data of every event of a shipment holds. */
 @ApiSchema({ name: 'EventData' })
 export class EventDataResource {
   @Shown(String, 'The shipment that it is about.')
@@ -23,8 +23,15 @@ const CHANGES = {
   additionalProperties: FROM_TO,
 };
 
-/** What else it holds: the resource, named as the type begins. */
+const ENDPOINT = { ...schemaRef('WebhookEndpoint'), description: 'The other endpoint, as it was then.' };
+const REASON = { ...schemaRef('WebhookError'), description: 'Why its latest attempt failed.' };
+const FAILING_SINCE = { type: 'string', format: 'date-time', description: 'When its first attempt failed.' };
+const DELIVERY = { ...schemaRef('WebhookDelivery'), description: 'The one that failed for good.' };
+
+/** What it holds of its own: of a shipment's event the resource, named as the type begins. */
 function dataOf(type: EventType): JsonSchema {
+  if (type === 'webhook_endpoint.failing') return { endpoint: ENDPOINT, failing_since: FAILING_SINCE, reason: REASON };
+  if (type === 'webhook_delivery.dead_lettered') return { endpoint: ENDPOINT, delivery: DELIVERY, reason: REASON };
   const [resource = ''] = type.split('.');
   return {
     [resource]: { ...schemaRef(pascal(resource)), description: 'As it was right after the event.' },
@@ -39,16 +46,14 @@ function pascal(name: string): string {
   return name.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Types of events that come to pass, each with a schema of its own. */
-export const DESCRIBED_EVENTS = SANDBOX_EVENT_TYPES;
-
-/** Makes `Event` the union of them, told apart by `type`. */
+/** Makes a schema of each type of event, and `Event` the union of those of shipments, told apart by `type`. */
 export function describeEvents(document: OpenAPIObject): void {
   const schemas = document.components?.schemas as Record<string, JsonSchema>;
   const { Event: envelope, EventData: data } = schemas as Record<string, { properties: object; required: string[] }>;
   if (!envelope || !data) throw new Error('there is no schema of events');
-  for (const type of DESCRIBED_EVENTS) {
+  for (const type of EVENT_TYPES) {
     const own = dataOf(type);
+    const shared = isEndpointEvent(type) ? { properties: {}, required: [] } : data;
     schemas[eventSchemaName(type)] = {
       ...envelope,
       properties: {
@@ -56,15 +61,15 @@ export function describeEvents(document: OpenAPIObject): void {
         type: { type: 'string', const: type, description: 'What happened.' },
         data: {
           type: 'object',
-          properties: { ...data.properties, ...own },
-          required: [...data.required, ...Object.keys(own)],
+          properties: { ...shared.properties, ...own },
+          required: [...shared.required, ...Object.keys(own)],
         },
       },
     };
   }
-  const named = DESCRIBED_EVENTS.map((type) => [type, schemaRef(eventSchemaName(type))] as const);
+  const named = SHIPMENT_EVENT_TYPES.map((type) => [type, schemaRef(eventSchemaName(type))] as const);
   schemas['Event'] = {
-    description: 'Something that happened, as receivers get it.',
+    description: 'Something that happened to a shipment, as receivers get it.',
     oneOf: named.map(([, reference]) => reference),
     discriminator: { propertyName: 'type', mapping: Object.fromEntries(named.map(([type, { $ref }]) => [type, $ref])) },
   };

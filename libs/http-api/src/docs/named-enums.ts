@@ -31,8 +31,8 @@ const ENUMS: Readonly<Record<string, readonly string[]>> = {
   ReasonCode: contracts.REASON_CODES,
   ResolutionCode: contracts.RESOLUTION_CODES,
   Role: contracts.ROLES,
-  SandboxEventType: contracts.SANDBOX_EVENT_TYPES,
   Severity: contracts.SEVERITIES,
+  ShipmentEventType: contracts.SHIPMENT_EVENT_TYPES,
   ShipmentStatus: contracts.SHIPMENT_STATUSES,
   WarningCode: contracts.WARNING_CODES,
 };

@@ -1,13 +1,14 @@
 import {
   DEFAULT_EXCEPTION_SETTINGS,
   ERROR_CODES,
+  EVENT_TYPES,
   MILESTONE_CATALOG,
   MILESTONE_RULES,
   eventSamples,
   sandboxData,
 } from '@tracking/contracts';
-import type { ErrorCode } from '@tracking/contracts';
-import { DESCRIBED_EVENTS, eventSchemaName } from './event-schemas.ts';
+import type { ErrorCode, EventType } from '@tracking/contracts';
+import { eventSchemaName } from './event-schemas.ts';
 import { ERROR_ENTRIES } from './codes/entries.ts';
 
 const AT = '2026-11-23T09:30:00.000Z';
@@ -27,7 +28,7 @@ export const SAMPLES: Readonly<Record<string, object | undefined>> = {
   MilestoneCode: ofCatalog,
   Exception: samples.exception('open'),
   Document: samples.document('uploaded'),
-  ...Object.fromEntries(DESCRIBED_EVENTS.map((type) => [eventSchemaName(type), sampleEvent(type)])),
+  ...Object.fromEntries(EVENT_TYPES.map((type) => [eventSchemaName(type), sampleEvent(type)])),
   ExceptionSettingsByType: DEFAULT_EXCEPTION_SETTINGS,
   ExplainedMilestone: {
     milestone_id: milestone.id,
@@ -102,7 +103,7 @@ export const SAMPLES: Readonly<Record<string, object | undefined>> = {
   },
 };
 
-function sampleEvent(type: (typeof DESCRIBED_EVENTS)[number]): object {
+function sampleEvent(type: EventType): object {
   const scope = { environment: 'live', workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd' };
   const data = sandboxData(type, samples);
   return { id: EVENT_ID, type, created_at: AT, api_version: '2026-11-01', ...scope, data };

@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { EVENT_TYPES, isEndpointEvent } from '@tracking/contracts';
 import { schemaRef } from './described.ts';
-import { DESCRIBED_EVENTS, eventSchemaName } from './event-schemas.ts';
+import { eventSchemaName } from './event-schemas.ts';
 
 const header = (name: string, description: string, schema: object, example: string) => ({
   name,
@@ -86,13 +87,21 @@ const CONFIRMED = {
   },
 };
 
+const OF_SHIPMENTS =
+  'Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.';
+const OF_ENDPOINTS =
+  'Posted at least once to the enabled endpoints of the workspace and environment that name the type, but not to the one that it is about. It is not in `listEvents`.';
+
 /** What is posted to webhook endpoints: the challenge, and every event. */
 export function describeWebhooks(document: OpenAPIObject): void {
-  const text =
-    'Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.';
-  const events = DESCRIBED_EVENTS.map((type) => [
+  const events = EVENT_TYPES.map((type) => [
     type,
-    described(type, `Receive ${type}`, text, schemaRef(eventSchemaName(type))),
+    described(
+      type,
+      `Receive ${type}`,
+      isEndpointEvent(type) ? OF_ENDPOINTS : OF_SHIPMENTS,
+      schemaRef(eventSchemaName(type)),
+    ),
   ]);
   Object.assign(document.components?.schemas ?? {}, { EndpointVerification: CHALLENGE });
   const challenge = described(

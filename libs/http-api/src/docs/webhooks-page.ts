@@ -1,10 +1,4 @@
-import {
-  API_VERSIONS,
-  SANDBOX_EVENT_TYPES,
-  STANDARD_EVENT_TYPES,
-  eventSamples,
-  sandboxData,
-} from '@tracking/contracts';
+import { API_VERSIONS, EVENT_TYPES, STANDARD_EVENT_TYPES, eventSamples, sandboxData } from '@tracking/contracts';
 import type { EventType, PublicAddresses } from '@tracking/contracts';
 import { code, documentationPage, escaped, paragraph, table } from './html.ts';
 import { WEBHOOK_RULES } from './webhook-rules.ts';
@@ -23,8 +17,8 @@ const TOLD_WHEN: Readonly<Record<EventType, string>> = {
   'document.uploaded': 'a document is whole, whichever way it came',
   'document.approved': 'a person approved a document',
   'document.rejected': 'a person rejected a document; `rejection_reason` tells why',
-  'webhook_endpoint.failing': 'nothing causes this yet',
-  'webhook_delivery.dead_lettered': 'nothing causes this yet',
+  'webhook_endpoint.failing': 'another endpoint of the workspace did not answer 2xx for an hour',
+  'webhook_delivery.dead_lettered': 'a delivery to another endpoint of the workspace failed for good',
 };
 
 /** All that a receiver has to know, with what sandbox events hold. */
@@ -38,13 +32,13 @@ function payloads(addresses: PublicAddresses): readonly string[] {
     '<h2 id="types">Types of events</h2>',
     table(
       ['type', 'told when', 'in *'],
-      SANDBOX_EVENT_TYPES.map((type) => [`\`${type}\``, TOLD_WHEN[type], named(type)]),
+      EVENT_TYPES.map((type) => [`\`${type}\``, TOLD_WHEN[type], named(type)]),
     ),
     '<h2 id="payloads">Payloads by type</h2>',
     paragraph(
-      'Every `data` has `shipment_id`, `external_id` and `shipment_version`, and the resource as it was right after the event. These are what a sandbox event of the type holds; that says `"sandbox": true` beside.',
+      'Every `data` about a shipment has `shipment_id`, `external_id` and `shipment_version`, and the resource as it was right after the event. These are what a sandbox event of the type holds; that says `"sandbox": true` beside.',
     ),
-    ...SANDBOX_EVENT_TYPES.map((type) => {
+    ...EVENT_TYPES.map((type) => {
       const payload = code(JSON.stringify(samplePayload(type, addresses), null, 2));
       return `<details id="${type}"><summary><code>${escaped(type)}</code></summary>${payload}</details>`;
     }),

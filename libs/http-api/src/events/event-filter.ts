@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from '@tracking/contracts';
+import { SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
 import type { EventListQuery } from '@tracking/read-models';
 import { parseTimestamp } from '../validation/timestamp.ts';
 import type { ListEventsDto } from './list-events.dto.ts';
@@ -8,7 +8,7 @@ export function eventFilter({ type, shipment_id, since, until, after }: ListEven
   const [from, to] = [since && parseTimestamp(since), until && parseTimestamp(until)];
   const named = type?.split(',');
   return {
-    ...(named && { type: EVENT_TYPES.filter((known) => named.includes(known)) }),
+    ...(named && { type: SHIPMENT_EVENT_TYPES.filter((known) => named.includes(known)) }),
     ...(shipment_id && { shipment_id }),
     ...(from && { since: from }),
     ...(to && { until: to }),

@@ -1,10 +1,10 @@
-import { EVENT_TYPES } from '@tracking/contracts';
+import { SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
 import { PageDto } from '../paging/page.dto.ts';
 import { QueryId, QueryTime, SomeOf } from '../validation/fields.ts';
 
 export class ListEventsDto extends PageDto {
-  @SomeOf(EVENT_TYPES, {
-    description: `One or more of ${EVENT_TYPES.join(', ')}, separated by commas.`,
+  @SomeOf(SHIPMENT_EVENT_TYPES, {
+    description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
     example: 'milestone.recorded',
   })
   type?: string;

@@ -1,6 +1,6 @@
 import type { PipeTransform } from '@nestjs/common';
 import { ApiSchema, PartialType } from '@nestjs/swagger';
-import { API_VERSIONS, EVENT_TYPES, SANDBOX_EVENT_TYPES } from '@tracking/contracts';
+import { API_VERSIONS, EVENT_TYPES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
 import type { Sent } from '../server/request-decorators.ts';
 import { MAX_TEXT, inLowerCase, text } from '../validation/checks.ts';
@@ -73,7 +73,7 @@ export class TestEndpointDto {
   @field(
     text,
     { description: 'Type of the sandbox event.', example: 'milestone.recorded', required: true },
-    { type: String, enum: [...SANDBOX_EVENT_TYPES] },
+    { type: String, enum: [...EVENT_TYPES] },
     { normalise: eventType },
   )
   type!: string;

@@ -1,4 +1,4 @@
-import type { Clock, ReceivedMessage } from '@tracking/ports';
+import type { Clock } from '@tracking/ports';
 import type { AttemptPreparation } from './attempts/attempt-preparation.ts';
 import type { AttemptSender, MadeAttempt } from './attempts/attempt-sender.ts';
 import type { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
@@ -8,14 +8,10 @@ import type { FailureLog } from './attempts/failure-log.ts';
 import type { OutcomeStore } from './attempts/outcome-store.ts';
 import type { OwnedEndpoint } from './attempts/owned-endpoint.ts';
 import type { OwnedEndpoints } from './attempts/owned-endpoints.ts';
-import type { ShardOwner } from './attempts/shard-owner.ts';
 import type { EndpointDocument } from './endpoints/endpoint-document.ts';
-import type { Recorder } from './recording/recorder.ts';
 import type { DeliveryDocument } from './store/delivery-document.ts';
 
 export interface DeliveryWorkerParts {
-  readonly recorder: Recorder;
-  readonly owner: ShardOwner;
   readonly preparation: AttemptPreparation;
   readonly sender: AttemptSender;
   readonly outcomes: OutcomeStore;
@@ -41,18 +37,6 @@ export interface DeliveryWorkerParts {
 export class DeliveryWorker {
   constructor(private readonly parts: DeliveryWorkerParts) {}
 
-  /** The offset of the events is committed when this resolves: then all their deliveries are stored. */
-  readonly consume = async (messages: readonly ReceivedMessage[]): Promise<void> => {
-    const { recorder, owner } = this.parts;
-    const { batches, recordedBefore } = await recorder.deliveriesOf(messages);
-    for (const batch of batches) {
-      await recorder.store(batch);
-      await owner.handOver(batch);
-    }
-    // Perhaps the process that recorded them ended before it could hand them over.
-    await owner.notify(recordedBefore);
-  };
-
   /** Its turn has come. Resolves with the delivery as it is stored then: where it is due again, the dispatcher keeps it. */
   readonly attempt: MakeAttempt = async (owned, pending, answered) => {
     const { preparation, sender, outcomes, announcer } = this.parts;
@@ -76,6 +60,7 @@ export class DeliveryWorker {
     const { outcome, startedAt, endedAt } = made.finished;
     this.parts.failures.note(owned, delivery, made, owned.concurrency?.failingSince ?? null);
     owned.concurrency?.answered(outcome, Date.parse(startedAt), Date.parse(endedAt));
+    owned.triedHere = true;
     if (outcome.kind === 'gone') owned.blockedUntil = Infinity;
   }
 
@@ -85,8 +70,8 @@ export class DeliveryWorker {
     owned.blockedUntil = -Infinity;
   }
 
-  private saveHealth(owned: OwnedEndpoint): Promise<void> {
+  private async saveHealth(owned: OwnedEndpoint): Promise<void> {
     const { engines, endpoints, clock } = this.parts;
-    return engines.until('storing how an endpoint answers', () => endpoints.saveHealth(owned, clock().getTime()));
+    await engines.until('storing how an endpoint answers', () => endpoints.saveHealth(owned, clock().getTime()));
   }
 }

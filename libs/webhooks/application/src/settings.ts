@@ -31,6 +31,8 @@ export interface WebhookSettings {
   readonly lagPollMs: number;
   /** An endpoint that failed every attempt for this long gets all that waits as soon as it answers again. */
   readonly recoveryAfterMs: number;
+  /** Of an endpoint without a success for so long, while attempts failed, the workspace's others are told. */
+  readonly failingAfterMs: number;
   readonly retention: Retention;
   /** How often what is over its retention is looked for; for the first time so long after the start. */
   readonly sweepMs: number;
@@ -51,6 +53,7 @@ export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   pollMs: 100,
   lagPollMs: 5_000,
   recoveryAfterMs: 600_000,
+  failingAfterMs: 3_600_000,
   retention: { deliveriesMs: 30 * DAY_MS, deadLettersMs: 90 * DAY_MS },
   sweepMs: 600_000,
   drainMs: 15_000,

@@ -22,6 +22,7 @@ import { AttemptSender } from './attempts/attempt-sender.ts';
 import { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
 import { Dispatcher, type MakeAttempt } from './attempts/dispatcher.ts';
 import { EngineRetry } from './attempts/engine-retry.ts';
+import { FailingAlarm, type TellFailing } from './attempts/failing-alarm.ts';
 import { FailureLog } from './attempts/failure-log.ts';
 import { OutcomeStore } from './attempts/outcome-store.ts';
 import type { OwnedEndpoint } from './attempts/owned-endpoint.ts';
@@ -35,6 +36,7 @@ import { ENDPOINTS, type EndpointDocument } from './endpoints/endpoint-document.
 import { EndpointStore } from './endpoints/endpoint-store.ts';
 import { SecretBox } from './endpoints/secret-box.ts';
 import { ConsumerLag } from './recording/consumer-lag.ts';
+import { EndpointEvents } from './recording/endpoint-events.ts';
 import { PARKED, type ParkedDocument, Parking } from './recording/parking.ts';
 import { Recorder } from './recording/recorder.ts';
 import { SandboxTests } from './recording/sandbox-tests.ts';
@@ -127,7 +129,8 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const watermark = new RetentionWatermark(stored.watermark);
   const around = { clock, leases, logger, metrics };
   const sweeper = new LogSweeper({ ...around, ...stored, watermark, retention, everyMs: settings.sweepMs });
-  const announcer = new DeadLetterAnnouncer({ ...around, deliveries, broker });
+  const tellDeadLetters = (found: readonly DeliveryDocument[]): Promise<void> => told.deadLettered(found);
+  const announcer = new DeadLetterAnnouncer({ ...around, deliveries, broker, tell: tellDeadLetters });
 
   const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
   const replays = new ReplayStore(stored.replays, stored.progress);
@@ -140,24 +143,19 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
 
   const endpoints = new OwnedEndpoints(queues, stored.health, settings, random);
   const attempt: MakeAttempt = (...given) => worker.attempt(...given);
-  const served = { endpoints, queues, openReplay };
+  const tellFailing: TellFailing = (...given) => told.failing(...given);
+  const alarm = new FailingAlarm({ endpoints, clock, afterMs: settings.failingAfterMs, tell: tellFailing });
+  const served = { endpoints, queues, alarm, openReplay };
   const dispatcher = new Dispatcher({ ...served, attempt, maxInFlight, engines, clock, logger });
   const wakeUps = new OwnerWakeUps(wakeUpDocuments);
   const owned = { ...served, replays, leases, clients, dispatcher, logger, countRetry, pollMs };
   const owner = new ShardOwner({ ...owned, wakeUps, now: clock });
   const parking = new Parking({ ...around, documents: stored.parked, broker });
   const disabling = { store, eventStore, clock, logger };
+  const recorded = { endpoints: store, payloads, deliveries: repeatable };
+  const recorder = new Recorder({ ...around, ...recorded, owner, parking, watermark });
+  const told = new EndpointEvents(store, recorder);
   const worker = new DeliveryWorker({
-    recorder: new Recorder({
-      ...around,
-      endpoints: store,
-      payloads,
-      deliveries: repeatable,
-      owner,
-      parking,
-      watermark,
-    }),
-    owner,
     preparation: new AttemptPreparation({ deliveries, clients, payloads, engines, clock, freshnessMs }),
     sender: new AttemptSender({ ...around, outbound, timeoutMs }),
     outcomes: new OutcomeStore({ deliveries: repeatable, attempts, policy, random, engines }),
@@ -187,14 +185,14 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     announcer.job.start();
     sweeper.job.start();
     lag.start();
-    consumed = broker.consume(consumption, worker.consume);
+    consumed = broker.consume(consumption, recorder.consume);
   }
 
   return {
     endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, eventStore, clock, timeoutMs }),
     replays: new Replays({ store: replays, endpoints: store, owner }),
     deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner }),
-    parked: new ParkedMessageCases(parking, worker.consume),
+    parked: new ParkedMessageCases(parking, recorder.consume),
     async stop() {
       consuming.abort();
       lag.stop();

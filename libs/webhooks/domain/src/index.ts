@@ -11,6 +11,7 @@ export {
 export { BEGINNING_OF_LOG, type LogPlace, type Moment } from './enabled-periods.ts';
 export * from './endpoint.ts';
 export * from './envelope.ts';
+export * from './failing.ts';
 export { isKnownEventType, isSubscribed, wants } from './matching.ts';
 export * from './outcome.ts';
 export { type Period } from './periods.ts';

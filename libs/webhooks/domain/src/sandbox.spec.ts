@@ -1,4 +1,4 @@
-import { SANDBOX_EVENT_TYPES } from '@tracking/contracts';
+import { SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
 import { renderBody } from './envelope.ts';
 import { sandboxEvent } from './sandbox.ts';
 
@@ -11,7 +11,7 @@ const context = {
 } as const;
 
 describe('a sandbox event', () => {
-  test.each(SANDBOX_EVENT_TYPES)('of %s has the shape of a live one, and says what it is', (type) => {
+  test.each(SHIPMENT_EVENT_TYPES)('of %s has the shape of a live one, and says what it is', (type) => {
     const body = JSON.parse(renderBody(sandboxEvent({ ...context, type }), '2026-11-01', true)) as Record<
       string,
       unknown

@@ -1,9 +1,9 @@
-import { EVENT_TYPES } from '@tracking/contracts';
+import { SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
 import { QueryId, QueryText, SomeOf } from '../../validation/fields.ts';
 
 export class StreamEventsDto {
-  @SomeOf(EVENT_TYPES, {
-    description: `One or more of ${EVENT_TYPES.join(', ')}, separated by commas.`,
+  @SomeOf(SHIPMENT_EVENT_TYPES, {
+    description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
     example: 'milestone.recorded',
   })
   type?: string;

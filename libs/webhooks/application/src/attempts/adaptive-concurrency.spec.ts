@@ -110,15 +110,39 @@ describe('the concurrency of an endpoint’s attempts', () => {
     const subject = concurrency();
     answer(subject, failure, 3, 0);
     expect(subject.unsaved(1_000)).toBeUndefined();
+    // Until it is known to be stored: the store may have been away.
     expect(subject.unsaved(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
+    expect(subject.unsaved(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
+    const save = (now: number) => {
+      const state = subject.unsaved(now);
+      if (state !== undefined) subject.noteSaved(state);
+      return state;
+    };
+    save(MINUTE);
     expect(subject.unsaved(MINUTE)).toBeUndefined();
     answer(subject, hold(5_000), 1, MINUTE);
-    expect(subject.unsaved(MINUTE)).toMatchObject({ held_until: '1970-01-01T00:01:05.000Z' });
+    expect(save(MINUTE)).toMatchObject({ held_until: '1970-01-01T00:01:05.000Z' });
     answer(subject, success, 1, 20 * MINUTE);
     expect(subject.unsaved(20 * MINUTE)).toMatchObject({
       failing_since: null,
       recovering_since: '1970-01-01T00:20:00.000Z',
     });
+  });
+
+  test('is stored with what was told of its failures, however short they are', () => {
+    const subject = answer(concurrency(), failure, 1, 0);
+    if (subject.failures !== null) subject.failures = { ...subject.failures, eventAt: 1_000 };
+    const [failing_since, failing_event_at] = ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:01.000Z'];
+    const state = subject.unsaved(2_000);
+    const reason = { code: 'timeout', message: '' };
+    expect(state).toMatchObject({ failing_since, failing_reason: reason, failing_event_at, failing_told: false });
+    if (state === undefined) return;
+    const next = concurrency({ id: 'whe_1', epoch: 1, ...state });
+    expect(next.failures).toEqual({ since: 0, latest: 0, first: reason, reason, eventAt: 1_000, told: false });
+    answer(next, failure, 1, 5_000);
+    expect(next.failures).toMatchObject({ since: 0, latest: 5_000, eventAt: 1_000 });
+    answer(next, success, 1, 6_000);
+    expect(next.unsaved(6_000)).toMatchObject({ failing_since: null, failing_event_at: null, failing_told: false });
   });
 
   test('is taken up where another process left it', () => {

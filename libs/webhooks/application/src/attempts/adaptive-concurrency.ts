@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
-import type { AttemptOutcome, Random } from '@tracking/webhooks-domain';
+import type { AttemptOutcome, DeliveryError, FailuresInARow, Random } from '@tracking/webhooks-domain';
 
 /**
  * How an endpoint has been answering, as far as it must outlive the process. Written by the owner of its shard alone, in its
@@ -12,6 +12,12 @@ export interface EndpointHealth extends Document {
   readonly held_until: Timestamp | null;
   /** Begin of the first attempt since the last success. */
   readonly failing_since: Timestamp | null;
+  /** Why that failed. Absent in what an earlier version stored, as the next one. */
+  readonly failing_reason?: DeliveryError | null;
+  /** When the event of it is made; stored before the other endpoints are told. */
+  readonly failing_event_at?: Timestamp | null;
+  /** Whether they were told. */
+  readonly failing_told?: boolean;
   /** When it answered again after a long failure: what had waited until then is being sent. */
   readonly recovering_since: Timestamp | null;
 }
@@ -19,6 +25,19 @@ export interface EndpointHealth extends Document {
 type StoredHealth = Omit<EndpointHealth, 'id' | 'epoch'>;
 
 export const ENDPOINT_HEALTH: CollectionSpec = { name: 'webhook_endpoint_conditions', indexes: [] };
+
+/** The attempts that failed since the last success. */
+interface FailuresSinceSuccess extends FailuresInARow {
+  /** Why the first one failed, and the latest; null where an earlier version did not store it. */
+  readonly first: DeliveryError | null;
+  readonly reason: DeliveryError | null;
+  /** When the event of it is made, in epoch milliseconds; null before. */
+  readonly eventAt: number | null;
+  /** Whether the other endpoints were told. */
+  readonly told: boolean;
+}
+
+const NO_FAILURES = { since: Infinity, first: null, eventAt: null, told: false };
 
 /** Attempts at once until the first success. */
 const FIRST = 4;
@@ -30,6 +49,7 @@ const REST = 0.1;
 /** Failures in a row that end a recovery: what still waits keeps its schedule. */
 const RELAPSE_AFTER = 3;
 
+const textOf = (state: StoredHealth): string => JSON.stringify(state);
 const time = (at: Timestamp | null | undefined): number | null => (at ? Date.parse(at) : null);
 const timestamp = (at: number | null): Timestamp | null => (at === null ? null : new Date(at).toISOString());
 
@@ -55,8 +75,8 @@ export class AdaptiveConcurrency {
   /** Whether its latest answer was a success. */
   proven = false;
   circuit: CircuitState;
-  /** Begin of the first attempt since the last success, in epoch milliseconds; null after a success. */
-  failingSince: number | null;
+  /** Null after a success. */
+  failures: FailuresSinceSuccess | null;
   private failuresInARow = 0;
   private saved: string;
 
@@ -67,11 +87,11 @@ export class AdaptiveConcurrency {
     stored?: EndpointHealth,
   ) {
     this.heldUntil = time(stored?.held_until) ?? -Infinity;
-    this.failingSince = time(stored?.failing_since);
+    this.failures = storedFailures(stored);
     this.recoveringSince = time(stored?.recovering_since);
     this.allowed = this.heldUntil > -Infinity ? 1 : Math.min(this.isUnwell ? PROBES : FIRST, most);
     this.circuit = this.isUnwell ? 'open' : 'untried';
-    this.saved = JSON.stringify(this.state(Infinity));
+    this.saved = textOf(this.state(Infinity));
   }
 
   /** Most attempts at once that its owner allows. */
@@ -90,19 +110,25 @@ export class AdaptiveConcurrency {
    */
   answered(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     if (outcome.kind === 'success') this.succeeded(endedAt);
-    else this.failed(startedAt, endedAt);
+    else this.failed(outcome.error, startedAt, endedAt);
     if (outcome.kind !== 'hold') return;
     this.heldUntil = Math.max(this.heldUntil, endedAt + outcome.holdMs);
     this.allowed = 1;
   }
 
+  /** Begin of the first attempt since the last success, in epoch milliseconds; null after a success. */
+  get failingSince(): number | null {
+    return this.failures?.since ?? null;
+  }
+
   /** What should be stored of it and is not yet. */
   unsaved(now: number): StoredHealth | undefined {
     const state = this.state(now);
-    const text = JSON.stringify(state);
-    if (text === this.saved) return undefined;
-    this.saved = text;
-    return state;
+    return textOf(state) === this.saved ? undefined : state;
+  }
+
+  noteSaved(state: StoredHealth): void {
+    this.saved = textOf(state);
   }
 
   /** By what is stored it failed for long, or has only just begun to answer again. */
@@ -113,15 +139,16 @@ export class AdaptiveConcurrency {
   private succeeded(at: number): void {
     const failedFor = this.failingSince === null ? 0 : at - this.failingSince;
     if (failedFor >= this.recoveryAfterMs) this.recoveringSince = at;
-    this.failingSince = null;
+    this.failures = null;
     this.failuresInARow = 0;
     this.proven = true;
     this.circuit = 'closed';
     this.allowed = Math.min(this.most, this.allowed + 1);
   }
 
-  private failed(startedAt: number, endedAt: number): void {
-    this.failingSince ??= startedAt;
+  private failed(reason: DeliveryError, startedAt: number, endedAt: number): void {
+    const { since = startedAt, first, eventAt = null, told = false } = this.failures ?? {};
+    this.failures = { since, latest: endedAt, first: first ?? reason, reason, eventAt, told };
     this.failuresInARow += 1;
     this.proven = false;
     if (this.failuresInARow >= this.allowed) {
@@ -134,11 +161,22 @@ export class AdaptiveConcurrency {
 
   /** A failure counts once it has lasted a while: an endpoint that fails now and then is not written about all the time. */
   private state(now: number): StoredHealth {
-    const lasts = this.failingSince !== null && now - this.failingSince >= this.recoveryAfterMs / 10;
+    const { since, first, eventAt, told } = this.failures ?? NO_FAILURES;
+    const lasts = eventAt !== null || now - since >= this.recoveryAfterMs / 10;
     return {
       held_until: timestamp(this.heldUntil === -Infinity ? null : this.heldUntil),
-      failing_since: lasts ? timestamp(this.failingSince) : null,
+      failing_since: lasts ? timestamp(since) : null,
+      failing_reason: lasts ? first : null,
+      failing_event_at: timestamp(eventAt),
+      failing_told: told,
       recovering_since: timestamp(this.recoveringSince),
     };
   }
+}
+
+function storedFailures(stored: EndpointHealth | undefined): FailuresSinceSuccess | null {
+  const since = time(stored?.failing_since);
+  if (since === null) return null;
+  const { failing_reason: first = null, failing_event_at, failing_told: told = false } = stored ?? {};
+  return { since, latest: since, first, reason: first, eventAt: time(failing_event_at), told };
 }

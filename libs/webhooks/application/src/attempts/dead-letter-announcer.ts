@@ -20,6 +20,8 @@ function message(delivery: DeliveryDocument) {
 export interface DeadLetterAnnouncerParts {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly broker: MessageBroker;
+  /** Tells the other endpoints of them; told again of the same, they get nothing more. */
+  tell(deadLetters: readonly DeliveryDocument[]): Promise<void>;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,8 +29,8 @@ export interface DeadLetterAnnouncerParts {
 }
 
 /**
- * Tells the topic of every dead letter, at least once. A dead letter is stored as not announced in the same write that
- * makes it one, and found by that until the topic has it: no crash in between loses it.
+ * Tells the workspace's other endpoints, and the topic, of every dead letter, at least once. A dead letter is stored as not announced in the same write that
+ * makes it one, and found by that until both were told: no crash in between loses it.
  */
 export class DeadLetterAnnouncer {
   readonly job: LeaderElectedJob;
@@ -56,6 +58,7 @@ export class DeadLetterAnnouncer {
         limit: AT_ONCE,
       });
       if (found.length === 0 || ending.aborted) return;
+      await this.parts.tell(found);
       await this.parts.broker.publish(DEAD_LETTERS_TOPIC, found.map(message));
       const at = this.parts.clock().toISOString();
       await Promise.all(found.map((delivery) => this.markAnnounced(delivery, at)));

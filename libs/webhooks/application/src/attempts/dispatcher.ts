@@ -6,6 +6,7 @@ import { traceFields } from '../tracing.ts';
 import { PayloadMissing } from './attempt-preparation.ts';
 import { DelayQueue } from './delay-queue.ts';
 import type { EngineRetry } from './engine-retry.ts';
+import type { FailingAlarm } from './failing-alarm.ts';
 import { FairScheduler } from './fair-scheduler.ts';
 import type { OwnedEndpoint, RunningReplay } from './owned-endpoint.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
@@ -31,6 +32,7 @@ export interface DispatcherParts {
   readonly endpoints: OwnedEndpoints;
   readonly queues: DeliveryQueues;
   readonly attempt: MakeAttempt;
+  readonly alarm: FailingAlarm;
   /** The replay that runs for an endpoint, as it is stored. */
   openReplay(owned: OwnedEndpoint): Promise<RunningReplay | undefined>;
   /** Most requests at once; and most outcomes that wait to be stored. */
@@ -101,6 +103,7 @@ export class Dispatcher {
     if (!owned.active || this.stopping) return;
     const now = this.parts.clock().getTime();
     if (this.parts.endpoints.isLacking(owned)) void this.fill(owned);
+    this.watch(owned, now);
     if (owned.canTake(now)) return this.scheduler.add(owned);
     const moment = owned.nextMoment;
     if (moment !== undefined) this.later.at(owned, moment);
@@ -163,6 +166,21 @@ export class Dispatcher {
     this.parts.logger.error(about, 'webhooks: no attempt was made');
     owned.blockedUntil = now + BLOCKED_MS;
     owned.window.putBack(item);
+  }
+
+  /** Has others told that it fails, or has it woken when that is due. */
+  private watch(owned: OwnedEndpoint, now: number): void {
+    if (owned.raising || !owned.isOurs) return;
+    const due = this.parts.alarm.dueAt(owned);
+    if (due <= now) void this.raise(owned);
+    else if (due < Infinity) this.later.at(owned, due);
+  }
+
+  private async raise(owned: OwnedEndpoint): Promise<void> {
+    owned.raising = true;
+    await this.despiteFailures('telling that an endpoint fails', () => this.parts.alarm.raise(owned));
+    owned.raising = false;
+    this.serve(owned);
   }
 
   private async recover(owned: OwnedEndpoint): Promise<void> {

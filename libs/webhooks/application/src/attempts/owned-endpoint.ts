@@ -44,6 +44,10 @@ export class OwnedEndpoint {
   recovering = false;
   /** How far that has come, of the recovery that began then. */
   recovered: { readonly since: number; readonly upTo: QueuePosition } | undefined;
+  /** Whether an attempt of its deliveries ended in this process. */
+  triedHere = false;
+  /** Whether others are being told at the moment that it fails. */
+  raising = false;
   /** Undefined where none runs. */
   replay: RunningReplay | undefined;
   /** Whether that takes more at the moment. */

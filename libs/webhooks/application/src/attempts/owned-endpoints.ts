@@ -96,13 +96,18 @@ export class OwnedEndpoints {
     }
   }
 
-  /** Stores how the endpoint has been answering, where that has to outlive the process. */
-  async saveHealth(owned: OwnedEndpoint, now: number): Promise<void> {
-    const state = owned.concurrency?.unsaved(now);
-    if (state === undefined) return;
-    const { id } = owned;
-    const { epoch } = owned.lease;
-    await this.health.upsert({ id, epoch, ...state }, { epoch: { lte: epoch } });
+  /**
+   * Stores how the endpoint has been answering, where that has to outlive the process.
+   * @param now in epoch milliseconds
+   * @returns false where another process has owned it since
+   */
+  async saveHealth({ id, lease, concurrency }: OwnedEndpoint, now: number): Promise<boolean> {
+    const state = concurrency?.unsaved(now);
+    if (state === undefined) return true;
+    const { epoch } = lease;
+    const isOurs = await this.health.upsert({ id, epoch, ...state }, { epoch: { lte: epoch } });
+    concurrency?.noteSaved(state);
+    return isOurs;
   }
 
   /** Counts what is held and drops endpoints without anything to do. */

@@ -19,6 +19,12 @@ export class EndpointStore {
     return this.documents.get(id);
   }
 
+  /** Those of the ids that there are, or were. */
+  async byId(ids: readonly string[]): Promise<ReadonlyMap<string, EndpointDocument>> {
+    const found = await this.documents.getMany([...new Set(ids)]);
+    return new Map(found.map((endpoint) => [endpoint.id, endpoint]));
+  }
+
   /** @throws not_found when it is not of this scope, or deleted */
   async require(scope: Scope, id: string): Promise<EndpointDocument> {
     const found = await this.documents.get(id);

@@ -20,7 +20,7 @@ interface RecordingBatch extends StoredDeliveries {
   readonly payloads: readonly PayloadDocument[];
 }
 
-export interface Recording {
+interface Recording {
   /** To be stored one after the other. */
   readonly batches: readonly RecordingBatch[];
   /** Endpoints of deliveries that were recorded before and still wait. */
@@ -30,11 +30,16 @@ export interface Recording {
 /** Most deliveries in one write: more would fill the store's queue for all others. */
 const AT_ONCE = 1_000;
 
+/** An event with whoever is not to get it: its own endpoint, where it is about one. */
+export interface RecordableEvent extends ConsumedEvent {
+  readonly about_endpoint?: string;
+}
+
 export interface RecorderParts {
   readonly endpoints: EndpointStore;
   readonly payloads: Payloads;
   readonly deliveries: Collection<DeliveryDocument>;
-  readonly owner: Pick<ShardOwner, 'keepsUp'>;
+  readonly owner: Pick<ShardOwner, 'keepsUp' | 'handOver' | 'notify'>;
   readonly parking: Parking;
   readonly watermark: RetentionWatermark;
   readonly clock: Clock;
@@ -43,7 +48,7 @@ export interface RecorderParts {
 }
 
 /**
- * Turns consumed events into delivery records. May be given the same events any number of times: a record is only ever
+ * Turns events into delivery records. May be given the same events any number of times: a record is only ever
  * inserted, under an id made of endpoint and event.
  */
 export class Recorder {
@@ -57,12 +62,29 @@ export class Recorder {
     this.recordedLate = metrics.counter('webhook_deliveries_recorded_late_total', late);
   }
 
+  /** The offset of the messages is committed when this resolves. What is no event is parked. */
+  readonly consume = async (messages: readonly ReceivedMessage[]): Promise<void> => {
+    await this.record(await this.parsed(messages));
+  };
+
+  /** All deliveries of the events are stored when this resolves, and their endpoints' owners know of them. */
+  async record(events: readonly RecordableEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    const { owner } = this.parts;
+    const { batches, recordedBefore } = await this.deliveriesOf(await this.retained(events));
+    for (const batch of batches) {
+      await this.store(batch);
+      await owner.handOver(batch);
+    }
+    // Perhaps the process that recorded them ended before it could hand them over.
+    await owner.notify(recordedBefore);
+  }
+
   /**
-   * The deliveries that these messages make. Those of endpoints that keep up come first, in a batch of their own: they are
-   * attempted while the others are still being stored. What is no event is parked.
+   * The deliveries that these events make. Those of endpoints that keep up come first, in a batch of their own: they are
+   * attempted while the others are still being stored.
    */
-  async deliveriesOf(messages: readonly ReceivedMessage[]): Promise<Recording> {
-    const events = await this.retained(await this.parsed(messages));
+  private async deliveriesOf(events: readonly RecordableEvent[]): Promise<Recording> {
     // Only now, after the events were fetched: an endpoint enabled before one of them was made is certainly seen.
     const { matches, payloads } = this.match(events, await this.endpointsOf(events));
     // Nothing is attempted before its payload is stored: where that is missing, no delivery has had an attempt yet.
@@ -79,7 +101,7 @@ export class Recorder {
   }
 
   /** Once for all: what exists stays as it is. */
-  async store({ matches, payloads }: RecordingBatch): Promise<void> {
+  private async store({ matches, payloads }: RecordingBatch): Promise<void> {
     const inserts = matches.map(({ delivery: document }) => ({ kind: 'insert', document }) as const);
     await Promise.all([this.parts.payloads.store(payloads), this.parts.deliveries.writeMany(inserts)]);
     this.recorded.add(matches.length);
@@ -100,7 +122,7 @@ export class Recorder {
   }
 
   /** Without those from before the retention watermark. */
-  private async retained(events: readonly ConsumedEvent[]): Promise<readonly ConsumedEvent[]> {
+  private async retained(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
     const before = await this.parts.watermark.before();
     const { retained = [], tooOld = [] } = Object.groupBy(events, ({ created_at }) =>
       created_at >= before ? 'retained' : 'tooOld',
@@ -114,13 +136,13 @@ export class Recorder {
     return retained;
   }
 
-  private match(events: readonly ConsumedEvent[], endpoints: EndpointsByScope) {
+  private match(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
     const matches: Match[] = [];
     const payloads = new Map<string, PayloadDocument>();
     const at = this.parts.clock().toISOString();
     for (const event of events) {
       for (const endpoint of endpoints.get(keyOf(event)) ?? []) {
-        if (!wants(endpoint, event)) continue;
+        if (endpoint.id === event.about_endpoint || !wants(endpoint, event)) continue;
         const id = payloadId(event.id, endpoint.api_version);
         if (!payloads.has(id)) payloads.set(id, { id, body: renderBody(event, endpoint.api_version), created_at: at });
         matches.push({ endpoint, delivery: record(event, endpoint, id, at) });

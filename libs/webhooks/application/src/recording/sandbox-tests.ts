@@ -1,4 +1,4 @@
-import { type PublicAddresses, SANDBOX_EVENT_TYPES } from '@tracking/contracts';
+import { type PublicAddresses, EVENT_TYPES } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { newDelivery, renderBody, sandboxEvent } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
@@ -18,9 +18,9 @@ export class SandboxTests {
   ) {}
 
   async send(command: TestEndpoint, endpoint: EndpointDocument): Promise<WebhookDelivery> {
-    const type = SANDBOX_EVENT_TYPES.find((known) => known === command.type);
+    const type = EVENT_TYPES.find((known) => known === command.type);
     if (type === undefined) {
-      const message = `type must be one of ${SANDBOX_EVENT_TYPES.join(', ')}.`;
+      const message = `type must be one of ${EVENT_TYPES.join(', ')}.`;
       throw invalid([{ param: 'type', code: 'invalid_value', message }]);
     }
     if (!endpoint.verified) throw endpointNotVerified();

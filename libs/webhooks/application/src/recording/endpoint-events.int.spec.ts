@@ -1,0 +1,279 @@
+import { jest } from '@jest/globals';
+import { EVENT_HEADERS, type EventEnvelope } from '@tracking/contracts';
+import { eventually } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import { answer } from '../../test/fake-receivers.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { DEAD_LETTERS_TOPIC } from '../topics.ts';
+
+jest.setTimeout(30_000);
+
+const [FAULTY, TOLD, OTHER] = ['faulty', 'told', 'other'].map((name) => `https://${name}.example.com/hook`) as [
+  string,
+  string,
+  string,
+];
+const FAILING = 'webhook_endpoint.failing';
+const DEAD = 'webhook_delivery.dead_lettered';
+const OPERATING = { event_types: [FAILING, DEAD] };
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** Two attempts, and then a dead letter. */
+const SHORT: RetryPolicy = { firstMs: 10, factor: 1, capMs: 10, windowMs: 10 };
+/** After two minutes, and then every day. */
+const LONG: RetryPolicy = { firstMs: 2 * MINUTE, factor: 1_000, capMs: 24 * HOUR, windowMs: 72 * HOUR };
+
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+  stage.receivers.behave(FAULTY, (request) =>
+    request.headers['service-event-type'] === 'endpoint.verification' ? stage.receivers.good(request) : answer(500),
+  );
+});
+afterEach(async () => {
+  expect(stage.errors).toEqual([]);
+  await stage.close();
+});
+
+type Told = EventEnvelope & { readonly data: { readonly [name: string]: Readonly<Record<string, unknown>> } };
+/** Events of endpoints that arrived there, oldest first. */
+const told = (url = TOLD): readonly Told[] =>
+  stage.receivers
+    .at(url)
+    .map(({ body }) => JSON.parse(body) as Told)
+    .filter(({ type }) => type === FAILING || type === DEAD);
+const untilTold = (times = 1) =>
+  eventually(() => {
+    expect(told()).toHaveLength(times);
+    return told().at(-1) as Told;
+  });
+/** Once this was delivered, all that came before it has had its turn. */
+async function another(url = OTHER): Promise<void> {
+  const before = stage.receivers.at(url).length;
+  await stage.publish(stage.event({ type: 'document.uploaded' }));
+  await eventually(() => expect(stage.receivers.at(url).length).toBeGreaterThan(before));
+}
+const other = () => stage.endpoint(webhooks, OTHER, { event_types: ['document.uploaded'] });
+const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
+const statusOf = (endpoint_id: string, event_id: string) =>
+  stage.delivery(webhooks, endpoint_id, event_id).then(({ status }) => status);
+
+describe('that a delivery failed for good', () => {
+  beforeEach(async () => void (webhooks = await stage.start({ policy: SHORT })));
+
+  test('is told to the other endpoints that name the type, in the trace of the request', async () => {
+    const secret = 'Bearer of the receiver';
+    const faulty = await stage.endpoint(webhooks, FAULTY, { event_types: ['*', DEAD], headers: { token: secret } });
+    const listener = await stage.endpoint(webhooks, TOLD, OPERATING);
+    await stage.endpoint(webhooks, OTHER, { event_types: ['*', FAILING] });
+    const event = stage.event();
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const header = {
+      [EVENT_HEADERS.traceparent]: `00-${trace}-b7ad6b7169203331-01`,
+      [EVENT_HEADERS.requestId]: 'req_1',
+    };
+    await stage.send(stage.message(event, header));
+    const { id, created_at, data, ...envelope } = await untilTold();
+    const dead = await stage.delivery(webhooks, faulty.id, event.id);
+    const { payload: _payload, attempts: _attempts, version: _version, ...shown } = dead;
+    expect(id).toMatch(/^evt_[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(envelope).toEqual({ type: DEAD, api_version: '2026-11-01', ...SCOPE });
+    expect(created_at).toBe(dead.completed_at);
+    const { secret: _secret, ...endpoint } = faulty;
+    expect(data).toEqual({
+      endpoint: { ...endpoint, headers: { token: '********' } },
+      delivery: { ...shown, version: expect.any(Number) as number },
+      reason: { code: 'unexpected_status', message: 'The endpoint answered 500.' },
+    });
+    const [request] = stage.receivers.at(TOLD);
+    expect(request?.headers['traceparent']?.slice(3, 35)).toBe(trace);
+    expect(JSON.stringify(request?.body)).not.toContain(faulty.secret);
+    await eventually(async () => expect(await statusOf(listener.id, id)).toBe('succeeded'));
+    expect([told(OTHER), told(FAULTY)]).toEqual([[], []]);
+    expect(await stage.deliveries(webhooks, { event_id: id })).toHaveLength(1);
+  });
+
+  test('is told within the workspace and environment alone, to endpoints that are enabled', async () => {
+    const scopes = [
+      { ...SCOPE, workspace_id: 'wsp_two' },
+      { ...SCOPE, environment: 'test' as const },
+    ];
+    for (const scope of scopes) await stage.endpoint(webhooks, OTHER, OPERATING, scope);
+    const disabled = await stage.endpoint(webhooks, OTHER, OPERATING);
+    await webhooks.endpoints.disable(on(disabled.id));
+    const removed = await stage.endpoint(webhooks, OTHER, OPERATING);
+    await webhooks.endpoints.remove(on(removed.id));
+    await webhooks.endpoints.create({ ...stage.command(), fields: { url: OTHER, ...OPERATING } });
+    await stage.endpoint(webhooks, FAULTY);
+    await stage.endpoint(webhooks, TOLD, OPERATING);
+    await stage.publish(stage.event());
+    const { id } = await untilTold();
+    for (const scope of [SCOPE, ...scopes]) {
+      const found = await stage.deliveries(webhooks, { event_type: DEAD }, scope);
+      expect(found.map(({ event_id }) => event_id)).toEqual(scope === SCOPE ? [id] : []);
+    }
+  });
+
+  test('is told again when it was sent again and failed for good once more', async () => {
+    const faulty = await stage.endpoint(webhooks, FAULTY);
+    await stage.endpoint(webhooks, TOLD, OPERATING);
+    const event = stage.event();
+    await stage.publish(event);
+    const first = await untilTold();
+    const { id } = await stage.delivery(webhooks, faulty.id, event.id);
+    stage.clockOffset += 1_000;
+    await webhooks.deliveries.replayDeadLetters({ at: stage.now(), scopes: [SCOPE], ids: [id] });
+    const second = await untilTold(2);
+    expect(second.data['delivery']).toMatchObject({ id });
+    expect(second.id).not.toBe(first.id);
+  });
+
+  test('is told of what an endpoint gave up for itself', async () => {
+    const gone = await stage.endpoint(webhooks, FAULTY);
+    stage.receivers.behave(FAULTY, () => answer(410));
+    await stage.endpoint(webhooks, TOLD, OPERATING);
+    await stage.publish(stage.event());
+    expect((await untilTold()).data['endpoint']).toMatchObject({ id: gone.id });
+  });
+
+  test('is not told of what told of that: two endpoints that fail do not tell of each other', async () => {
+    await stage.endpoint(webhooks, FAULTY, { event_types: ['*', DEAD] });
+    stage.receivers.behave(TOLD, () => answer(500));
+    const id = await registered(TOLD);
+    await stage.publish(stage.event());
+    await eventually(async () =>
+      expect(await stage.deliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] })).toHaveLength(1),
+    );
+    await eventually(() => expect(webhooks.metrics.value('webhook_dead_letters_total')).toBe(2));
+    expect(await stage.messages(DEAD_LETTERS_TOPIC, 2)).toHaveLength(2);
+    expect(await stage.deliveries(webhooks, { event_type: DEAD })).toHaveLength(1);
+  });
+
+  /** One that fails from its first delivery on. */
+  async function registered(url: string): Promise<string> {
+    stage.receivers.behave(url, (request) =>
+      request.headers['service-event-type'] === 'endpoint.verification' ? stage.receivers.good(request) : answer(500),
+    );
+    return (await stage.endpoint(webhooks, url, OPERATING)).id;
+  }
+});
+
+describe('that an endpoint fails', () => {
+  beforeEach(async () => {
+    webhooks = await stage.start({ policy: LONG });
+    await other();
+    await stage.endpoint(webhooks, TOLD, OPERATING);
+  });
+
+  /** An endpoint of which an attempt fails, and another two minutes later. */
+  async function failsSince() {
+    const { id } = await stage.endpoint(webhooks, FAULTY);
+    const event = stage.event();
+    await stage.publish(event);
+    const attempted = async (attempts_count: number) =>
+      eventually(async () =>
+        expect(await stage.delivery(webhooks, id, event.id)).toMatchObject({ status: 'retrying', attempts_count }),
+      );
+    await attempted(1);
+    const { attempts } = await stage.delivery(webhooks, id, event.id);
+    stage.clockOffset += 3 * MINUTE;
+    await attempted(2);
+    return { id, since: attempts[0]?.at };
+  }
+
+  test('is told after an hour without a success, once', async () => {
+    const { id, since } = await failsSince();
+    stage.clockOffset += 56 * MINUTE;
+    await another();
+    expect(told()).toEqual([]);
+    stage.clockOffset += 2 * MINUTE;
+    const event = await untilTold();
+    expect(event).toMatchObject({
+      type: FAILING,
+      data: { endpoint: { id, status: 'enabled' }, failing_since: since, reason: { code: 'unexpected_status' } },
+    });
+    expect(Object.keys(event.data)).toEqual(['endpoint', 'failing_since', 'reason']);
+    expect(Date.parse(event.created_at) - Date.parse(String(since))).toBeGreaterThanOrEqual(HOUR);
+    stage.clockOffset += 30 * HOUR;
+    await eventually(() => expect(stage.receivers.at(FAULTY)).toHaveLength(3));
+    await another();
+    expect(told()).toHaveLength(1);
+  });
+
+  test('is told anew when it has answered meanwhile, and not where it did within the hour', async () => {
+    const { id } = await failsSince();
+    stage.receivers.behave(FAULTY, () => answer(200));
+    await stage.publish(stage.event());
+    await eventually(() => expect(stage.receivers.at(FAULTY)).toHaveLength(3));
+    stage.clockOffset += HOUR;
+    await another();
+    expect(told()).toEqual([]);
+    stage.receivers.behave(FAULTY, () => answer(503));
+    const failed = stage.event();
+    await stage.publish(failed);
+    await eventually(async () => expect(await statusOf(id, failed.id)).toBe('retrying'));
+    stage.clockOffset += HOUR;
+    const first = await untilTold();
+    stage.receivers.behave(FAULTY, () => answer(200));
+    await stage.publish(stage.event());
+    await eventually(async () => expect(await statusOf(id, failed.id)).toBe('succeeded'));
+    stage.receivers.behave(FAULTY, () => answer(503));
+    const again = stage.event();
+    await stage.publish(again);
+    await eventually(async () => expect(await statusOf(id, again.id)).toBe('retrying'));
+    stage.clockOffset += HOUR + 1_000;
+    const second = await untilTold(2);
+    expect(second.id).not.toBe(first.id);
+    expect(String(second.data['failing_since']) > String(first.data['failing_since'])).toBe(true);
+  });
+
+  test('is not told while it is disabled, and after that once it failed for an hour more', async () => {
+    const { id } = await failsSince();
+    await webhooks.endpoints.disable(on(id));
+    stage.clockOffset += 2 * HOUR;
+    await another();
+    await webhooks.endpoints.enable(on(id));
+    // Whoever disabled it may have mended it: nobody knows before the next attempt.
+    stage.clockOffset += 2 * HOUR;
+    await another();
+    expect(told()).toEqual([]);
+    const event = stage.event();
+    await stage.publish(event);
+    expect((await untilTold()).data['endpoint']).toMatchObject({ id });
+  });
+
+  test('is told by the next owner at the same moment, of the same beginning', async () => {
+    const { id, since } = await failsSince();
+    await webhooks.stop();
+    webhooks = await stage.start({ policy: LONG });
+    await another();
+    expect(told()).toEqual([]);
+    stage.clockOffset += 58 * MINUTE;
+    const event = await untilTold();
+    expect(event.data).toMatchObject({ endpoint: { id }, failing_since: since });
+    expect(event.data['reason']).toEqual({ code: 'unexpected_status', message: 'The endpoint answered 500.' });
+    await webhooks.stop();
+    webhooks = await stage.start({ policy: LONG });
+    stage.clockOffset += 2 * HOUR;
+    await another();
+    expect(told()).toHaveLength(1);
+  });
+
+  test('is not told of long ago by an owner that has yet to try it', async () => {
+    const { id } = await failsSince();
+    for (const { id: delivery_id } of await stage.deliveries(webhooks, { endpoint_id: id })) {
+      await webhooks.deliveries.discard({ ...stage.command(), delivery_id });
+    }
+    await webhooks.stop();
+    webhooks = await stage.start({ policy: LONG });
+    stage.clockOffset += 5 * HOUR;
+    stage.receivers.behave(FAULTY, () => answer(200));
+    await stage.publish(stage.event());
+    await eventually(async () =>
+      expect(await stage.deliveries(webhooks, { endpoint_id: id, statuses: ['succeeded'] })).toHaveLength(1),
+    );
+    await another();
+    expect(told()).toEqual([]);
+  });
+});
