@@ -9,6 +9,9 @@ import type { EventListQuery } from './event-queries.ts';
 
 const NEWEST: ApiVersion = API_VERSIONS[API_VERSIONS.length - 1] ?? API_VERSIONS[0];
 
+/** How long a replay waits at a time for events that are stored, and not in the log of published ones yet. */
+const LOG_WAIT_MS = 500;
+
 interface LogPage {
   readonly types: readonly string[];
   readonly since: Timestamp | null;
@@ -50,6 +53,7 @@ export class PublishedEvents {
         const { items, next } = await rows.list(scope, { filter, limit, ...resume });
         return { events: items, next: next === undefined ? null : String(next[0]) };
       },
+      reached: (position: Position) => this.reached(position, LOG_WAIT_MS),
       make: (references: readonly EventReference[]) => this.makeEvents(references),
       find: (scope: Scope, ids: readonly string[]) => rows.getMany(scope, ids),
     };

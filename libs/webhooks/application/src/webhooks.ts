@@ -190,7 +190,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
 
   return {
     endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, eventStore, clock, timeoutMs }),
-    replays: new Replays({ store: replays, endpoints: store, owner }),
+    replays: new Replays({ store: replays, endpoints: store, owner, eventStore }),
     deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner }),
     parked: new ParkedMessageCases(parking, recorder.consume),
     async stop() {

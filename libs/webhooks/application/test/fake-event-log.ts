@@ -4,6 +4,8 @@ import type { EventLog, EventLogQuery, LoggedEventRow } from '../src/replays/eve
 /** The log of published events, in memory. */
 export class FakeEventLog implements EventLog {
   private readonly published: PublishedEvent[] = [];
+  /** How many of them it shows, the oldest ones. */
+  shown = Infinity;
   /** Ids of those that cannot be made again. */
   readonly broken = new Set<string>();
 
@@ -23,6 +25,11 @@ export class FakeEventLog implements EventLog {
     return Promise.resolve({ events, next: rows.length > limit ? (events.at(-1)?.position ?? null) : null });
   }
 
+  /** Positions of the event store count the events, on the stage. */
+  reached(position: string) {
+    return Promise.resolve(Number(position) <= this.shown);
+  }
+
   make(rows: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]> {
     const wanted = rows.filter(({ id }) => !this.broken.has(id));
     return Promise.resolve(wanted.flatMap((row) => this.published.filter(({ id }) => id === row.id)));
@@ -33,7 +40,7 @@ export class FakeEventLog implements EventLog {
   }
 
   private rows(scope: Scope): readonly LoggedEventRow[] {
-    return this.published.flatMap((event, index) => {
+    return this.published.slice(0, this.shown).flatMap((event, index) => {
       const { id, type, created_at } = event;
       const position = index.toString(16).padStart(16, '0');
       return isInScope(event, scope) ? [{ id, type, created_at, position, stream: 'shipment-1', revision: index }] : [];

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
+import type { EventStore } from '@tracking/ports';
 import {
   DEFAULT_REPLAYED_STATUSES,
   type ReplayFilter,
@@ -20,6 +21,7 @@ export interface ReplaysParts {
   readonly store: ReplayStore;
   readonly endpoints: EndpointStore;
   readonly owner: ShardOwner;
+  readonly eventStore: Pick<EventStore, 'head'>;
 }
 
 /** The use cases of replays: docs/reference/delivery.md#replays. */
@@ -27,7 +29,7 @@ export class Replays implements WebhookReplays {
   constructor(private readonly parts: ReplaysParts) {}
 
   async create(command: CreateReplay): Promise<WebhookReplay> {
-    const { store, owner } = this.parts;
+    const { store, owner, eventStore } = this.parts;
     const { workspace_id, environment, endpoint_id, at, filter } = command;
     const id = `rpl_${hash('sha256', command.id).slice(0, 32)}`;
     let stored = await store.get(id);
@@ -36,7 +38,10 @@ export class Replays implements WebhookReplays {
       const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
       const replay = newReplay({ ...about, ...checkedFilter(filter, at) }, at);
       const cursor = { deliveries: null, events: null };
-      stored = await store.add({ ...replay, running_for: endpoint_id, cursor, under_way: [] });
+      // The log of published events follows the event store: the replay does not end before it has come as far as this.
+      const log_head = await eventStore.head();
+      const until = log_head === undefined ? {} : { log_head };
+      stored = await store.add({ ...replay, ...until, running_for: endpoint_id, cursor, under_way: [] });
     }
     await owner.notify([endpoint_id]);
     return toReplay(stored);

@@ -25,6 +25,8 @@ export interface RunningReplay {
   takeMore(): Promise<boolean>;
   /** Takes note of a delivery of which an attempt was stored; undefined where there is none any more. */
   note(deliveryId: string, after: DeliveryDocument | undefined): void;
+  /** Something that is stored of its deliveries may have been changed by somebody else. */
+  lookAgain(): void;
 }
 
 /** An endpoint of a shard that this process owns: what waits for it, what is under way, and how fast it may go. */
@@ -105,6 +107,12 @@ export class OwnedEndpoint {
     if (this.concurrency !== undefined) this.concurrency.limit = endpoint.max_concurrency;
     // It waits on disk, for as long as it takes.
     if (stopped) this.window.forget();
+  }
+
+  /** The one that runs by what is stored: another one, or the same as before, of which something may have changed. */
+  setReplay(replay: RunningReplay | undefined): void {
+    if (replay?.id === this.replay?.id) this.replay?.lookAgain();
+    else this.replay = replay;
   }
 
   canTake(now: number): boolean {

@@ -2,9 +2,9 @@ import type { Clock, Collection } from '@tracking/ports';
 import { isAttempted, newDelivery, renderBody, replayOutcome, replayed } from '@tracking/webhooks-domain';
 import type { EventLog, LoggedEventRow } from '../replays/event-log.ts';
 import type { ReplayDocument, TakenDelivery } from '../replays/replay-document.ts';
-import { type Found, ReplaySource } from '../replays/replay-source.ts';
+import { type Found, ReplaySource, isAskedFor } from '../replays/replay-source.ts';
 import type { ReplayStore } from '../replays/replay-store.ts';
-import { type DeliveryDocument, deliveryId, toDocument } from '../store/delivery-document.ts';
+import { type DeliveryDocument, awaitsAttempt, deliveryId, toDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import { type PayloadDocument, type Payloads, payloadId } from '../store/payloads.ts';
 import type { RetentionWatermark } from '../store/retention-watermark.ts';
@@ -40,6 +40,8 @@ export class Replaying implements RunningReplay {
   private readonly underWay = new Map<string, TakenDelivery>();
   private done = 0;
   private failed = 0;
+  /** Taken, and not to be sent any more when its turn came: somebody changed it meanwhile. */
+  private withdrawn = 0;
   private isResumed = false;
   private hasEnded = false;
   private takenAt = -Infinity;
@@ -58,12 +60,13 @@ export class Replaying implements RunningReplay {
   }
 
   wantsMore(now: number): boolean {
-    const { active, endpoint, concurrency, window } = this.owned;
+    const { active, endpoint, concurrency } = this.owned;
     if (!active || !isAttempted(endpoint) || concurrency === undefined) return false;
-    if (this.hasEnded) return this.underWay.size === 0;
-    if (this.isResumed && this.underWay.size > this.most / 2) return false;
-    const { first } = window.scheduled;
-    return first === undefined || first.due > now || now - this.takenAt >= LONGEST_WAIT_MS;
+    return !this.isResumed || this.hasRoom(now);
+  }
+
+  lookAgain(): void {
+    this.isResumed = false;
   }
 
   note(id: string, after: DeliveryDocument | undefined): void {
@@ -78,18 +81,21 @@ export class Replaying implements RunningReplay {
   }
 
   async takeMore(): Promise<boolean> {
-    if (!this.isResumed) await this.resume();
-    this.isResumed = true;
+    if (!this.isResumed) {
+      this.isResumed = true;
+      await this.resume();
+      if (!this.hasRoom(this.parts.clock().getTime())) return true;
+    }
     const { found, cursor, ended } = await this.source.next(this.owned.endpoint, this.most - this.underWay.size);
     for (const { id, delivery, event } of found) {
       this.underWay.set(id, { id, event_id: delivery?.event_id ?? event?.id ?? '' });
     }
     const isCompleted = ended && this.underWay.size === 0;
-    const { matched } = this.document;
-    const { done, failed } = this;
-    const stored = await this.parts.store.advance(this.document, {
+    const { done, failed, withdrawn, document } = this;
+    const matched = document.matched + found.length - withdrawn;
+    const stored = await this.parts.store.advance(document, {
       ...{ cursor, under_way: [...this.underWay.values()] },
-      ...{ matched: matched + found.length, done: this.document.done + done, failed: this.document.failed + failed },
+      ...{ matched, done: document.done + done, failed: document.failed + failed },
       ...(isCompleted && ({ status: 'completed', completed_at: this.parts.clock().toISOString() } as const)),
     });
     if (stored === undefined) return false;
@@ -97,17 +103,26 @@ export class Replaying implements RunningReplay {
     // More may have been noted meanwhile.
     this.done -= done;
     this.failed -= failed;
+    this.withdrawn -= withdrawn;
     this.hasEnded = ended;
     await this.send(found);
     this.takenAt = this.parts.clock().getTime();
     return !isCompleted;
   }
 
+  /** Whether few are under way, and nothing else is due. */
+  private hasRoom(now: number): boolean {
+    if (this.hasEnded) return this.underWay.size === 0;
+    if (this.underWay.size > this.most / 2) return false;
+    const { first } = this.owned.window.scheduled;
+    return first === undefined || first.due > now || now - this.takenAt >= LONGEST_WAIT_MS;
+  }
+
   private get most(): number {
     return Math.min(MOST_UNDER_WAY, 2 * (this.owned.concurrency?.allowed ?? 1));
   }
 
-  /** Counts what had its attempt before this process came to own the endpoint, and sends what was not sent yet. */
+  /** Counts what had its attempt without notice to this process, and sends what was not sent yet. */
   private async resume(): Promise<void> {
     const { queries, log } = this.parts;
     const taken = [...this.underWay.values()];
@@ -116,43 +131,70 @@ export class Replaying implements RunningReplay {
     const missed = taken.filter(({ id }) => !known.has(id)).map(({ event_id }) => event_id);
     const events = new Map((await log.find(this.document, missed)).map((event) => [event.id, event]));
     const unsent: Found[] = [];
+    const waiting: DeliveryDocument[] = [];
     for (const { id, event_id } of taken) {
       const delivery = known.get(id);
       const event = events.get(event_id);
-      if (delivery?.replay_id === this.id) this.note(id, delivery);
-      else if (delivery !== undefined) unsent.push({ id, delivery });
+      if (delivery?.replay_id === this.id) {
+        this.note(id, delivery);
+        waiting.push(delivery);
+      } else if (delivery !== undefined) unsent.push({ id, delivery });
       else if (event !== undefined) unsent.push({ id, event });
       else this.note(id, undefined);
     }
+    // Where it is unknown whether they were written they are in no window.
+    this.enqueue(waiting);
     await this.send(unsent);
   }
 
   private async send(found: readonly Found[]): Promise<void> {
-    if (found.length === 0) return;
-    const { window, room } = this.owned;
-    // Each a millisecond after the one before, so that their order is kept; all of them are due.
-    const first = this.parts.clock().getTime() - found.length;
-    const at = (index: number) => new Date(first + index).toISOString();
     const missed = found.flatMap(({ event }) => event ?? []);
-    const recorded = found.flatMap(({ delivery }, index) => {
-      return delivery === undefined ? [] : [[delivery, toDocument(replayed(delivery, at(index), this.id))] as const];
-    });
-    await this.parts.deliveries.writeMany(
-      recorded.map(([{ revision }, document]) => ({ kind: 'upsert', document, guard: { revision } })),
-    );
-    const sent = [...recorded.map(([, delivery]) => delivery), ...(await this.record(missed))];
+    const recorded = found.flatMap(({ delivery }) => delivery ?? []);
+    this.enqueue([...(await this.reschedule(recorded)), ...(await this.record(missed))]);
+  }
+
+  private enqueue(deliveries: readonly DeliveryDocument[]): void {
+    const { window, room, busy } = this.owned;
     const knownAt = performance.now();
-    for (const delivery of sent) {
+    for (const delivery of deliveries) {
+      if (busy.has(delivery.id) || !awaitsAttempt(delivery)) continue;
       window.noteChange(delivery.id);
       window.scheduled.take(({ id }) => id === delivery.id);
       window.add(toPending(delivery, knownAt), room);
     }
   }
 
+  /** Gives them their new schedule, each a millisecond after the one before, so that their order is kept; all are due. */
+  private async reschedule(taken: readonly DeliveryDocument[]): Promise<readonly DeliveryDocument[]> {
+    const { deliveries, queries, clock } = this.parts;
+    const first = clock().getTime() - taken.length;
+    const scheduled: DeliveryDocument[] = [];
+    let left = taken.filter((delivery) => this.isAskedFor(delivery));
+    while (left.length > 0) {
+      const changes = left.map((delivery, index) => {
+        const document = toDocument(replayed(delivery, new Date(first + index).toISOString(), this.id));
+        return { kind: 'upsert', document, guard: { revision: delivery.revision } } as const;
+      });
+      await deliveries.writeMany(changes);
+      const stored = await queries.existing(left.map(({ id }) => id));
+      scheduled.push(...stored.filter(({ replay_id }) => replay_id === this.id));
+      // Somebody changed these since they were read.
+      left = stored.filter((delivery) => delivery.replay_id !== this.id && this.isAskedFor(delivery));
+    }
+    return scheduled;
+  }
+
+  /** What is not asked for any more is no part of the replay. */
+  private isAskedFor(delivery: DeliveryDocument): boolean {
+    const isAsked = isAskedFor(this.document, delivery);
+    if (!isAsked && this.underWay.delete(delivery.id)) this.withdrawn += 1;
+    return isAsked;
+  }
+
   /** Makes the deliveries of events that were missed. Those that cannot be made again have failed. */
   private async record(missed: readonly LoggedEventRow[]): Promise<readonly DeliveryDocument[]> {
     if (missed.length === 0) return [];
-    const { log, payloads, deliveries, clock } = this.parts;
+    const { log, payloads, deliveries, queries, clock } = this.parts;
     const { workspace_id, environment, id: endpoint_id, api_version } = this.owned.endpoint;
     const events = new Map((await log.make(missed)).map((event) => [event.id, event]));
     const at = clock().toISOString();
@@ -173,6 +215,11 @@ export class Replaying implements RunningReplay {
     }
     await payloads.store(bodies);
     await deliveries.writeMany(made.map((document) => ({ kind: 'insert', document })));
-    return made;
+    const stored = await queries.existing(made.map(({ id }) => id));
+    const { own = [], others = [] } = Object.groupBy(stored, ({ replay_id }) =>
+      replay_id === this.id ? 'own' : 'others',
+    );
+    // These were recorded by their message meanwhile, by which they are sent.
+    return [...own, ...(await this.reschedule(others))];
   }
 }

@@ -145,8 +145,7 @@ export class ShardOwner {
     const owned = this.open(endpoint, false);
     if (owned === undefined) return undefined;
     owned.window.forget();
-    const replay = await this.parts.openReplay(owned);
-    if (replay?.id !== owned.replay?.id) owned.replay = replay;
+    owned.setReplay(await this.parts.openReplay(owned));
     dispatcher.serve(owned);
     return owned;
   }

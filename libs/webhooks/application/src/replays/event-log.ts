@@ -1,4 +1,5 @@
 import type { PublishedEvent, Scope, Timestamp } from '@tracking/contracts';
+import type { Position } from '@tracking/ports';
 
 /** An event of the log, without its data. */
 export interface LoggedEventRow {
@@ -30,6 +31,8 @@ export interface EventLog {
     scope: Scope,
     query: EventLogQuery,
   ): Promise<{ readonly events: readonly LoggedEventRow[]; readonly next: string | null }>;
+  /** Whether {@link page} shows everything that is stored up to this position of the event store, now or soon. @throws Unavailable */
+  reached(position: Position): Promise<boolean>;
   /** In the order asked for; those that cannot be made are left out. @throws Unavailable */
   make(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
   /** Those of the ids that are kept, as {@link page} answers them. @throws Unavailable */

@@ -1,4 +1,4 @@
-import type { CollectionSpec, Document } from '@tracking/ports';
+import type { CollectionSpec, Document, Position } from '@tracking/ports';
 import type { Replay } from '@tracking/webhooks-domain';
 import type { WebhookReplay } from '../requests.ts';
 
@@ -21,6 +21,8 @@ export interface ReplayDocument extends Document, Replay {
   /** The endpoint while the replay runs: there is never a second one beside it. Absent once it has ended. */
   readonly running_for?: string;
   readonly cursor: ReplayCursor;
+  /** How far the event store had come when it was made: what is stored by then is part of it. Absent where nothing was. */
+  readonly log_head?: Position;
   /** Stored before they are given their new schedule, so that the next owner finds those that were not. */
   readonly under_way: readonly TakenDelivery[];
   /** Id of the last command that changed it; absent where none did since it was made. */

@@ -52,6 +52,7 @@ export class ReplaySource {
   private readonly deliveries: Ahead<readonly [string, string]>;
   private readonly events: Ahead<string>;
   private cursor: ReplayCursor;
+  private isShown = false;
 
   constructor(
     private readonly replay: ReplayDocument,
@@ -143,6 +144,8 @@ export class ReplaySource {
       ...{ since: since !== null && since > before ? since : before || null, until },
       ...{ after: after ?? null, limit: EVENTS_AT_ONCE },
     };
+    // Asked before: what comes while the page is read is on the next one.
+    const showsAll = await this.logShowsAll();
     const page = await this.parts.log.page(replay, query);
     const ids = page.events.map((event) => deliveryId(endpoint.id, event));
     const known = new Set((await this.parts.queries.existing(ids)).map(({ id }) => id));
@@ -150,7 +153,14 @@ export class ReplaySource {
       const id = ids[index] ?? '';
       if (!known.has(id)) events.read.push({ found: { id, event }, at: event.created_at, cursor: event.position });
     });
-    events.next = page.next;
+    events.next = page.next ?? (showsAll ? null : (page.events.at(-1)?.position ?? after));
+  }
+
+  /** Whether what was stored when the replay was made is in the log of events by now. */
+  private async logShowsAll(): Promise<boolean> {
+    const { log_head } = this.replay;
+    this.isShown ||= log_head === undefined || (await this.parts.log.reached(log_head));
+    return this.isShown;
   }
 }
 
@@ -165,12 +175,14 @@ function asksForMissed({ statuses, reasons }: Replay): boolean {
 }
 
 /**
- * Beside what the index answers. A sandbox event is never sent again; nor what this replay has sent, which it finds where an
- * event that was missed is recorded behind all other deliveries.
+ * Whether a delivery of the endpoint and the time asked for is to be sent again. A sandbox event never is; nor what this
+ * replay has sent, which it finds where an event that was missed is recorded behind all other deliveries.
  */
-function isAskedFor({ id, event_types, reasons }: Replay, delivery: DeliveryDocument): boolean {
-  const { event_type, last_error, sandbox, replay_id } = delivery;
+export function isAskedFor(replay: Replay, delivery: DeliveryDocument): boolean {
+  const { id, event_types, reasons } = replay;
+  const { event_type, last_error, sandbox, replay_id, status } = delivery;
+  const isInStatus = recorded(replay).some((one) => one === status);
   const isOfType = event_types === null || event_types.includes(event_type);
   const isForReason = reasons === null || reasons.includes(last_error?.code ?? '');
-  return isOfType && isForReason && !sandbox && replay_id !== id;
+  return isInStatus && isOfType && isForReason && !sandbox && replay_id !== id;
 }

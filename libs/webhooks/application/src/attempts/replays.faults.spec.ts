@@ -1,0 +1,248 @@
+import { jest } from '@jest/globals';
+import type { PublishedEvent } from '@tracking/contracts';
+import { eventually } from '@tracking/testing';
+import { type Arrived, type FakeAnswer, answer } from '../../test/fake-receivers.ts';
+import { FlakyProcess } from '../../test/flaky-process.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { DELIVERIES } from '../store/delivery-document.ts';
+
+jest.setTimeout(120_000);
+
+const URL_A = 'https://a.example.com/hooks';
+const URL_B = 'https://b.example.com/hooks';
+const OTHER = 'https://other.example.com/hooks';
+const MISSED = 200;
+
+const idsOf = (arrived: readonly Arrived[]) => arrived.map(({ headers }) => headers['service-event-id'] ?? '');
+
+describe('in the middle of a replay', () => {
+  let stage: WebhooksTestStage;
+  let webhooks: RunningWebhooks;
+  let endpoint: EndpointOnStage;
+  let missed: readonly PublishedEvent[];
+  let replay_id: string;
+  /** Requests of the replay wait here once so many have come. */
+  let gate: PromiseWithResolvers<void>;
+
+  beforeEach(async () => {
+    stage = await WebhooksTestStage.open();
+    webhooks = await stage.start();
+    const first = Date.parse(stage.now()) - 60_000;
+    missed = Array.from({ length: MISSED }, (_, n) => stage.event({ created_at: new Date(first + n).toISOString() }));
+    await stage.endpoint(webhooks, OTHER);
+    endpoint = await stage.endpoint(webhooks, URL_A);
+    gate = Promise.withResolvers();
+  });
+  afterEach(async () => {
+    gate.resolve();
+    await stage.close();
+  });
+
+  const on = () => ({ ...stage.command(), endpoint_id: endpoint.id });
+  const sent = (url = URL_A) => idsOf(stage.receivers.at(url));
+  const replay = (api = webhooks) => api.replays.get({ ...SCOPE, replay_id });
+  /** Begins a replay of what was missed, and waits until it stands at the gate, some of it under way. */
+  const begin = async (
+    beforeGate = 50,
+    at: (request: Arrived) => FakeAnswer = (request) => stage.receivers.good(request),
+  ) => {
+    stage.receivers.behave(URL_A, async (request) => {
+      if (sent().length > beforeGate) await gate.promise;
+      return at(request);
+    });
+    ({ id: replay_id } = await webhooks.replays.create({ ...on(), filter: {} }));
+    await eventually(() => expect(sent().length).toBeGreaterThan(beforeGate));
+  };
+  /** What is under way ends; then somebody else has got a hundred events, one after the other. */
+  const workGoesOn = async (api = webhooks) => {
+    gate.resolve();
+    await eventually(() => expect(api.metrics.value('webhook_attempts_in_flight')).toBe(0));
+    for (let n = 0; n < 100; n += 1) {
+      // Not of the types that the endpoint of the replay gets while it is enabled: it is not.
+      const event = stage.event();
+      await stage.publish(event);
+      await eventually(() => expect(sent(OTHER)).toContain(event.id));
+    }
+  };
+  const completed = (api = webhooks) =>
+    eventually(async () => {
+      const now = await replay(api);
+      expect(now.status).toBe('completed');
+      return now;
+    });
+  const missedIds = () => missed.map(({ id }) => id).toSorted();
+
+  test.each([['by its owner'], ['while its owner is dead']])(
+    'its endpoint is deleted %s: the replay is canceled, what waits is discarded, the log stays',
+    async (how) => {
+      await begin();
+      const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+      if (how === 'by its owner') {
+        await webhooks.endpoints.remove(on());
+      } else {
+        webhooks.process.kill();
+        await api.endpoints.remove(on());
+        webhooks = await stage.start();
+      }
+      const atMost = sent().length;
+      await workGoesOn();
+      await eventually(async () => expect(await replay()).toMatchObject({ status: 'canceled' }));
+      expect(sent()).toHaveLength(atMost);
+      const log = await stage.deliveries(webhooks, { endpoint_id: endpoint.id });
+      expect(new Set(log.map(({ status }) => status))).toEqual(new Set(['succeeded', 'discarded']));
+      expect(log.filter(({ status }) => status === 'succeeded').length).toBeGreaterThan(0);
+      await expect(webhooks.replays.resume({ ...stage.command(), replay_id })).rejects.toMatchObject({
+        code: 'not_found',
+      });
+    },
+  );
+
+  test.each([['the same process'], ['another process']])(
+    'its endpoint is disabled: all of it is held, and enabled again it goes on in %s',
+    async (which) => {
+      await begin();
+      await webhooks.endpoints.disable(on());
+      const held = sent().length;
+      await workGoesOn();
+      if (which === 'another process') {
+        webhooks.process.kill();
+        webhooks = await stage.start();
+        await workGoesOn();
+      }
+      expect(sent()).toHaveLength(held);
+      expect(await replay()).toMatchObject({ status: 'running' });
+      await webhooks.endpoints.enable(on());
+      expect(await completed()).toMatchObject({ matched: expect.any(Number), failed: 0 });
+      const { matched, done } = await replay();
+      expect(done).toBe(matched);
+      const arrived = sent();
+      expect(new Set(arrived).size).toBe(arrived.length);
+      expect(arrived).toEqual(expect.arrayContaining(missedIds()));
+    },
+  );
+
+  test('its endpoint gets another URL: nothing is sent before that answered a challenge and is enabled, all else there', async () => {
+    await begin();
+    await webhooks.endpoints.change({ ...on(), fields: { url: URL_B } });
+    const before = sent();
+    await workGoesOn();
+    expect(sent()).toEqual(before);
+    expect(sent(URL_B)).toEqual([]);
+    await webhooks.endpoints.verify(on());
+    expect(sent(URL_B)).toEqual([]);
+    expect(await replay()).toMatchObject({ status: 'running' });
+    await webhooks.endpoints.enable(on());
+    const { matched, done } = await completed();
+    expect(done).toBe(matched);
+    expect(sent()).toEqual(before);
+    const arrived = [...before, ...sent(URL_B)];
+    expect(new Set(arrived).size).toBe(arrived.length);
+    expect(arrived).toEqual(expect.arrayContaining(missedIds()));
+  });
+
+  test('its endpoint answers 410: it is disabled, and goes on where it is enabled again', async () => {
+    let gone: string | undefined;
+    await begin(50, (request) => {
+      if (gone !== undefined || sent().length <= 50) return stage.receivers.good(request);
+      [gone] = idsOf([request]);
+      return answer(410);
+    });
+    gate.resolve();
+    await eventually(async () => {
+      const { status, disabled_reason } = await webhooks.endpoints.get({ ...SCOPE, endpoint_id: endpoint.id });
+      expect([status, disabled_reason]).toEqual(['disabled', 'gone']);
+    });
+    expect(await replay()).toMatchObject({ status: 'running' });
+    await webhooks.endpoints.enable(on());
+    expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED - 1, failed: 1 });
+    expect(await stage.delivery(webhooks, endpoint.id, gone ?? '')).toMatchObject({ status: 'dead_lettered' });
+    expect(new Set(sent())).toEqual(new Set(missedIds()));
+  });
+
+  test('some of it is discarded: that is not sent, counts as failed, and the rest goes on to the end', async () => {
+    await begin();
+    const waiting = async () => {
+      const pending = await stage.deliveries(webhooks, { endpoint_id: endpoint.id, statuses: ['pending'] });
+      const underWay = new Set(sent());
+      return pending.filter(({ event_id }) => !underWay.has(event_id));
+    };
+    const given = await eventually(async () => {
+      const found = await waiting();
+      expect(found.length).toBeGreaterThan(0);
+      return found;
+    });
+    for (const { id } of given) await webhooks.deliveries.discard({ ...stage.command(), delivery_id: id });
+    gate.resolve();
+    expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED - given.length, failed: given.length });
+    const arrived = sent();
+    expect(given.filter(({ event_id }) => arrived.includes(event_id))).toEqual([]);
+    expect(arrived).toHaveLength(MISSED - given.length);
+  });
+
+  test('what was stored before it is not in the log of events yet: it waits for that', async () => {
+    stage.eventLog.shown = 120;
+    ({ id: replay_id } = await webhooks.replays.create({ ...on(), filter: {} }));
+    await eventually(async () => expect(await replay()).toMatchObject({ status: 'running', done: 120 }));
+    await workGoesOn();
+    expect(await replay()).toMatchObject({ status: 'running', matched: 120 });
+    stage.eventLog.shown = Infinity;
+    const { matched, done } = await completed();
+    expect(done).toBe(matched);
+    expect(sent()).toEqual(expect.arrayContaining(missedIds()));
+  });
+
+  test('the document store answers now and then only: nothing is left out, and each is counted once', async () => {
+    const flaky = new FlakyProcess();
+    await webhooks.stop();
+    webhooks = await stage.start({}, flaky);
+    await begin();
+    flaky.flaky = true;
+    gate.resolve();
+    await eventually(() => expect(new Set(sent()).size).toBe(MISSED), { deadlineMs: 60_000 });
+    flaky.flaky = false;
+    expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED, failed: 0 });
+  });
+
+  test('the document store takes a new schedule without saying so: it is sent all the same', async () => {
+    const flaky = new FlakyProcess();
+    await webhooks.stop();
+    webhooks = await stage.start({}, flaky);
+    await begin();
+    flaky.afterWritesTo = DELIVERIES.name;
+    gate.resolve();
+    await eventually(() =>
+      expect(stage.lines).toContainEqual(
+        expect.objectContaining({ message: expect.stringContaining('webhooks: replaying failed') }),
+      ),
+    );
+    flaky.afterWritesTo = undefined;
+    expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED, failed: 0 });
+    expect(new Set(sent())).toEqual(new Set(missedIds()));
+  });
+
+  test('it is canceled and resumed by processes that die: it stays so, goes on from there, and counts each once', async () => {
+    await begin();
+    const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    const cancel = { ...stage.command(), replay_id };
+    await api.replays.cancel(cancel);
+    webhooks.process.kill();
+    webhooks = await stage.start();
+    await workGoesOn();
+    const canceled = await api.replays.cancel(cancel);
+    expect(canceled).toMatchObject({ status: 'canceled' });
+    expect(canceled.matched).toBeLessThan(MISSED);
+    const untilThen = sent().filter((id) => missedIds().includes(id));
+    expect(new Set(untilThen).size).toBe(canceled.matched);
+    const resume = { ...stage.command(), replay_id };
+    webhooks.process.kill();
+    await api.replays.resume(resume);
+    webhooks = await stage.start();
+    await eventually(() => expect(new Set(sent()).size).toBeGreaterThan(canceled.matched + 50));
+    webhooks.process.kill();
+    await api.replays.resume(resume);
+    webhooks = await stage.start();
+    expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED, failed: 0 });
+    expect(sent()).toEqual(expect.arrayContaining(missedIds()));
+  });
+});
