@@ -146,7 +146,7 @@ class Listening {
         'resend',
         async (event = this.lastEvent) => {
           if (event === undefined) throw new UsageError('nothing came yet: name an event, evt_…');
-          print.one(await resent(this.api, id, event), resentLine);
+          print.one(await resent(this.api, id, event, signal), resentLine);
         },
       ],
       [

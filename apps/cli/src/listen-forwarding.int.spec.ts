@@ -223,6 +223,32 @@ describe('events resend', () => {
     expect(api.asked).toEqual([DELIVERIES, RETRY]);
   });
 
+  const NEVER = { [DELIVERIES]: [200, { data: [], next_cursor: null, has_more: false }] as const };
+  const REPLAY = `POST ${ENDPOINT}/replay`;
+  const created_at = '2026-11-21T09:30:00.000Z';
+  const replay = (status: string, matched: number) => [200, { id: 'rpl_a', status, matched }] as const;
+
+  it('replays the moment of one that was never sent there', async () => {
+    api.answers = {
+      ...NEVER,
+      'GET /v1/events/evt_1': [200, { id: 'evt_1', type: 'shipment.created', created_at }],
+      [REPLAY]: [202, { id: 'rpl_a', status: 'running', matched: 0 }],
+      'GET /v1/webhook_replays/rpl_a': replay('running', 1),
+    };
+    const { code, out } = await resend('--endpoint', 'whe_a');
+    expect([code, out]).toEqual([0, 'evt_1 is sent to whe_a by rpl_a\n']);
+    expect(api.bodies.get(REPLAY)).toEqual({
+      since: created_at,
+      until: created_at,
+      event_types: ['shipment.created'],
+      statuses: ['missed'],
+    });
+    api.answers = { ...api.answers, 'GET /v1/webhook_replays/rpl_a': replay('completed', 0) };
+    expect((await resend('--endpoint', 'whe_a')).err).toBe(
+      'error: evt_1 is a shipment.created: nothing that whe_a asks for\n',
+    );
+  });
+
   it('says where nobody listens', async () => {
     api.answers = endpoints('disabled');
     expect(await resend()).toEqual({

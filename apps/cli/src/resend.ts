@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { CliError } from './cli-error.ts';
 import type { LoneRunner } from './invocation.ts';
@@ -7,10 +8,16 @@ import type { PublicApi } from './public-api.ts';
 /** What endpoints of `listen` are called, by which they are found again. */
 export const LISTENING = 'cli listen';
 
+/** Milliseconds between looks at a replay, and for how long. */
+const POLL = 100;
+const PATIENCE = 10_000;
+
 interface Resent {
   readonly endpoint_id: string;
   readonly event_id: string;
-  readonly delivery_id: string;
+  /** What is attempted once more; null where the event was never sent there: then a replay brings it. */
+  readonly delivery_id: string | null;
+  readonly replay_id: string | null;
 }
 
 export function addResendCommand(resend: Command, run: LoneRunner, apiKey: string | undefined): void {
@@ -22,26 +29,57 @@ export function addResendCommand(resend: Command, run: LoneRunner, apiKey: strin
     .option('--endpoint <id>', 'to this endpoint, whe_…')
     .action(
       run(async (invocation) => {
-        const { operand, options, print } = invocation;
+        const { operand, options, print, signal } = invocation;
         const api = publicApiOf(invocation, apiKey);
         const named = options['endpoint'];
         const endpoints = named === undefined ? await listening(api) : [String(named)];
-        for (const endpoint of endpoints) print.one(await resent(api, endpoint, operand), resentLine);
+        for (const endpoint of endpoints) print.one(await resent(api, endpoint, operand, signal), resentLine);
       }),
     );
 }
 
-/** Has the service send an event again to an endpoint that it was sent to before. @throws CliError */
-export async function resent({ client, answered }: PublicApi, endpoint_id: string, event_id: string): Promise<Resent> {
+/**
+ * Has the service send an event to an endpoint again, or for the first time what is from before it was enabled.
+ * @throws CliError, also where the endpoint does not ask for such events
+ */
+export async function resent(
+  api: PublicApi,
+  endpoint_id: string,
+  event_id: string,
+  signal: AbortSignal,
+): Promise<Resent> {
+  const { client, answered } = api;
   const { data } = await answered(client.webhookDeliveries.list({ endpoint_id, event_id, limit: 1 }).page());
   const [delivery] = data;
-  if (delivery === undefined) throw new CliError(`${event_id} was never sent to ${endpoint_id}`, 'not_found');
+  if (delivery === undefined) {
+    return { endpoint_id, event_id, delivery_id: null, replay_id: await missed(api, endpoint_id, event_id, signal) };
+  }
   await answered(client.webhookDeliveries.retry(delivery.id));
-  return { endpoint_id, event_id, delivery_id: delivery.id };
+  return { endpoint_id, event_id, delivery_id: delivery.id, replay_id: null };
 }
 
-export function resentLine({ endpoint_id, event_id }: Resent): string {
-  return `${event_id} is sent to ${endpoint_id} again`;
+export function resentLine({ endpoint_id, event_id, replay_id }: Resent): string {
+  return `${event_id} is sent to ${endpoint_id} ${replay_id === null ? 'again' : `by ${replay_id}`}`;
+}
+
+/** A replay of the one moment in which the event was made. @returns its id, once it has found something */
+async function missed(
+  { client, answered }: PublicApi,
+  endpoint_id: string,
+  event_id: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { type, created_at } = await answered(client.events.get(event_id));
+  const moment = { since: created_at, until: created_at, event_types: [type], statuses: ['missed' as const] };
+  const { id } = await answered(client.webhookReplays.create(endpoint_id, moment));
+  const deadline = performance.now() + PATIENCE;
+  for (;;) {
+    const { matched, status } = await answered(client.webhookReplays.get(id));
+    if (matched > 0 || performance.now() > deadline) return id;
+    if (status !== 'running') break;
+    await pause(POLL, undefined, { signal });
+  }
+  throw new CliError(`${event_id} is a ${type}: nothing that ${endpoint_id} asks for`, 'not_found');
 }
 
 async function listening({ client, answered }: PublicApi): Promise<readonly string[]> {

@@ -14,6 +14,10 @@ export async function obey(
   told: (message: string) => void,
 ): Promise<void> {
   const lines = createInterface({ input, terminal: false });
+  const failed = ({ message }: Error) => {
+    // What is given up with everything else is no news.
+    if (!signal.aborted) told(message);
+  };
   const close = () => lines.close();
   if (signal.aborted) close();
   signal.addEventListener('abort', close, { once: true });
@@ -21,7 +25,7 @@ export async function obey(
     for await (const line of lines) {
       const [name = '', argument] = line.trim().split(/\s+/);
       const command = commands.get(name);
-      if (command) await command(argument).catch(({ message }: Error) => told(message));
+      if (command) await command(argument).catch(failed);
       else if (name !== '') told(`no such command: ${name}; there are ${[...commands.keys()].join(', ')}`);
     }
   } finally {

@@ -17,6 +17,8 @@ export class StubApi {
   /** Routes asked, in order, with their queries. */
   asked: string[] = [];
   keys = new Set<string | undefined>();
+  /** The last body by route. */
+  readonly bodies = new Map<string, unknown>();
   created: { url: string; event_types: string[] } = { url: '', event_types: [] };
   /** What is answered by route instead of success. */
   answers: Readonly<Record<string, Answered>> = {};
@@ -31,8 +33,9 @@ export class StubApi {
       request.on('end', () => {
         const route = `${request.method} ${request.url}`;
         this.asked.push(route);
+        if (text !== '') this.bodies.set(route, JSON.parse(text));
         this.keys.add(request.headers.authorization);
-        if (route === 'POST /v1/webhook_endpoints') this.created = JSON.parse(text) as typeof this.created;
+        if (route === 'POST /v1/webhook_endpoints') this.created = this.bodies.get(route) as typeof this.created;
         void this.answer(route).then(([status, body]) => {
           response.writeHead(status, TYPE).end(JSON.stringify(body));
         });
