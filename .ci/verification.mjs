@@ -7,31 +7,43 @@ import { answers, freePorts, start } from './processes.mjs';
 
 /**
  * Tries the receivers of docs/guides/verification in each language that is on this machine: its own test of the shared vectors;
- * then, against a real service, challenge, a delivery, its repetition, and what nobody signed. Says which languages are not here.
+ * then, against a real service, challenge, a delivery, its repetition, one after the secret was rotated, and what nobody signed.
+ * So it tries those with the packages of Standard Webhooks, where their registry can be reached. Says what is not tried.
  */
+const FETCH_MS = 120_000;
 const FOLDER = 'docs/guides/verification';
 const work = mkdtempSync(join(tmpdir(), 'verification-'));
+const STANDARD = 'standardwebhooks';
+const JAR = 'com.standardwebhooks:standardwebhooks:1.1.0';
+const jars = join(work, 'jars', '*');
 const go = spawnSync('go', ['version']).status === 0 ? 'go' : '/usr/local/go/bin/go';
 
-/** Its program and what that says of itself; what has to be done before; its test; what the receiver is. */
-const LANGUAGES = {
-  typescript: {
+/**
+ * Its folder; its program and what that says of itself; what fetches a package; what has to be done before; its test; what the
+ * receiver is, and its environment.
+ */
+const RECEIVERS = {
+  TypeScript: {
+    folder: 'typescript',
     here: [process.execPath, '--version'],
     test: [process.execPath, '--test', 'signatures.test.ts'],
     receiver: [process.execPath, 'receiver.ts'],
   },
-  python: {
+  Python: {
+    folder: 'python',
     here: ['python3', '--version'],
     test: ['python3', '-B', '-m', 'unittest', '-q', 'test_receiver'],
     receiver: ['python3', '-B', 'receiver.py'],
   },
-  go: {
+  Go: {
+    folder: 'go',
     here: [go, 'version'],
     before: [go, 'build', '-o', join(work, 'go-receiver'), '.'],
     test: [go, 'test', './...'],
     receiver: [join(work, 'go-receiver')],
   },
-  java: {
+  Java: {
+    folder: 'java',
     here: ['javac', '-version'],
     before: [
       'javac',
@@ -46,11 +58,55 @@ const LANGUAGES = {
     test: ['java', '-cp', join(work, 'java'), 'SignaturesTest', '../vectors.tsv'],
     receiver: ['java', '-cp', join(work, 'java'), 'Receiver'],
   },
-  csharp: {
+  'C#': {
+    folder: 'csharp',
     here: ['dotnet', '--version'],
     before: ['dotnet', 'build', '--artifacts-path', join(work, 'csharp')],
     test: ['dotnet', 'run', '--artifacts-path', join(work, 'csharp'), '--', '../vectors.tsv'],
     receiver: ['dotnet', 'run', '--artifacts-path', join(work, 'csharp')],
+  },
+  'JavaScript with standardwebhooks': {
+    folder: STANDARD,
+    here: [process.execPath, '--version'],
+    receiver: [process.execPath, 'receiver.mjs'],
+  },
+  'Python with standardwebhooks': {
+    folder: STANDARD,
+    here: ['python3', '-m', 'pip', '--version'],
+    fetch: [
+      'python3',
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--no-deps',
+      '--target',
+      join(work, 'pip'),
+      'standardwebhooks==1.1.0',
+    ],
+    env: { PYTHONPATH: join(work, 'pip') },
+    receiver: ['python3', '-B', 'receiver.py'],
+  },
+  'Go with standardwebhooks': {
+    folder: STANDARD,
+    here: [go, 'version'],
+    fetch: [go, 'mod', 'download'],
+    before: [go, 'build', '-o', join(work, 'go-standard'), '.'],
+    receiver: [join(work, 'go-standard')],
+  },
+  'Java with standardwebhooks': {
+    folder: STANDARD,
+    here: ['mvn', '--version'],
+    fetch: [
+      'mvn',
+      '--quiet',
+      '--batch-mode',
+      'dependency:copy',
+      `-Dartifact=${JAR}`,
+      `-DoutputDirectory=${join(work, 'jars')}`,
+    ],
+    before: ['javac', '-Xlint:all', '-Werror', '-cp', jars, '-d', join(work, 'java-standard'), 'Receiver.java'],
+    receiver: ['java', '-cp', `${join(work, 'java-standard')}:${jars}`, 'Receiver'],
   },
 };
 
@@ -66,60 +122,84 @@ try {
     { env },
   );
   const key = made.stdout.toString().trim();
-  for (const [language, tools] of Object.entries(LANGUAGES)) await tryOut(language, tools, key);
+  for (const [language, tools] of Object.entries(RECEIVERS)) await tryOut(language, tools, key);
 } finally {
   await server.end();
   rmSync(work, { recursive: true });
 }
 
-async function tryOut(language, { here, before, test, receiver }, key) {
+async function tryOut(language, { folder, here, fetch: get, before, test, env: own, receiver }, key) {
   if (spawnSync(here[0], here.slice(1)).status !== 0) {
     console.log(`${language}: not tried, there is no ${here[0]} here`);
     return;
   }
-  const cwd = join(FOLDER, language);
-  for (const [program, ...options] of [before ?? [], test].filter(({ length }) => length > 0)) {
-    const { status, stdout, stderr } = spawnSync(program, options, { cwd, encoding: 'utf8' });
-    if (status !== 0) throw new Error(`${language}: ${program} ${options.join(' ')}:\n${stdout}${stderr}`);
+  const cwd = join(FOLDER, folder);
+  const run = ([program, ...options]) => spawnSync(program, options, { cwd, encoding: 'utf8', timeout: FETCH_MS });
+  const fetched = get === undefined ? { status: 0 } : run(get);
+  if (fetched.status !== 0) {
+    const [said] = `${fetched.stdout}${fetched.stderr}`.trim().split('\n');
+    console.log(`${language}: not tried, the package could not be fetched: ${said}`);
+    return;
   }
-  await receive(language, { receiver, cwd, ask: (method, path, body) => ask(key, method, path, body) });
-  console.log(`${language}: vectors, challenge, delivery, repetition and a forged one`);
+  for (const command of [before, test].filter((each) => each !== undefined)) {
+    const { status, stdout, stderr } = run(command);
+    if (status !== 0) throw new Error(`${language}: ${command.join(' ')}:\n${stdout}${stderr}`);
+  }
+  await receive(language, { receiver, cwd, own, ask: (method, path, body) => ask(key, method, path, body) });
+  const tried = `${test ? 'vectors, ' : ''}challenge, delivery, repetition, a rotated secret and a forged one`;
+  console.log(`${language}: ${tried}`);
 }
 
-async function receive(language, { receiver: [program, ...options], cwd, ask }) {
+async function receive(language, { receiver: [program, ...options], cwd, own, ask }) {
   const [port] = await freePorts(1);
   const url = `http://127.0.0.1:${port}/webhooks`;
   const { id, secret } = await ask('POST', '/v1/webhook_endpoints', { url, event_types: ['*'] });
-  const receiver = start(program, options, { cwd, env: { ...process.env, PORT: port, WEBHOOK_SECRET: secret } });
+  const receiver = start(program, options, {
+    cwd,
+    env: { ...process.env, ...own, PORT: port, WEBHOOK_SECRET: secret },
+  });
   try {
     await answers(url, receiver);
     const { status, last_verification } = await ask('POST', `/v1/webhook_endpoints/${id}/verify`);
     same(language, 'the challenge', [status, last_verification.error], ['verified', null]);
     await ask('POST', `/v1/webhook_endpoints/${id}/enable`);
     await ask('POST', '/v1/shipments', { external_id: language, house_bill: 'Göteborg 上海' });
-    const delivery = await delivered(ask, id, 1);
-    await ask('POST', `/v1/webhook_deliveries/${delivery.id}/retry`);
-    await delivered(ask, id, 2);
+    const first = await delivered(ask, id, 'shipment.created', 1);
+    await ask('POST', `/v1/webhook_deliveries/${first.id}/retry`);
+    await delivered(ask, id, 'shipment.created', 2);
+    // The receiver still has the former secret, which is valid for a day.
+    await ask('POST', `/v1/webhook_endpoints/${id}/rotate_secret`);
+    await ask('POST', '/v1/shipments', { external_id: language, house_bill: 'HBL-2' });
+    const second = await delivered(ask, id, 'shipment.updated', 1);
     const lines = () => receiver.printed().split('\n').filter(Boolean);
-    same(language, 'what it printed', lines(), [`shipment.created ${delivery.event_id} shipment_version 1`]);
-    const headers = { 'Service-Signature': `t=${Math.floor(Date.now() / 1000)},v1=${'0'.repeat(64)}` };
-    const forged = await fetch(url, {
-      method: 'POST',
-      headers,
-      body: '{"id":"evt_forged","type":"shipment.created","data":{}}',
-    });
-    same(language, 'a forged delivery', [forged.status, lines().length], [400, 1]);
+    const expected = [
+      `shipment.created ${first.event_id} shipment_version 1`,
+      `shipment.updated ${second.event_id} shipment_version 2`,
+    ];
+    same(language, 'what it printed', lines(), expected);
+    const now = Math.floor(Date.now() / 1000);
+    const headers = {
+      'Service-Signature': `t=${now},v1=${'0'.repeat(64)}`,
+      'webhook-id': 'evt_forged',
+      'webhook-timestamp': String(now),
+      'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}`,
+    };
+    const body = '{"id":"evt_forged","type":"shipment.created","data":{}}';
+    for (const sent of [headers, {}]) {
+      const forged = await fetch(url, { method: 'POST', headers: sent, body });
+      same(language, 'a forged delivery', [forged.status, lines().length], [400, 2]);
+    }
   } finally {
     await ask('DELETE', `/v1/webhook_endpoints/${id}`);
     await receiver.end();
   }
 }
 
-/** The one delivery of the endpoint, once it was answered well so often. */
-async function delivered(ask, endpoint, attempts) {
+/** The one delivery of this type to the endpoint, once it was answered well so often. */
+async function delivered(ask, endpoint, type, attempts) {
   const deadline = Date.now() + 20_000;
   for (;;) {
-    const { data } = await ask('GET', `/v1/webhook_deliveries?endpoint_id=${endpoint}`);
+    const { data } = await ask('GET', `/v1/webhook_deliveries?endpoint_id=${endpoint}&event_type=${type}`);
     if (data[0]?.status === 'succeeded' && data[0].attempts_count === attempts) return data[0];
     if (Date.now() > deadline) throw new Error(`not delivered: ${JSON.stringify(data)}`);
     await pause(50);
