@@ -29,6 +29,7 @@ import type { OwnedEndpoint } from './attempts/owned-endpoint.ts';
 import { OwnedEndpoints } from './attempts/owned-endpoints.ts';
 import { Replaying } from './attempts/replaying.ts';
 import { ShardOwner } from './attempts/shard-owner.ts';
+import type { LoopTime } from './attempts/spare-time.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
 import { disableGone } from './endpoints/disabling.ts';
 import { EndpointClients } from './endpoints/endpoint-clients.ts';
@@ -78,6 +79,8 @@ export interface WebhooksDependencies {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'addresses'>;
+  /** How its thread has spent its time: attempts at endpoints that go on failing are made in what others leave. */
+  readonly loopTime?: () => LoopTime;
   /** Takes in and sends nothing, and only answers: what is asked of it waits for a process that does. False by default. */
   readonly passive?: boolean;
 }
@@ -112,7 +115,18 @@ async function openCollections(store: DocumentStore) {
 }
 
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
-  const { eventStore, broker, leases, outbound, clock, random, logger, metrics, passive = false } = dependencies;
+  const {
+    eventStore,
+    broker,
+    leases,
+    outbound,
+    clock,
+    random,
+    logger,
+    metrics,
+    loopTime,
+    passive = false,
+  } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
   const { timeoutMs, freshnessMs, maxInFlight, pollMs, policy, retention } = settings;
   const box = new SecretBox(dependencies.secretsKey);
@@ -146,7 +160,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const tellFailing: TellFailing = (...given) => told.failing(...given);
   const alarm = new FailingAlarm({ endpoints, clock, afterMs: settings.failingAfterMs, tell: tellFailing });
   const served = { endpoints, queues, alarm, openReplay };
-  const dispatcher = new Dispatcher({ ...served, attempt, maxInFlight, engines, clock, logger });
+  const dispatcher = new Dispatcher({ ...served, attempt, maxInFlight, engines, clock, logger, loopTime });
   const wakeUps = new OwnerWakeUps(wakeUpDocuments);
   const owned = { ...served, replays, leases, clients, dispatcher, logger, countRetry, pollMs };
   const owner = new ShardOwner({ ...owned, wakeUps, now: clock });

@@ -21,6 +21,7 @@ import {
   type WebhookSettings,
   Webhooks,
   type WebhookOperations,
+  type WebhooksDependencies,
 } from '../src/index.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
@@ -39,6 +40,8 @@ export class WebhooksTestStage {
   readonly receivers = new FakeReceivers();
   /** Of processes started from now on. */
   secretsKey = randomBytes(32);
+  /** Of processes started from now on; undefined: of the thread that the test runs in. */
+  loopTime: WebhooksDependencies['loopTime'] | undefined;
   private readonly leases = new InProcessLeases(1);
   private readonly running = new Set<RunningWebhooks>();
   get errors(): readonly LogLine[] {
@@ -110,6 +113,7 @@ export class WebhooksTestStage {
         ...settings,
       },
       passive,
+      ...(this.loopTime !== undefined && { loopTime: this.loopTime }),
     });
     const running = { ...webhooks, process, metrics, stop: () => webhooks.stop() };
     this.running.add(running);

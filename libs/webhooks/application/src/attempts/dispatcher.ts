@@ -10,8 +10,10 @@ import type { FailingAlarm } from './failing-alarm.ts';
 import { FairScheduler } from './fair-scheduler.ts';
 import type { OwnedEndpoint, RunningReplay } from './owned-endpoint.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
+import { PacedTurns } from './paced-turns.ts';
 import { type PendingDelivery, toPending } from './priority-queue.ts';
 import { recover, wantsRecovery } from './recovery.ts';
+import type { LoopTime } from './spare-time.ts';
 
 /** How soon an attempt is tried again that lacked its payload. */
 const AGAIN_MS = 500;
@@ -40,6 +42,8 @@ export interface DispatcherParts {
   readonly engines: EngineRetry;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Of this thread by default. */
+  readonly loopTime?: (() => LoopTime) | undefined;
 }
 
 /** Attempts what is due, endpoint by endpoint in turn. Which endpoints it serves others decide. */
@@ -47,6 +51,7 @@ export class Dispatcher {
   private readonly scheduler: FairScheduler;
   /** Endpoints for which the next attempt comes due later. */
   private readonly later: DelayQueue<OwnedEndpoint>;
+  private readonly paced: PacedTurns;
   private stopping = false;
   /** Attempts under way and outcomes not stored yet. */
   private readonly unsettled = new Set<Promise<void>>();
@@ -57,6 +62,7 @@ export class Dispatcher {
       () => parts.clock().getTime(),
       (owned) => this.serve(owned),
     );
+    this.paced = new PacedTurns((owned) => this.serve(owned), parts.loopTime);
   }
 
   get inFlight(): number {
@@ -89,12 +95,14 @@ export class Dispatcher {
     this.parts.endpoints.drop(owned);
     this.scheduler.remove(owned);
     this.later.remove(owned);
+    this.paced.remove(owned);
   }
 
   /** Begins nothing more; resolves when nothing is under way and every outcome is stored. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.later.close();
+    this.paced.close();
     await Promise.allSettled(this.unsettled);
   }
 
@@ -115,6 +123,7 @@ export class Dispatcher {
     while (!this.stopping && this.unsettled.size < 2 * this.parts.maxInFlight) {
       const owned = this.scheduler.next();
       if (owned === undefined) return;
+      if (!this.paced.admits(owned)) continue;
       const item = owned.take(this.parts.clock().getTime());
       if (item !== undefined) this.begin(owned, item);
       this.consider(owned);

@@ -65,6 +65,70 @@ describe('endpoints that hang', () => {
   });
 });
 
+describe('an endpoint that goes on failing', () => {
+  const FAILING = 'https://failing.example.com/';
+  const busyLoop = () => {
+    const time = { elapsed: 0, idle: 0 };
+    stage.loopTime = () => ({ ...time });
+    return time;
+  };
+
+  test('waits while the process is busy with others, and goes on when there is time to spare', async () => {
+    const time = busyLoop();
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, FAILING);
+    await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(FAILING, () => answer(500));
+    await stage.publish(...Array.from({ length: 200 }, () => stage.event()));
+    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(200));
+    const made = () => stage.receivers.at(FAILING).length;
+    await eventually(async () => expect(await count(['retrying'], id)).toBe(made()));
+    // Of those that were saved up, and the first few before it was known to fail.
+    expect(made()).toBeLessThan(40);
+
+    time.elapsed += 1_000;
+    await eventually(() => expect(made()).toBeGreaterThan(40));
+    expect(made()).toBeLessThan(200);
+    await eventually(async () => {
+      time.elapsed += 5;
+      time.idle += 5;
+      expect(await count(['retrying'], id)).toBe(200);
+    });
+    expect(made()).toBe(200);
+  });
+
+  test('gets what a person asks for at once', async () => {
+    busyLoop();
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, FAILING);
+    stage.receivers.behave(FAILING, () => answer(500));
+    const event = stage.event();
+    await stage.publish(event);
+    await eventually(async () => expect(await count(['retrying'], id)).toBe(1));
+    await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
+    await stage.consumed();
+    const asked = (await stage.delivery(webhooks, id, event.id)).id;
+    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: asked });
+    await eventually(async () => expect((await stage.delivery(webhooks, id, event.id)).attempts_count).toBe(2));
+    expect(await count(['pending'], id)).toBeGreaterThan(0);
+  });
+
+  test('gets all that waits without waiting for time to spare as soon as it answers again', async () => {
+    busyLoop();
+    webhooks = await stage.start({ policy: NEVER });
+    const { id } = await stage.endpoint(webhooks, FAILING);
+    let isFailing = true;
+    stage.receivers.behave(FAILING, () => answer(isFailing ? 500 : 200));
+    await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
+    await stage.consumed();
+    await eventually(async () => expect(await count(['retrying'], id)).toBeGreaterThan(20));
+    const [waiting] = await stage.deliveries(webhooks, { endpoint_id: id, statuses: ['pending'] });
+    isFailing = false;
+    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: waiting?.id ?? '' });
+    await eventually(async () => expect(await count(['pending'], id)).toBe(0));
+  });
+});
+
 describe('a workspace whose receivers answer slowly', () => {
   const SLOW = Array.from({ length: 4 }, (_, index) => `https://slow-${index}.example.com/`);
   const other = { ...SCOPE, workspace_id: 'wsp_two' };

@@ -100,6 +100,11 @@ export class OwnedEndpoint {
     return this.window.complete && this.concurrency?.circuit !== 'open';
   }
 
+  /** Whether its attempts wait for time to spare: it goes on failing, and nobody has asked for the next one. */
+  get isPaced(): boolean {
+    return this.concurrency?.circuit === 'open' && !this.window.express.some(this.mayGo);
+  }
+
   setEndpoint(endpoint: EndpointDocument): void {
     if (endpoint.revision < this.endpoint.revision) return;
     const stopped = isAttempted(this.endpoint) && !isAttempted(endpoint);

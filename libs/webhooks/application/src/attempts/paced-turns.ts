@@ -1,0 +1,62 @@
+import type { OwnedEndpoint } from './owned-endpoint.ts';
+import { RoundRobin } from './round-robin.ts';
+import { type LoopTime, SpareTime } from './spare-time.ts';
+
+/** How often it is looked whether there is time to spare, while an endpoint waits for it. */
+const EVERY_MS = 5;
+
+/**
+ * Endpoints whose circuit is open are attempted in the time that the event loop has to spare: where there is plenty that is at
+ * once, and where others keep it busy they wait here for their turn.
+ */
+export class PacedTurns {
+  private readonly spare: SpareTime;
+  private readonly waiting = new RoundRobin<OwnedEndpoint>();
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
+
+  /** @param serve called when an endpoint that waited may try again */
+  constructor(
+    private readonly serve: (owned: OwnedEndpoint) => void,
+    loopTime?: () => LoopTime,
+  ) {
+    this.spare = new SpareTime(loopTime);
+  }
+
+  /** Whether its next attempt may begin now. Otherwise it is served again when there is time to spare. */
+  admits(owned: OwnedEndpoint): boolean {
+    if (!owned.isPaced || this.spare.take()) return true;
+    this.waiting.add(owned.workspace, owned);
+    this.look();
+    return false;
+  }
+
+  remove(owned: OwnedEndpoint): void {
+    this.waiting.remove(owned.workspace, owned);
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+  }
+
+  private look(): void {
+    if (this.closed) return;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      for (let left = this.spare.attempts; left > 0; left -= 1) {
+        const owned = this.next();
+        if (owned === undefined) return;
+        this.serve(owned);
+      }
+      this.look();
+    }, EVERY_MS);
+  }
+
+  private next(): OwnedEndpoint | undefined {
+    return this.waiting.next(
+      () => 1,
+      () => 0,
+    );
+  }
+}
