@@ -13202,18 +13202,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token, as plain text or as JSON, within 10 s: the URL is verified. */
+            /** @description The token within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`: the URL is verified. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "challenge": "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u"
-                     *     }
-                     */
-                    "application/json": {
+                    /** @example TO BE TOLD */
+                    "application/json": string | {
                         challenge: string;
                     };
                     "text/plain": string;

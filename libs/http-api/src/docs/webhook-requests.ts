@@ -78,11 +78,17 @@ const CHALLENGE = {
   required: ['id', 'type', 'created_at', 'api_version', 'data'],
 };
 const CONFIRMED = {
-  description: 'The token, as plain text or as JSON, within 10 s: the URL is verified.',
+  description:
+    'The token within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`: the URL is verified.',
   content: {
     'text/plain': { schema: { type: 'string' } },
     'application/json': {
-      schema: { type: 'object', properties: { challenge: { type: 'string' } }, required: ['challenge'] },
+      schema: {
+        oneOf: [
+          { type: 'string' },
+          { type: 'object', properties: { challenge: { type: 'string' } }, required: ['challenge'] },
+        ],
+      },
     },
   },
 };

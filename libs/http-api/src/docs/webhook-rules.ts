@@ -70,7 +70,7 @@ export const WEBHOOK_RULES: readonly string[] = [
   '<h2 id="challenge">Challenge</h2>',
   code(CHALLENGE),
   paragraph(
-    'It is signed as everything is. Answer 2xx within 10 seconds with the token of `data.challenge`, as plain text or as `{"challenge": "<token>"}`. After a change of `url` it is asked again.',
+    'It is signed as everything is. Answer 2xx within 10 seconds with the token of `data.challenge`, as plain text, a JSON string or `{"challenge": "<token>"}`. After a change of `url` it is asked again.',
   ),
   '<h2 id="answers">What to answer</h2>',
   table(

@@ -184,16 +184,28 @@ describe('verifying', () => {
   });
 
   test.each([
-    ['the wrong token', () => answer(200, {}, 'nope'), 'challenge_mismatch'],
-    ['an error', () => answer(500), 'unexpected_status'],
-    ['a redirect', () => answer(302), 'redirect_not_followed'],
-    ['nothing', () => ({ kind: 'failure', code: 'timeout', message: 'late', durationMs: 1 }) as const, 'timeout'],
-  ])('fails by %s, and tells so', async (_, behaviour, code) => {
+    [
+      'the wrong token',
+      () => answer(200, {}, 'nope'),
+      'challenge_mismatch',
+      'The endpoint answered 200 with "nope", not',
+    ],
+    ['a long answer', () => answer(200, {}, 'x'.repeat(101)), 'challenge_mismatch', `with "${'x'.repeat(100)}…", not`],
+    ['no token', () => answer(204), 'challenge_mismatch', 'The endpoint answered 204 with nothing, not with the token'],
+    ['an error', () => answer(500), 'unexpected_status', '500'],
+    ['a redirect', () => answer(302), 'redirect_not_followed', '302'],
+    [
+      'nothing',
+      () => ({ kind: 'failure', code: 'timeout', message: 'late', durationMs: 1 }) as const,
+      'timeout',
+      'late',
+    ],
+  ])('fails by %s, and tells so', async (_, behaviour, code, message) => {
     const { id } = await create();
     stage.receivers.behave(URL_A, behaviour);
     expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
       status: 'pending_verification',
-      last_verification: { ok: false, error: { code } },
+      last_verification: { ok: false, error: { code, message: expect.stringContaining(message) as string } },
     });
     await expect(webhooks.endpoints.enable(on(id))).rejects.toMatchObject({ code: 'endpoint_not_verified' });
   });

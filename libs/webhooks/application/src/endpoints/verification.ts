@@ -6,6 +6,8 @@ import { attemptTraceparent } from '../tracing.ts';
 import type { EndpointClient } from './endpoint-clients.ts';
 
 const TYPE = 'endpoint.verification';
+/** Characters of a wrong answer that are told. */
+const SHOWN = 100;
 
 export interface ChallengeOptions {
   readonly outbound: OutboundHttp;
@@ -38,7 +40,12 @@ export async function challenge(
   if (answersChallenge(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
   const outcome = judge({ kind: 'response', statusCode: answer.statusCode, retryAfter: undefined }, now.getTime());
   if (outcome.kind !== 'success') return failed(at, outcome.error.code, outcome.error.message);
-  return failed(at, 'challenge_mismatch', 'The endpoint did not answer with the token of data.challenge.');
+  return failed(at, 'challenge_mismatch', mismatch(answer.statusCode, answer.body));
+}
+
+function mismatch(status: number, body: string): string {
+  const came = body === '' ? 'nothing' : JSON.stringify(body.length > SHOWN ? `${body.slice(0, SHOWN)}…` : body);
+  return `The endpoint answered ${status} with ${came}, not with the token of data.challenge.`;
 }
 
 function failed(at: Timestamp, code: string, message: string): Verification {
