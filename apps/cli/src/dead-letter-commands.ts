@@ -1,17 +1,33 @@
+import type { ErrorCode } from '@tracking/contracts';
 import type { Command } from 'commander';
 import { CliError, UsageError } from './cli-error.ts';
+import { counted, printSummary, summaryOf } from './dead-letter-summary.ts';
 import { deliveryOf, printDelivery } from './delivery-commands.ts';
-import { addWhere, filtersOf, findDeliveries, printDeliveries, whereOf } from './delivery-list.ts';
-import { addDeliveryFilters, addLimit } from './filters.ts';
+import type { DeliveryDetail } from './delivery-commands.ts';
+import { addWhere, filtersOf, printDeliveries, whereOf } from './delivery-list.ts';
+import { addDeadLetterFilters, addLimit } from './filters.ts';
 import type { Invocation, Runner } from './invocation.ts';
 import { noneIn } from './output.ts';
+import { REPLAY_COLUMNS, type ReplaySummary, ended, requireCompleted } from './replay-progress.ts';
 
 const DEAD = { status: 'dead_lettered' };
-/** Most that the service takes in one request. */
-const AT_ONCE = 200;
+/** Most that one command names. */
+const MOST_NAMED = 200;
+
+type How = 'replay' | 'discard';
+interface Settled {
+  readonly data: readonly ReplaySummary[];
+  readonly refused: readonly {
+    readonly endpoint_id: string;
+    readonly workspace: string;
+    readonly code: ErrorCode;
+    readonly message: string;
+  }[];
+  readonly workspaces: readonly string[];
+}
 
 export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
-  addLimit(addDeliveryFilters(addWhere(deadLetters.command('list'))), 'the newest first')
+  addLimit(addDeadLetterFilters(addWhere(deadLetters.command('list'))), 'the newest first')
     .description('list deliveries that failed for good, the newest first')
     .action(
       run((invocation) => printDeliveries(invocation, { ...whereOf(invocation), ...filtersOf(invocation), ...DEAD })),
@@ -22,25 +38,32 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     .action(
       run(async (invocation) => {
         const delivery = await deliveryOf(invocation);
-        if (delivery.status !== DEAD.status) {
-          throw new CliError(`${delivery.id} is no dead letter: ${delivery.status}`, 'not_found');
-        }
+        requireDead(delivery);
         printDelivery(invocation, delivery);
       }),
     );
-  addDeliveryFilters(addWhere(deadLetters.command('replay')))
+  addDeadLetterFilters(addWhere(deadLetters.command('summary')))
+    .description('count dead letters by reason, endpoint and event type')
+    .action(
+      run(async (invocation) => {
+        const summary = await summaryOf(invocation);
+        if (invocation.options['json'] === true) invocation.print.one(summary, () => '');
+        else printSummary(invocation.print, summary);
+      }),
+    );
+  addSettling(deadLetters.command('replay'))
     .argument('[ids...]', 'ids of deliveries, dlv_…; all that match without any')
     .description('deliver dead letters again, the oldest first, each with a new schedule')
-    .action(run((invocation) => settle(invocation, 'replay', 'replayed'), refuseBoth));
-  addDeliveryFilters(addWhere(deadLetters.command('discard')))
+    .action(run((invocation) => settle(invocation, 'replay'), refuseUnclear));
+  addSettling(deadLetters.command('discard'))
     .argument('[ids...]', 'ids of deliveries, dlv_…')
     .description('give dead letters up')
     .option('--all', 'all of them, where neither ids nor filters are given')
     .action(
       run(
-        (invocation) => settle(invocation, 'discard', 'discarded'),
+        (invocation) => settle(invocation, 'discard'),
         (invocation) => {
-          refuseBoth(invocation);
+          refuseUnclear(invocation);
           const isAimed =
             invocation.operands.length > 0 || hasFilters(invocation) || invocation.options['all'] === true;
           if (!isAimed) throw new UsageError('name the dead letters, a filter, or --all');
@@ -49,43 +72,81 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     );
 }
 
+function addSettling(command: Command): Command {
+  return addDeadLetterFilters(addWhere(command))
+    .option('--yes', 'do not ask')
+    .option('--wait', 'wait until it is done, and tell how far it is');
+}
+
 type Given = Pick<Invocation, 'operands' | 'options'>;
 const hasFilters = (invocation: Given) => Object.keys(filtersOf(invocation)).length > 0;
 
-function refuseBoth(invocation: Given): void {
-  if (invocation.operands.length === 0 || !hasFilters(invocation)) return;
-  throw new UsageError('name either dead letters or filters');
+function refuseUnclear(invocation: Given): void {
+  const { operands } = invocation;
+  if (operands.length > MOST_NAMED) throw new UsageError(`name at most ${MOST_NAMED} dead letters`);
+  if (operands.length > 0 && hasFilters(invocation)) throw new UsageError('name either dead letters or filters');
 }
 
-/** In parts, so that no request takes long however many they are. Interrupted and repeated, it finds those left. */
-async function settle(invocation: Invocation, how: 'replay' | 'discard', done: string): Promise<void> {
-  const { client, print, operands } = invocation;
-  const { ids, workspaces } = operands.length > 0 ? named(invocation) : await matching(invocation);
-  const total = { matched: 0, done: 0 };
-  for (let start = 0; start < ids.length; start += AT_ONCE) {
-    const part = { ...whereOf(invocation), ids: ids.slice(start, start + AT_ONCE) };
-    const answer = await client.post<typeof total>(`/dead_letters/${how}`, part);
-    total.matched += answer.matched;
-    total.done += answer.done;
+/** Shows what it will touch, asks, and has the service begin. */
+async function settle(invocation: Invocation, how: How): Promise<void> {
+  const { client, print, operands, options } = invocation;
+  const isWaiting = options['wait'] === true;
+  if (isWaiting && !invocation.isServing) {
+    throw new CliError('nothing runs that would do it: start the service, or leave out --wait', 'unavailable');
   }
-  if (ids.length === 0) print.one({ ...total, workspaces }, () => noneIn(workspaces));
-  else print.one(total, (answer) => `${answer.done} of ${ids.length} dead letters ${done}`);
-  const others = operands.length - total.matched;
-  if (others > 0) throw new CliError(`${others} of the deliveries named are no dead letters`, 'not_found');
+  const [count, workspaces] = operands.length > 0 ? await lookAtNamed(invocation) : await lookAtMatching(invocation);
+  if (count === '0') return print.one({ data: [], refused: [], workspaces }, () => noneIn(workspaces));
+  await requireConfirmed(invocation, how === 'replay' ? `Deliver ${count} again?` : `Give ${count} up for good?`);
+  const asked = { ...whereOf(invocation), ...which(invocation) };
+  const settled = await client.post<Settled>(`/dead_letters/${how}`, asked);
+  const data = isWaiting ? await ended(invocation, settled.data) : settled.data;
+  printSettled(invocation, { ...settled, data });
+  if (isWaiting) requireCompleted(data);
+  const { refused } = settled;
+  if (refused[0] !== undefined) throw new CliError(`not begun for ${refused.length} of the endpoints`, refused[0].code);
 }
 
-interface Chosen {
-  readonly ids: readonly string[];
-  readonly workspaces: readonly string[];
+async function requireConfirmed({ options, confirm }: Invocation, question: string): Promise<void> {
+  const isAsked = options['yes'] !== true && options['json'] !== true;
+  if (isAsked && !(await confirm(question))) throw new CliError('nothing was done');
 }
 
-function named({ operands }: Invocation): Chosen {
-  return { ids: [...new Set(operands)], workspaces: [] };
+function printSettled({ print, options, note }: Invocation, settled: Settled): void {
+  const { data, refused } = settled;
+  if (options['json'] === true) return print.one(settled, () => '');
+  if (data.length > 0) print.list(data, REPLAY_COLUMNS);
+  if (data.some(({ status }) => status === 'running')) print.hint('see replays show, or --wait');
+  for (const { endpoint_id, workspace, message } of refused) note(`${endpoint_id} of ${workspace}: ${message}`);
 }
 
-/** Oldest first. */
-async function matching(invocation: Invocation): Promise<Chosen> {
-  const params = { ...whereOf(invocation), ...filtersOf(invocation), ...DEAD };
-  const { data, workspaces } = await findDeliveries(invocation.client, params, Infinity);
-  return { ids: data.map(({ id }) => id).reverse(), workspaces };
+/** How many there are, and where it was looked. */
+type Look = readonly [count: string, workspaces: readonly string[]];
+
+async function lookAtMatching(invocation: Invocation): Promise<Look> {
+  const summary = await summaryOf(invocation);
+  if (summary.count > 0 && invocation.options['json'] !== true) printSummary(invocation.print, summary);
+  return [counted(summary), summary.workspaces];
+}
+
+async function lookAtNamed(invocation: Invocation): Promise<Look> {
+  const named = [...new Set(invocation.operands)];
+  for (const operand of named) requireDead(await deliveryOf({ ...invocation, operand }));
+  return [String(named.length), []];
+}
+
+/** In the service's terms. */
+function which({ operands, options }: Given): object {
+  if (operands.length > 0) return { delivery_ids: [...new Set(operands)] };
+  const { endpoint, eventType, reason, since, until } = options;
+  return {
+    endpoint_id: endpoint,
+    event_types: eventType === undefined ? undefined : [eventType],
+    reasons: reason === undefined ? undefined : [reason],
+    since,
+    until,
+  };
+}
+
+function requireDead({ id, status }: DeliveryDetail): void {
+  if (status !== DEAD.status) throw new CliError(`${id} is no dead letter: ${status}`, 'not_found');
 }

@@ -128,7 +128,6 @@ describe('deliveries and dead letters', () => {
   it('name the workspaces looked at where there are none', async () => {
     answers = { 'GET /deliveries': { data: [], workspaces: ['default'], next_cursor: null } };
     expect((await cli('dead-letters', 'list')).out).toBe('none in workspace default\n');
-    expect((await cli('dead-letters', 'replay')).out).toBe('none in workspace default\n');
     answers = { 'GET /deliveries': { data: [], workspaces: ['default', 'Acme'], next_cursor: null } };
     expect((await cli('deliveries', 'list', '--all-workspaces')).out).toBe('none in the workspaces default, Acme\n');
     const { out } = await cli('deliveries', 'list', '--all-workspaces', '--json');
@@ -166,61 +165,6 @@ describe('deliveries and dead letters', () => {
       delivery(7),
     );
     expect(asked.map(({ body }) => body)).toEqual([{ workspace: 'default' }, {}]);
-  });
-
-  it.each([
-    ['replay', 'replayed'],
-    ['discard', 'discarded'],
-  ])('are settled by %s when they are named', async (how, done) => {
-    answers = { [`POST /dead_letters/${how}`]: { matched: 2, done: 1 } };
-    expect(await cli('dead-letters', how, 'dlv_1', 'dlv_2')).toEqual({
-      code: 0,
-      out: `1 of 2 dead letters ${done}\n`,
-      err: `data folder: ${folder}\n`,
-    });
-    expect(asked).toEqual([
-      { route: `POST /dead_letters/${how}`, query: {}, body: { workspace: 'default', ids: ['dlv_1', 'dlv_2'] } },
-    ]);
-    const { code, out, err } = await cli('dead-letters', how, 'dlv_1', 'dlv_2', 'dlv_3', '--json');
-    expect([code, JSON.parse(out)]).toEqual([1, { matched: 2, done: 1 }]);
-    const message = '1 of the deliveries named are no dead letters';
-    expect(JSON.parse(err)).toMatchObject({ error: { type: 'not_found', code: 'not_found', message } });
-  });
-
-  it.each(['replay', 'discard'])('are settled by %s when they match, the oldest first, in parts', async (how) => {
-    answers = { [`POST /dead_letters/${how}`]: { matched: 150, done: 150 } };
-    const { code, out } = await cli('dead-letters', how, '--endpoint', 'whe_a', '--json');
-    expect([code, JSON.parse(out)]).toEqual([0, { matched: 450, done: 450 }]);
-    const parts = asked.filter(({ route }) => route.startsWith('POST')).map(({ body }) => body['ids'] as string[]);
-    expect(parts.map((ids) => [ids.length, ids[0]])).toEqual([
-      [200, 'dlv_1'],
-      [200, 'dlv_201'],
-      [50, 'dlv_401'],
-    ]);
-    expect(asked[0]?.query).toMatchObject({ endpoint_id: 'whe_a', status: 'dead_lettered' });
-  });
-
-  it('are all delivered again unless told otherwise, and given up only when told', async () => {
-    answers = { 'POST /dead_letters/replay': { matched: 150, done: 150 } };
-    expect((await cli('dead-letters', 'replay')).out).toBe('450 of 450 dead letters replayed\n');
-    const before = asked.length;
-    expect(await cli('dead-letters', 'discard')).toEqual({
-      code: 2,
-      out: '',
-      err: 'error: name the dead letters, a filter, or --all\n',
-    });
-    expect(asked.length).toBe(before);
-    answers = { 'POST /dead_letters/discard': { matched: 150, done: 150 } };
-    expect((await cli('dead-letters', 'discard', '--all')).out).toBe('450 of 450 dead letters discarded\n');
-  });
-
-  it('are not settled both by name and by filter', async () => {
-    expect(await cli('dead-letters', 'replay', 'dlv_1', '--endpoint', 'whe_a')).toEqual({
-      code: 2,
-      out: '',
-      err: 'error: name either dead letters or filters\n',
-    });
-    expect(asked).toEqual([]);
   });
 
   it('are told apart from shipments among what is parked', async () => {

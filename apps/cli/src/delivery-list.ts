@@ -54,8 +54,8 @@ export function whereOf({ workspace, options }: Invocation): Readonly<Record<str
 }
 
 export function filtersOf({ options }: Pick<Invocation, 'options'>): Readonly<Record<string, string>> {
-  const { endpoint, event, eventType, status, since, until } = options;
-  return queryOf({ endpoint_id: endpoint, event_id: event, event_type: eventType, status, since, until });
+  const { endpoint, event, eventType, status, reason, since, until } = options;
+  return queryOf({ endpoint_id: endpoint, event_id: event, event_type: eventType, status, reason, since, until });
 }
 
 /** The newest deliveries that match, and the names of the workspaces looked at. */

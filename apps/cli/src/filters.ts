@@ -1,4 +1,4 @@
-import { DELIVERY_STATUSES, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
+import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, ENVIRONMENTS, EVENT_TYPES } from '@tracking/contracts';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 
@@ -21,6 +21,13 @@ export function addEventFilters(command: Command): Command {
 /** Which deliveries. */
 export function addDeliveryFilters(command: Command): Command {
   return addEventFilters(command.option('--endpoint <id>', 'only those to this endpoint, whe_…'));
+}
+
+/** Which dead letters. */
+export function addDeadLetterFilters(command: Command): Command {
+  return addDeliveryFilters(command).addOption(
+    new Option('--reason <code>', 'only those that failed for this reason').choices([...DELIVERY_ERROR_CODES]),
+  );
 }
 
 export function addStatus(command: Command): Command {

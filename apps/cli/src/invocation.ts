@@ -4,6 +4,8 @@ import type { Output, Printer } from './output.ts';
 /** What a command works with. */
 export interface Invocation {
   readonly client: AdministrationClient;
+  /** Whether the service delivers too, and does not only answer for as long as the command takes. */
+  readonly isServing: boolean;
   readonly print: Printer;
   /** Name of the workspace. */
   readonly workspace: string;
@@ -20,11 +22,13 @@ export interface Invocation {
   readonly beginStream: () => void;
   /** A password from standard input, read once. @throws UsageError */
   readonly password: () => Promise<string>;
+  /** Asks whoever is at a terminal; yes where nobody is. */
+  readonly confirm: (question: string) => Promise<boolean>;
   /** Says something beside the results. */
   readonly note: (text: string) => void;
 }
 type Action = (...args: unknown[]) => Promise<void>;
-type LoneInvocation = Omit<Invocation, 'client'>;
+export type LoneInvocation = Omit<Invocation, 'client' | 'isServing'>;
 /**
  * Makes a commander action of a command.
  * @param check throws UsageError where options do not go together or input lacks, before any service is asked or started

@@ -76,6 +76,7 @@ describe('the command line', () => {
     [['dead-letters', 'replay', 'dlv_a', '--endpoint', 'whe_a'], 'name either dead letters or filters'],
     [['listen'], 'give an API key with --key or API_KEY'],
     [['dead-letters', 'replay', '--all'], "unknown option '--all'"],
+    [['dead-letters', 'replay', ...Array(201).fill('dlv_a')], 'name at most 200 dead letters'],
     [['listen', '--port', '65536'], 'Expected a port.'],
     [['listen', 'here'], 'too many arguments'],
   ])('%j is answered in one line, with exit code 2', async (line, message) => {

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { CliError, UsageError } from './cli-error.ts';
 import type { CliConfig } from './config.ts';
-import type { Invocation, LoneRunner, Runner } from './invocation.ts';
+import { confirmed } from './confirmation.ts';
+import type { LoneInvocation, LoneRunner, Runner } from './invocation.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
 import { addEventCommands } from './event-commands.ts';
@@ -43,18 +44,19 @@ export async function runCli(
   const beginStream = onlyOnce();
   let asked: Promise<string> | undefined;
   const password = () => (asked ??= readPassword({ input, err, signal }));
-  const invoked = (parameters: readonly unknown[]): Omit<Invocation, 'client'> => {
+  const confirm = (question: string) => confirmed({ input, err, signal }, question);
+  const invoked = (parameters: readonly unknown[]): LoneInvocation => {
     const { operands, options } = parametersOf(parameters);
     const print = new Printer(out, report.asJson);
     const given = { workspace: String(options['workspace']), options, operands, operand: operands[0] ?? '' };
-    return { ...given, print, out, input, beginStream, password, note, signal };
+    return { ...given, print, out, input, beginStream, password, confirm, note, signal };
   };
   const run: Runner =
     (command, check = () => undefined) =>
     async (...parameters) => {
       const invocation = invoked(parameters);
       await check(invocation);
-      await withService(config, signal, note, (client) => command({ client, ...invocation }));
+      await withService(config, signal, note, (client, isServing) => command({ client, isServing, ...invocation }));
     };
   const runAlone: LoneRunner =
     (command) =>
@@ -125,7 +127,7 @@ function onlyOnce(): () => void {
 }
 
 /** Commander hands over the operands, each or in a list, then the options, then the command. */
-function parametersOf(parameters: readonly unknown[]): Pick<Invocation, 'operands' | 'options'> {
+function parametersOf(parameters: readonly unknown[]): Pick<LoneInvocation, 'operands' | 'options'> {
   const [options] = parameters.slice(-2) as [Readonly<Record<string, unknown>>];
   const operands = parameters.slice(0, -2).flat();
   return { operands: operands.filter((operand) => operand !== undefined).map(String), options };

@@ -169,35 +169,94 @@ describe('deliveries, for operators', () => {
 });
 
 describe('dead letters, for operators', () => {
-  it('are delivered again', async () => {
-    const letters = [await deadLetter('nine'), await deadLetter('nine')];
-    const ids = letters.map(({ id }) => id);
-    const replayed = await post('dead_letters/replay', { workspace: 'nine', ids });
-    expect([replayed.status, replayed.body]).toEqual([200, { matched: 2, done: 2 }]);
-    expect(dataOf(await get('deliveries?workspace=nine'))).toEqual(
-      letters.reverse().map((letter) => ({
-        ...letter,
-        status: 'pending',
-        last_error: null,
-        completed_at: null,
-        next_attempt_at: expect.any(String),
-      })),
+  const settled = async (how: string, json: unknown) => {
+    const { status, body } = await post(`dead_letters/${how}`, json);
+    return { status, ...(body as { data: JsonObject[]; refused: JsonObject[]; workspaces: string[] }) };
+  };
+
+  it('are counted over the workspaces, each endpoint with whose it is', async () => {
+    const one = await deadLetter('nine');
+    await deadLetter('ten', 'test');
+    const { body } = await get('dead_letters/summary?workspace=nine&reason=unexpected_status');
+    expect(body).toEqual({
+      count: 1,
+      is_exact: true,
+      by_reason: [{ reason: 'unexpected_status', count: 1, is_exact: true }],
+      by_endpoint: [
+        {
+          endpoint_id: one['endpoint_id'],
+          url: gone.url,
+          status: 'disabled',
+          count: 1,
+          is_exact: true,
+          workspace: 'nine',
+          environment: 'live',
+        },
+      ],
+      by_event_type: [{ event_type: 'milestone.recorded', count: 1, is_exact: true }],
+      workspaces: ['nine'],
+    });
+    const all = (await get('dead_letters/summary')).body;
+    expect(all['workspaces']).toEqual(expect.arrayContaining(['nine', 'ten']));
+    const whose = (all['by_endpoint'] as JsonObject[]).map(({ workspace, environment }) => [workspace, environment]);
+    expect(whose).toEqual(
+      expect.arrayContaining([
+        ['nine', 'live'],
+        ['ten', 'test'],
+      ]),
     );
-    expect((await post('dead_letters/replay', { workspace: 'nine', ids })).body).toEqual({ matched: 0, done: 0 });
+    expect(all['count']).toBe((all['by_reason'] as { count: number }[])[0]?.count);
+    expect((await get('dead_letters/summary?workspace=nine&reason=timeout')).body).toMatchObject({ count: 0 });
   });
 
-  it('are given up', async () => {
-    const { id } = await deadLetter('ten');
-    expect((await post('dead_letters/discard', { workspace: 'ten', ids: [id] })).body).toEqual({ matched: 1, done: 1 });
-    expect(dataOf(await get('deliveries?workspace=ten'))).toEqual([
-      expect.objectContaining({ id, status: 'discarded' }),
+  it('are delivered again where their endpoint is enabled, by what they are or by their ids', async () => {
+    const letters = [await deadLetter('nine'), await deadLetter('nine'), await deadLetter('nine')];
+    const [first, second, third] = letters;
+    const key = await api.key('developer', 'live', 'nine');
+    for (const letter of [first, second]) {
+      await api.call('POST', `/v1/webhook_endpoints/${String(letter?.['endpoint_id'])}/enable`, { key });
+    }
+    const named = await settled('replay', { delivery_ids: [first?.['id']] });
+    expect([named.status, named.data]).toEqual([
+      202,
+      [expect.objectContaining({ endpoint_id: first?.['endpoint_id'], action: 'replay', workspace: 'nine' })],
     ]);
+    const matching = await settled('replay', { workspace: 'nine', endpoint_id: second?.['endpoint_id'] });
+    expect(matching.data).toEqual([
+      expect.objectContaining({ endpoint_id: second?.['endpoint_id'], environment: 'live' }),
+    ]);
+    for (const letter of [first, second]) {
+      // Answered 410 once more.
+      const path = `deliveries/${String(letter?.['id'])}`;
+      await eventually(async () => expect((await get(path)).body['attempts']).toHaveLength(2));
+    }
+    const { refused } = await settled('replay', { workspace: 'nine', reasons: ['unexpected_status'] });
+    expect(refused).toContainEqual(
+      expect.objectContaining({ endpoint_id: third?.['endpoint_id'], code: 'endpoint_not_enabled', workspace: 'nine' }),
+    );
+    expect((await post('dead_letters/replay', { endpoint_id: third?.['endpoint_id'] })).status).toBe(409);
+  });
+
+  it('are given up, those of other workspaces too where none is named', async () => {
+    const letters = [await deadLetter('ten'), await deadLetter('eleven', 'test')];
+    const { data, refused } = await settled('discard', { delivery_ids: letters.map(({ id }) => id) });
+    expect([data.map(({ workspace }) => workspace), refused]).toEqual([['ten', 'eleven'], []]);
+    for (const { id } of letters) {
+      const path = `deliveries/${String(id)}`;
+      await eventually(async () => expect((await get(path)).body).toMatchObject({ status: 'discarded' }));
+    }
   });
 
   it('of another workspace are not there', async () => {
-    const { id } = await deadLetter('eleven');
+    const { id, endpoint_id } = await deadLetter('eleven');
     for (const how of ['replay', 'discard']) {
-      expect((await post(`dead_letters/${how}`, { workspace: 'ten', ids: [id] })).status).toBe(404);
+      for (const which of [{ delivery_ids: [id] }, { endpoint_id }]) {
+        const { status, body } = await post(`dead_letters/${how}`, { workspace: 'ten', ...which });
+        expect([status, (body['error'] as JsonObject)['message']]).toEqual([
+          404,
+          expect.stringMatching(/^No such (delivery|endpoint) in workspace ten\.$/),
+        ]);
+      }
     }
     expect((await get(`deliveries/${String(id)}`)).body).toMatchObject({ status: 'dead_lettered' });
   });
@@ -237,6 +296,7 @@ describe('faulty requests of operators', () => {
     ['deliveries?cursor=x', 1],
     ['deliveries?colour=red', 1],
     ['deliveries/x?environment=prod', 1],
+    ['dead_letters/summary?reason=luck&event_type=x&since=x&endpoint_id=x', 4],
   ])('GET %s names %i parameters', async (path, count) => {
     const { status, body } = await get(path);
     expect([status, (body['error'] as JsonObject)['details']]).toEqual([400, expect.any(Array)]);
@@ -244,11 +304,13 @@ describe('faulty requests of operators', () => {
   });
 
   it.each([
-    [{}],
-    [{ ids: 'dlv_a' }],
-    [{ ids: [5] }],
-    [{ ids: Array.from({ length: 201 }, () => 'dlv_a') }],
-    [{ ids: ['dlv_a'], status: 'pending' }],
+    [{ delivery_ids: 'dlv_a' }],
+    [{ delivery_ids: [5] }],
+    [{ delivery_ids: Array.from({ length: 201 }, () => 'dlv_a') }],
+    [{ delivery_ids: ['dlv_a'], status: 'pending' }],
+    [{ reasons: ['bad luck'] }],
+    [{ event_types: [] }],
+    [{ since: '2026-11-22T00:00:00Z', until: '2026-11-21T00:00:00Z' }],
   ])('dead letters of %j are refused', async (json) => {
     expect((await post('dead_letters/replay', json)).status).toBe(400);
     expect((await post('dead_letters/discard', json)).status).toBe(400);

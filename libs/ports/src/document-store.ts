@@ -14,6 +14,11 @@ export interface IndexSpec {
   readonly arrayField?: string;
   /** No two documents with equal keys; documents that lack one of the fields (absent, not null) are not in the index. */
   readonly unique?: boolean;
+  /**
+   * One of its fields: documents that lack it are not in the index, and cost next to nothing there. Only a filter that
+   * compares this field with a value or bounds, or asks that it exists, is answered by it. Not of an array, nor unique.
+   */
+  readonly only?: string;
 }
 
 /**

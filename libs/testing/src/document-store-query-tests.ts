@@ -121,6 +121,23 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
       await expect(things.count({}, { index: 'by_nothing' })).rejects.toThrow(TypeError);
     });
 
+    it('go by an index of those that have a field', async () => {
+      const write = (id: string, version: number) => things.upsert({ id, owner: 'o', version });
+      await Promise.all([write('x', 1), write('y', 2), write('z', 3)]);
+      const versions = { owner: 'o', version: { gte: 2 } };
+      const sort = { fields: ['version', 'id'] };
+      expect(ids(await things.find({ filter: versions, sort, limit: 9, index: 'by_version' }))).toEqual(['y', 'z']);
+      expect(await things.count({ owner: 'o', version: 1 }, { index: 'by_version' })).toBe(1);
+      expect(await things.count({ owner: 'o' })).toBe(6);
+      await things.upsert({ id: 'y', owner: 'o' });
+      await things.upsert({ id: 'a', owner: 'o', version: 4 });
+      const after = [2, 'z'];
+      expect(ids(await things.find({ filter: versions, sort, after, limit: 9, index: 'by_version' }))).toEqual([
+        'z',
+        'a',
+      ]);
+    });
+
     it('answer whole documents', async () => {
       expect(await things.find({ filter: { words: 'green', note: 'y' }, limit: 1 })).toEqual([THINGS[3]]);
     });

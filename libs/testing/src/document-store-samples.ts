@@ -26,6 +26,7 @@ export function thingsSpec(overrides: Partial<CollectionSpec> = {}): CollectionS
       { name: 'by_code', fields: ['owner', 'code'], unique: true },
       { name: 'by_alias', fields: ['owner', 'aliases'], arrayField: 'aliases', unique: true },
       { name: 'by_word', fields: ['owner', 'words', 'made_at', 'id'], arrayField: 'words' },
+      { name: 'by_version', fields: ['owner', 'version', 'id'], only: 'version' },
     ],
     ...overrides,
   };

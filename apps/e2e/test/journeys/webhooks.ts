@@ -135,7 +135,8 @@ export function webhookJourneys(subject: () => Subject): void {
         const { data } = await cliJson<{ data: Delivery[] }>(subject(), 'dead-letters', 'list', ...where);
         expect(data.map(({ event_id }) => event_id)).toEqual([two.id]);
         expect(await cliJson(subject(), 'dead-letters', 'replay', '--endpoint', hook.id, ...where)).toMatchObject({
-          done: 1,
+          data: [{ endpoint_id: hook.id, action: 'replay' }],
+          refused: [],
         });
         await eventually(async () => expect((await only({ event_id: two.id })).status).toBe('succeeded'), PATIENT);
         expect(await cliJson(subject(), 'dead-letters', 'list', ...where)).toMatchObject({ data: [] });

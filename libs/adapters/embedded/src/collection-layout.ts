@@ -90,10 +90,11 @@ export function definition(layout: CollectionLayout): string[] {
   const own = [
     `CREATE TABLE ${quoted(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(column)]})`,
   ];
-  for (const { name, fields, arrayField, unique } of spec.indexes) {
+  for (const { name, fields, arrayField, unique, only } of spec.indexes) {
     if (arrayField !== undefined) continue;
+    const which = only === undefined ? '' : ` WHERE ${column(only)} IS NOT NULL`;
     own.push(
-      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${indexName(spec, name)} ON ${quoted(table)} (${fields.map(column)})`,
+      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${indexName(spec, name)} ON ${quoted(table)} (${fields.map(column)})${which}`,
     );
   }
   return [...own, ...layout.arrays.map(arrayDefinition)];

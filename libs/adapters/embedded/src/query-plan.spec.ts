@@ -12,6 +12,7 @@ const LAYOUT = layoutOf({
     { name: 'by_status', fields: ['owner', 'status', 'made_at', 'id'] },
     { name: 'by_code', fields: ['owner', 'code'], unique: true },
     { name: 'by_word', fields: ['owner', 'words', 'made_at', 'id'], arrayField: 'words' },
+    { name: 'by_grade', fields: ['owner', 'grade', 'made_at'], only: 'grade' },
   ],
 });
 
@@ -34,6 +35,12 @@ const QUERIES: readonly [string, Omit<Query, 'limit'>, string][] = [
     'by_time (f_owner=? AND f_made_at>? AND f_made_at<?)',
   ],
   ['a unique key', { filter: { owner: 'o', code: 'c' } }, 'by_code (f_owner=? AND f_code=?)'],
+  ['a field that few have', { filter: { owner: 'o', grade: 'g' } }, 'by_grade (f_owner=? AND f_grade=?)'],
+  [
+    'from one value of it to the next',
+    { filter: { owner: 'o', grade: { exists: true } }, sort: { fields: ['grade', 'made_at'] }, after: ['g', '2026'] },
+    'by_grade (f_owner=? AND (f_grade,f_made_at)>(?,?))',
+  ],
   ['an element', { filter: { owner: 'o', words: 'w' } }, 'a USING PRIMARY KEY (f_owner=? AND f_words=?)'],
 ];
 

@@ -43,6 +43,7 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
   const unsorted = sort === undefined;
   const fields = Object.keys(filter);
   return spec.indexes.some((index) => {
+    if (index.only !== undefined && filter[index.only] === undefined) return false;
     if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= FEW))) return true;
     const leading = index.fields.slice(0, fields.length);
     const leadsThere = fields.every((field) => leading.includes(field) && pinned(field));

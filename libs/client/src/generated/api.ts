@@ -11386,8 +11386,14 @@ export interface operations {
                 event_type?: components["schemas"]["EventType"];
                 /** @description Most items of the page. */
                 limit?: number;
+                /** @description Only dead letters with this code of their `last_error`. */
+                reason?: "unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response";
+                /** @description Only those of events created at this time or later. */
+                since?: string;
                 /** @description One or more of pending, retrying, succeeded, dead_lettered, discarded, separated by commas. */
                 status?: components["schemas"]["DeliveryStatus"][];
+                /** @description Only those of events created at this time or earlier. */
+                until?: string;
             };
             header?: {
                 /**

@@ -12,11 +12,13 @@ import { AUDITED_BY } from '../audit/audited.ts';
 import { AuditTrail } from '../audit/audit-trail.ts';
 import { auditedByOperator } from './audited-by-operator.ts';
 import { Takes } from './takes.ts';
+import { DeadLettersController } from './dead-letters.controller.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
 import { APP_URL, EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, READ_MODELS, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { EventTransferController } from './event-transfer.controller.ts';
 import { KeysController } from './keys.controller.ts';
+import { OperatedDeadLetters } from './operated-dead-letters.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
 import { ParkedController } from './parked.controller.ts';
 import { PublishedEventsController } from './published-events.controller.ts';
@@ -74,7 +76,7 @@ export async function createAdministrationApi(
       ParkedController,
       ...(dependencies.events ? [EventTransferController] : []),
       ...(dependencies.publishedEvents ? [PublishedEventsController] : []),
-      ...(dependencies.webhooks ? [DeliveriesController] : []),
+      ...(dependencies.webhooks ? [DeliveriesController, DeadLettersController] : []),
     ],
     providers: [
       { provide: IDENTITY, useValue: dependencies.identity },
@@ -85,7 +87,7 @@ export async function createAdministrationApi(
       { provide: EVENT_TRANSFER, useValue: dependencies.events },
       { provide: PUBLISHED_EVENTS, useValue: dependencies.publishedEvents },
       { provide: WEBHOOKS, useValue: dependencies.webhooks },
-      ...(dependencies.webhooks ? [OperatedDeliveries] : []),
+      ...(dependencies.webhooks ? [OperatedDeliveries, OperatedDeadLetters] : []),
     ],
   };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {

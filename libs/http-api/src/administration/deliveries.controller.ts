@@ -1,46 +1,24 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
-import type { DeadLetterAnswer, DeliveryFilter, WebhookDeliveryDetail } from '@tracking/webhooks';
+import type { WebhookDeliveryDetail } from '@tracking/webhooks';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { Identified } from '../server/request-decorators.ts';
 import { invalidRequest } from '../errors/request-error.ts';
-import { QueryOneOf, QueryText, QueryTime, TextList } from '../validation/fields.ts';
+import { QueryOneOf, QueryText } from '../validation/fields.ts';
 import { Takes } from './takes.ts';
-import { parseTimestamp } from '../validation/timestamp.ts';
 import { ListDeliveriesDto, deliveryFilter } from '../webhooks/list-deliveries.dto.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
 import type { Operated } from './operated-deliveries.ts';
 import { InputPipe } from './input.pipe.ts';
+import { IN_ENVIRONMENT, IN_WORKSPACE, WhereDto } from './operated-scopes.ts';
 
-const WORKSPACE = { description: 'Name of the workspace; all of them without one.' };
-const ENVIRONMENT = { description: 'One environment; both without one.' };
-/** Dead letters that are settled in one request: few enough that its answer does not take long. */
-const MOST_AT_ONCE = 200;
-
-class WhereDto {
-  @QueryText(WORKSPACE)
-  workspace?: string;
-
-  @QueryOneOf(ENVIRONMENTS, ENVIRONMENT)
-  environment?: Environment;
-}
 class OperatedListDto extends ListDeliveriesDto {
-  @QueryText(WORKSPACE)
+  @QueryText(IN_WORKSPACE)
   workspace?: string;
 
-  @QueryOneOf(ENVIRONMENTS, ENVIRONMENT)
+  @QueryOneOf(ENVIRONMENTS, IN_ENVIRONMENT)
   environment?: Environment;
-
-  @QueryTime({ description: 'Only those of events created at this time or later.' })
-  since?: string;
-
-  @QueryTime({ description: 'Only those of events created at this time or earlier.' })
-  until?: string;
-}
-class DeadLettersDto extends WhereDto {
-  @TextList(MOST_AT_ONCE, { description: 'Ids of the deliveries.', required: true })
-  ids!: string[];
 }
 
 @Controller('administration')
@@ -54,17 +32,11 @@ export class DeliveriesController {
     readonly workspaces: readonly string[];
     readonly next_cursor: string | null;
   }> {
-    const { workspace, environment, since, until, limit, cursor, ...wanted } = query;
-    const [from, to] = [since && parseTimestamp(since), until && parseTimestamp(until)];
-    const filter: DeliveryFilter = {
-      ...deliveryFilter(wanted),
-      ...(from && { since: from }),
-      ...(to && { until: to }),
-    };
+    const { workspace, environment, limit, cursor, ...wanted } = query;
     const most = limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit);
     const { items, next, workspaces } = await this.deliveries.list(
       { workspace, environment },
-      filter,
+      deliveryFilter(wanted),
       most,
       placeOf(cursor),
     );
@@ -87,26 +59,6 @@ export class DeliveriesController {
     @Identified() identity: CommandIdentity,
   ): Promise<Operated> {
     return this.deliveries.retry(where, id, identity);
-  }
-
-  @Post('dead_letters/replay')
-  @Takes()
-  @HttpCode(200)
-  async replay(
-    @Body(new InputPipe(DeadLettersDto)) which: DeadLettersDto,
-    @Identified() identity: CommandIdentity,
-  ): Promise<DeadLetterAnswer> {
-    return this.deliveries.settleDeadLetters('replayDeadLetters', which, identity);
-  }
-
-  @Post('dead_letters/discard')
-  @Takes()
-  @HttpCode(200)
-  async discard(
-    @Body(new InputPipe(DeadLettersDto)) which: DeadLettersDto,
-    @Identified() identity: CommandIdentity,
-  ): Promise<DeadLetterAnswer> {
-    return this.deliveries.settleDeadLetters('discardDeadLetters', which, identity);
   }
 }
 

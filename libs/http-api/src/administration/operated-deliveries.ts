@@ -1,25 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
+import { DomainError } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
-import type {
-  DeadLetterAnswer,
-  DeliveryFilter,
-  Scope,
-  WebhookCommand,
-  WebhookDelivery,
-  WebhookDeliveryDetail,
-} from '@tracking/webhooks';
+import type { DeliveryFilter, WebhookCommand, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import { RequestError } from '../errors/request-error.ts';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { IDENTITY, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { workspaceNamed } from './workspace-named.ts';
-
-/** Where an operator looks: into one workspace or all of them, one environment or both. */
-export interface Where {
-  readonly workspace?: string | undefined;
-  readonly environment?: Environment | undefined;
-}
+import { type NamedScope, type Where, lookedAt, namesOf, scopesOf } from './operated-scopes.ts';
 
 /** A delivery, and whose it is. */
 export type Operated<D extends WebhookDelivery = WebhookDelivery> = D & {
@@ -35,10 +22,6 @@ export interface OperatedPage {
   readonly next: readonly string[] | null;
   /** Names of the workspaces looked at. */
   readonly workspaces: readonly string[];
-}
-
-interface NamedScope extends Scope {
-  readonly workspace: string;
 }
 
 /** The deliveries of several workspaces, for operators. */
@@ -59,7 +42,7 @@ export class OperatedDeliveries {
     limit: number,
     after: readonly string[] | undefined,
   ): Promise<OperatedPage> {
-    const scopes = await this.scopes(where);
+    const scopes = await scopesOf(this.identity, where);
     let items: readonly Operated[] = [];
     let isMore = false;
     for (const scope of scopes) {
@@ -86,20 +69,12 @@ export class OperatedDeliveries {
     return operated(await this.webhooks.deliveries.retry({ ...command, delivery_id }), scope);
   }
 
-  /** Delivers dead letters again, or gives them up. @throws DomainError `not_found` when one is no delivery at all */
-  async settleDeadLetters(
-    how: 'replayDeadLetters' | 'discardDeadLetters',
-    { ids, ...where }: Where & { readonly ids: readonly string[] },
-    { at }: CommandIdentity,
-  ): Promise<DeadLetterAnswer> {
-    return this.webhooks.deliveries[how]({ at, scopes: await this.scopes(where), ids });
-  }
-
-  private async find(
+  /** @throws RequestError `not_found` */
+  async find(
     where: Where,
     delivery_id: string,
   ): Promise<{ readonly scope: NamedScope; readonly delivery: WebhookDeliveryDetail }> {
-    const scopes = await this.scopes(where);
+    const scopes = await scopesOf(this.identity, where);
     for (const scope of scopes) {
       try {
         return { scope, delivery: await this.webhooks.deliveries.get({ scopes: [scope], delivery_id }) };
@@ -107,17 +82,7 @@ export class OperatedDeliveries {
         if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
       }
     }
-    throw new RequestError('not_found', `No such delivery in ${lookedAt(namesOf(scopes))}.`);
-  }
-
-  private async scopes({ workspace, environment }: Where): Promise<readonly NamedScope[]> {
-    const { identity } = this;
-    const named =
-      workspace === undefined ? await identity.workspaces.list() : [await workspaceNamed(identity, workspace)];
-    const environments = environment === undefined ? ENVIRONMENTS : [environment];
-    return named.flatMap(({ id, name }) =>
-      environments.map((each) => ({ workspace_id: id, workspace: name, environment: each })),
-    );
+    throw new RequestError('not_found', `No such delivery in ${lookedAt(scopes)}.`);
   }
 }
 
@@ -128,12 +93,4 @@ function operated<D extends WebhookDelivery>(delivery: D, { workspace, environme
 function newestFirst(one: WebhookDelivery, other: WebhookDelivery): number {
   const [left, right] = [`${one.created_at} ${one.id}`, `${other.created_at} ${other.id}`];
   return left < right ? 1 : left > right ? -1 : 0;
-}
-
-function namesOf(scopes: readonly NamedScope[]): readonly string[] {
-  return [...new Set(scopes.map(({ workspace }) => workspace))];
-}
-
-function lookedAt(names: readonly string[]): string {
-  return `${names.length === 1 ? 'workspace' : 'the workspaces'} ${names.join(', ')}`;
 }

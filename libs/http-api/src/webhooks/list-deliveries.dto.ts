@@ -1,7 +1,8 @@
-import { DELIVERY_STATUSES, EVENT_TYPES } from '@tracking/contracts';
+import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, EVENT_TYPES } from '@tracking/contracts';
 import type { DeliveryFilter } from '@tracking/webhooks';
 import { PageDto } from '../paging/page.dto.ts';
-import { QueryId, QueryOneOf, SomeOf } from '../validation/fields.ts';
+import { QueryId, QueryOneOf, QueryTime, SomeOf } from '../validation/fields.ts';
+import { parseTimestamp } from '../validation/timestamp.ts';
 
 export class ListDeliveriesDto extends PageDto {
   @QueryId('whe', { description: 'Only those to this endpoint.' })
@@ -18,15 +19,32 @@ export class ListDeliveriesDto extends PageDto {
     example: 'retrying',
   })
   status?: string;
+
+  @QueryOneOf(DELIVERY_ERROR_CODES, {
+    description: 'Only dead letters with this code of their `last_error`.',
+    example: 'timeout',
+  })
+  reason?: string;
+
+  @QueryTime({ description: 'Only those of events created at this time or later.' })
+  since?: string;
+
+  @QueryTime({ description: 'Only those of events created at this time or earlier.' })
+  until?: string;
 }
 
 /** The statuses in one order, so that a cursor fits however the client spells them. */
-export function deliveryFilter({ endpoint_id, event_id, event_type, status }: ListDeliveriesDto): DeliveryFilter {
+export function deliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
+  const { endpoint_id, event_id, event_type, status, reason } = query;
   const named = status?.split(',');
+  const [since, until] = [query.since && parseTimestamp(query.since), query.until && parseTimestamp(query.until)];
   return {
     ...(endpoint_id && { endpoint_id }),
     ...(event_id && { event_id }),
     ...(event_type && { event_type }),
     ...(named && { statuses: DELIVERY_STATUSES.filter((known) => named.includes(known)) }),
+    ...(reason && { reason }),
+    ...(since && { since }),
+    ...(until && { until }),
   };
 }

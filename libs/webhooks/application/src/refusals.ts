@@ -19,6 +19,9 @@ export const endpointNotVerified = () =>
 export const endpointNotEnabled = () =>
   new DomainError('endpoint_not_enabled', 'Deliveries are sent to enabled endpoints only: enable it first.');
 
+export const endpointDeleted = () =>
+  new DomainError('not_found', 'The endpoint was deleted: its dead letters can be discarded, not delivered again.');
+
 export const replayRunning = () =>
   new DomainError('replay_running', 'A replay runs for this endpoint already: wait for its end, or cancel it.');
 

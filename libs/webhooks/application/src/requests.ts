@@ -72,6 +72,8 @@ export interface DeliveryFilter {
   readonly event_type?: string;
   /** Any of these; all by default. */
   readonly statuses?: readonly DeliveryStatus[];
+  /** Dead letters with this code of their `last_error`. */
+  readonly reason?: string;
   /** Bounds of the events' `created_at`, inclusive. */
   readonly since?: Timestamp;
   readonly until?: Timestamp;
@@ -82,18 +84,49 @@ export interface ListDeliveries extends PageRequest {
   readonly scopes: readonly Scope[];
   readonly filter: DeliveryFilter;
 }
-/** Dead letters to be delivered again, or given up: those named, or all that match. */
-export interface DeadLetterCommand {
-  readonly at: Timestamp;
-  readonly scopes: readonly Scope[];
-  readonly ids?: readonly string[];
-  readonly filter?: Omit<DeliveryFilter, 'statuses'>;
+
+/** Which dead letters: all of a scope where nothing is said. */
+export interface DeadLetterFilter {
+  readonly endpoint_id?: string;
+  /** Any of these. */
+  readonly event_types?: readonly string[];
+  /** Codes of their `last_error`: any of these. */
+  readonly reasons?: readonly string[];
+  /** Bounds of the events' `created_at`, inclusive. */
+  readonly since?: Timestamp;
+  readonly until?: Timestamp;
 }
-export interface DeadLetterAnswer {
-  /** Dead letters that were found. */
-  readonly matched: number;
-  /** Those of them that were changed. */
-  readonly done: number;
+export interface SummarizeDeadLetters extends Scope {
+  readonly filter: DeadLetterFilter;
+}
+export interface DeadLetterCount {
+  readonly count: number;
+  /** Otherwise there are at least so many: no more were counted. */
+  readonly is_exact: boolean;
+}
+/** The largest count first. */
+export interface DeadLetterSummary extends DeadLetterCount {
+  readonly by_reason: readonly (DeadLetterCount & { readonly reason: string })[];
+  readonly by_endpoint: readonly (DeadLetterCount & {
+    readonly endpoint_id: string;
+    /** Null where nothing is known of it any more. */
+    readonly url: string | null;
+    readonly status: EndpointStatus | 'deleted';
+  })[];
+  readonly by_event_type: readonly (DeadLetterCount & { readonly event_type: string })[];
+}
+/** Dead letters to be delivered again, or given up: `until` is the command's time where absent. */
+export interface SettleDeadLetters extends WebhookCommand {
+  readonly filter: DeadLetterFilter & {
+    /** Of these deliveries. */
+    readonly delivery_ids?: readonly string[];
+  };
+}
+export interface SettledDeadLetters {
+  /** A job for each endpoint that has such. */
+  readonly replays: readonly WebhookReplay[];
+  /** Endpoints that have such, and of which none was begun. */
+  readonly refused: readonly { readonly endpoint_id: string; readonly code: string; readonly message: string }[];
 }
 
 /** What of an endpoint's log is to be sent again: as of `ReplayFilter`, of which `until` is the command's time where absent. */

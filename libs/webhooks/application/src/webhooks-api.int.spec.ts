@@ -33,10 +33,9 @@ describe('webhooks, asked by another process,', () => {
       await webhooks.endpoints.list({ ...SCOPE, limit: 5 }),
     );
     expect(await client.parked.list({ limit: 5 })).toEqual({ items: [], next: null });
-    expect(await client.deliveries.replayDeadLetters({ at: stage.now(), scopes: [SCOPE], filter: {} })).toEqual({
-      matched: 0,
-      done: 0,
-    });
+    const about = { ...stage.command(), filter: {} };
+    expect(await client.deadLetters.replay(about)).toEqual({ replays: [], refused: [] });
+    expect(await client.deadLetters.summary(about)).toEqual(await webhooks.deadLetters.summary(about));
   });
 
   test('refuse as they do in their own', async () => {

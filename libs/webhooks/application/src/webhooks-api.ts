@@ -2,8 +2,7 @@ import type {
   ChangeEndpoint,
   CreateEndpoint,
   CreateReplay,
-  DeadLetterAnswer,
-  DeadLetterCommand,
+  DeadLetterSummary,
   DeliveryCommand,
   EndpointCommand,
   ListDeliveries,
@@ -16,6 +15,9 @@ import type {
   RevealedSecret,
   RotateSecret,
   Scope,
+  SettleDeadLetters,
+  SettledDeadLetters,
+  SummarizeDeadLetters,
   TestEndpoint,
   WebhookDelivery,
   WebhookDeliveryDetail,
@@ -59,9 +61,16 @@ export interface WebhookDeliveries {
   retry(command: DeliveryCommand): Promise<WebhookDelivery>;
   /** @throws delivery_succeeded */
   discard(command: DeliveryCommand): Promise<WebhookDelivery>;
-  /** Dead letters get a new schedule and window, oldest first. */
-  replayDeadLetters(command: DeadLetterCommand): Promise<DeadLetterAnswer>;
-  discardDeadLetters(command: DeadLetterCommand): Promise<DeadLetterAnswer>;
+}
+
+/** What failed for good, many at once. */
+export interface WebhookDeadLetters {
+  /** How many, and why: counted up to a bound, and said where there are more. */
+  summary(request: SummarizeDeadLetters): Promise<DeadLetterSummary>;
+  /** A new schedule and window for each. What cannot be begun is told beside what was. @throws not_found, validation_failed; of the one endpoint asked for endpoint_not_enabled, replay_running */
+  replay(command: SettleDeadLetters): Promise<SettledDeadLetters>;
+  /** Gives them up; of deleted endpoints too. @throws not_found, validation_failed */
+  discard(command: SettleDeadLetters): Promise<SettledDeadLetters>;
 }
 
 /** Preconditions as of {@link WebhookEndpoints}. */
@@ -90,6 +99,7 @@ export interface ParkedMessages {
 export interface WebhookOperations {
   readonly endpoints: WebhookEndpoints;
   readonly deliveries: WebhookDeliveries;
+  readonly deadLetters: WebhookDeadLetters;
   readonly replays: WebhookReplays;
   readonly parked: ParkedMessages;
 }

@@ -11,6 +11,7 @@ import type {
   OutboundHttp,
 } from '@tracking/ports';
 import type { Random } from '@tracking/webhooks-domain';
+import { DeadLetters } from './api/dead-letters.ts';
 import { Deliveries } from './api/deliveries.ts';
 import { DeliveryQueries } from './store/delivery-queries.ts';
 import { Endpoints } from './api/endpoints.ts';
@@ -41,11 +42,13 @@ import { EndpointEvents } from './recording/endpoint-events.ts';
 import { PARKED, type ParkedDocument, Parking } from './recording/parking.ts';
 import { Recorder } from './recording/recorder.ts';
 import { SandboxTests } from './recording/sandbox-tests.ts';
+import { Discarding } from './replays/discarding.ts';
 import type { EventLog } from './replays/event-log.ts';
 import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument } from './replays/replay-document.ts';
 import { ReplayStore } from './replays/replay-store.ts';
 import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 import { unpackBundles } from './store/bundle-migration.ts';
+import { DeadLetterCounts } from './store/dead-letter-counts.ts';
 import {
   ATTEMPTS,
   type AttemptDocument,
@@ -147,9 +150,11 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const announcer = new DeadLetterAnnouncer({ ...around, deliveries, broker, tell: tellDeadLetters });
 
   const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
+  const counts = new DeadLetterCounts(deliveries);
   const replays = new ReplayStore(stored.replays, stored.progress);
   const { eventLog: log } = dependencies;
   const replaying = { store: replays, queries, deliveries: repeatable, payloads, log, watermark, clock };
+  const discarding = new Discarding({ ...replaying, ...around, endpoints: store });
   const openReplay = async (owned: OwnedEndpoint) => {
     const running = await replays.runningFor(owned.id);
     return running && new Replaying(running, owned, replaying);
@@ -198,13 +203,15 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     owner.start();
     announcer.job.start();
     sweeper.job.start();
+    discarding.job.start();
     lag.start();
     consumed = broker.consume(consumption, recorder.consume);
   }
 
   return {
     endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, eventStore, clock, timeoutMs }),
-    replays: new Replays({ store: replays, endpoints: store, owner, eventStore }),
+    replays: new Replays({ store: replays, endpoints: store, owner, eventStore, discarding }),
+    deadLetters: new DeadLetters({ counts, queries, replays, endpoints: store, owner, discarding }),
     deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner }),
     parked: new ParkedMessageCases(parking, recorder.consume),
     async stop() {
@@ -215,7 +222,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
       await Promise.race([owner.stop(), aborted(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
-      await Promise.all([announcer.job.stop(), sweeper.job.stop()]);
+      await Promise.all([announcer.job, sweeper.job, discarding.job].map((job) => job.stop()));
       await owner.release();
     },
   };

@@ -47,7 +47,7 @@ export interface Delivery {
   readonly completed_at: Timestamp | null;
   /** When a dead letter was told to the topic; null until then. */
   readonly announced_at: Timestamp | null;
-  /** Of the replay that gave it its present schedule; absent where none did. */
+  /** Of the replay that gave it its present schedule, or gave it up; absent where none did. */
   readonly replay_id?: string;
   /** Grows with every change: a write made on an older state is refused. */
   readonly revision: number;
@@ -96,9 +96,15 @@ function changed(delivery: Delivery, change: Partial<Delivery>): Delivery {
 }
 
 /** Nothing more is sent. A success stays one; what is discarded already stays as it is. */
-export function discarded(delivery: Delivery, at: Timestamp): Delivery {
+export function discarded(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   if (delivery.status === 'succeeded' || delivery.status === 'discarded') return delivery;
-  return changed(delivery, { status: 'discarded', next_attempt_at: null, manual_at: null, completed_at: at });
+  return changed(delivery, {
+    ...(replay_id !== undefined && { replay_id }),
+    status: 'discarded',
+    next_attempt_at: null,
+    manual_at: null,
+    completed_at: at,
+  });
 }
 
 /** Its endpoint was deleted: nothing more is sent, and what was done stays as it ended. */

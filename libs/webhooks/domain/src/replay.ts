@@ -27,6 +27,8 @@ export interface ReplayFilter {
   readonly statuses: readonly ReplayedStatus[];
   /** Codes of a delivery's `last_error`: any of these; all where null. What was missed has none. */
   readonly reasons: readonly string[] | null;
+  /** Only these deliveries; absent where what else is said decides. */
+  readonly delivery_ids?: readonly string[];
 }
 
 /** A durable job over the deliveries of one endpoint. */

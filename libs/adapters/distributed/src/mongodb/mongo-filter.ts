@@ -45,10 +45,11 @@ export function mongoSort(sort: Query['sort']): Sort {
 }
 
 /** Undefined for an index of the id alone, which there always is. */
-export function mongoIndex({ name, fields, arrayField, unique }: IndexSpec): IndexDescription | undefined {
+export function mongoIndex({ name, fields, arrayField, unique, only }: IndexSpec): IndexDescription | undefined {
   const keys = fields.map(stored);
   if (keys.length === 1 && keys[0] === '_id') return undefined;
   const key = Object.fromEntries(keys.map((field) => [field, 1 as const]));
+  if (only !== undefined) return { name, key, partialFilterExpression: { [stored(only)]: { $exists: true } } };
   if (unique !== true) return { name, key };
   // Documents that lack a field are not in the index; an empty array has no element that another could have too.
   const present = fields.map((field) => (field === arrayField ? `${stored(field)}.0` : stored(field)));

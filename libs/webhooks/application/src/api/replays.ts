@@ -5,14 +5,14 @@ import {
   DEFAULT_REPLAYED_STATUSES,
   type ReplayFilter,
   isAttempted,
-  newReplay,
   replayCanceled,
   replayResumed,
 } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import { endpointNotEnabled, invalid, replayCompleted } from '../refusals.ts';
-import { toReplay } from '../replays/replay-document.ts';
+import type { Discarding } from '../replays/discarding.ts';
+import { replayDocument, toReplay } from '../replays/replay-document.ts';
 import type { ReplayChange, ReplayStore } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, PageOf, ReplayCommand, Scope, WebhookReplay } from '../requests.ts';
 import type { WebhookReplays } from '../webhooks-api.ts';
@@ -22,6 +22,7 @@ export interface ReplaysParts {
   readonly endpoints: EndpointStore;
   readonly owner: ShardOwner;
   readonly eventStore: Pick<EventStore, 'head'>;
+  readonly discarding: Discarding;
 }
 
 /** The use cases of replays: docs/reference/delivery.md#replays. */
@@ -36,12 +37,10 @@ export class Replays implements WebhookReplays {
     if (stored === undefined) {
       await this.requireAttempted(command, endpoint_id);
       const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
-      const replay = newReplay({ ...about, ...checkedFilter(filter, at) }, at);
-      const cursor = { deliveries: null, events: null };
       // The log of published events follows the event store: the replay does not end before it has come as far as this.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
-      stored = await store.add({ ...replay, ...until, running_for: endpoint_id, cursor, under_way: [] });
+      stored = await store.add({ ...replayDocument({ ...about, ...checkedFilter(filter, at) }, at), ...until });
     }
     await owner.notify([endpoint_id]);
     return toReplay(stored);
@@ -61,8 +60,8 @@ export class Replays implements WebhookReplays {
   }
 
   async resume(command: ReplayCommand): Promise<WebhookReplay> {
-    const { endpoint_id } = await this.parts.store.require(command, command.replay_id);
-    await this.requireAttempted(command, endpoint_id);
+    const { endpoint_id, action } = await this.parts.store.require(command, command.replay_id);
+    if (action === 'replay') await this.requireAttempted(command, endpoint_id);
     return this.change(command, (replay) => {
       if (replay.status === 'completed') throw replayCompleted();
       return replayResumed(replay);
@@ -72,7 +71,8 @@ export class Replays implements WebhookReplays {
   private async change(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
     const after = await this.parts.store.carryOut(command, change);
     // Also of what changed nothing: perhaps it is repeated because nobody was told the first time.
-    await this.parts.owner.notify([after.endpoint_id]);
+    if (after.action === 'discard') this.parts.discarding.job.wake();
+    else await this.parts.owner.notify([after.endpoint_id]);
     return toReplay(after);
   }
 
@@ -86,7 +86,7 @@ export class Replays implements WebhookReplays {
  * What was created since the command is no part of it: it comes by itself, and the replay would never end.
  * @throws validation_failed
  */
-function checkedFilter(filter: CreateReplay['filter'], at: Timestamp): ReplayFilter {
+export function checkedFilter(filter: CreateReplay['filter'], at: Timestamp): ReplayFilter {
   const { since = null, event_types = null, reasons = null, statuses = DEFAULT_REPLAYED_STATUSES } = filter;
   const until = filter.until === undefined || filter.until > at ? at : filter.until;
   if (since !== null && since > until) {

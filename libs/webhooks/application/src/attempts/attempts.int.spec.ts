@@ -511,51 +511,6 @@ describe('what persons ask for', () => {
       await untilIs(id, event.id, { status: end, attempts_count: 1, attempts: [{ status_code: status }] });
     }
   });
-
-  test('dead letters are replayed with a new schedule, or discarded, by id or by what they are', async () => {
-    webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1 } });
-    const a = await stage.endpoint(webhooks, URL_A);
-    const b = await stage.endpoint(webhooks, URL_B);
-    stage.receivers.behave(URL_A, failing);
-    stage.receivers.behave(URL_B, failing);
-    const events = Array.from({ length: 5 }, () => stage.event());
-    await stage.publish(...events);
-    const dead = await eventually(async () => {
-      const found = await stage.deliveries(webhooks, { statuses: ['dead_lettered'] });
-      expect(found).toHaveLength(10);
-      return found;
-    });
-    stage.receivers.behave(URL_A, () => answer(200));
-    const command = { at: stage.now(), scopes: [SCOPE] };
-    const { deliveries } = webhooks;
-    expect(await deliveries.replayDeadLetters({ ...command, filter: { endpoint_id: a.id } })).toEqual({
-      matched: 5,
-      done: 5,
-    });
-    for (const event of events) await untilIs(a.id, event.id, { status: 'succeeded' });
-    const ids = dead.filter(({ endpoint_id }) => endpoint_id === b.id).map(({ id }) => id);
-    expect(await deliveries.discardDeadLetters({ ...command, ids: ids.slice(0, 2) })).toEqual({ matched: 2, done: 2 });
-    expect(await deliveries.discardDeadLetters({ ...command, filter: { event_type: 'none' } })).toEqual({
-      matched: 0,
-      done: 0,
-    });
-    const stranger = { ...SCOPE, workspace_id: 'wsp_two' };
-    expect(
-      await deliveries.discardDeadLetters({ ...command, scopes: [stranger], filter: { endpoint_id: b.id } }),
-    ).toEqual({
-      matched: 0,
-      done: 0,
-    });
-    await expect(deliveries.replayDeadLetters({ ...command, scopes: [stranger], ids })).rejects.toMatchObject({
-      code: 'not_found',
-    });
-    await webhooks.endpoints.remove(on(b.id));
-    expect(await deliveries.replayDeadLetters({ ...command, filter: { endpoint_id: b.id } })).toEqual({
-      matched: 3,
-      done: 0,
-    });
-    expect(await stage.deliveries(webhooks, { endpoint_id: b.id, statuses: ['dead_lettered'] })).toHaveLength(3);
-  });
 });
 
 describe('the log', () => {

@@ -123,7 +123,7 @@ describe('that a delivery failed for good', () => {
     const first = await untilTold();
     const { id } = await stage.delivery(webhooks, faulty.id, event.id);
     stage.clockOffset += 1_000;
-    await webhooks.deliveries.replayDeadLetters({ at: stage.now(), scopes: [SCOPE], ids: [id] });
+    await webhooks.deadLetters.replay({ ...stage.command(), filter: { delivery_ids: [id] } });
     const second = await untilTold(2);
     expect(second.data['delivery']).toMatchObject({ id });
     expect(second.id).not.toBe(first.id);

@@ -1,5 +1,6 @@
+import type { Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document, Position } from '@tracking/ports';
-import type { Replay } from '@tracking/webhooks-domain';
+import { type NewReplay, type Replay, newReplay } from '@tracking/webhooks-domain';
 import type { WebhookReplay } from '../requests.ts';
 
 /** How far a replay has come: up to what was taken of the deliveries and of the events. */
@@ -20,6 +21,10 @@ export interface TakenDelivery {
 export interface ReplayDocument extends Document, Replay {
   /** The endpoint while the replay runs: there is never a second one beside it. Absent once it has ended. */
   readonly running_for?: string;
+  /** Of a discard while it runs. */
+  readonly discarding?: true;
+  /** Id of the command that began it together with others; absent where it was begun alone. */
+  readonly requested_by?: string;
   readonly cursor: ReplayCursor;
   /** How far the event store had come when it was made: what is stored by then is part of it. Absent where nothing was. */
   readonly log_head?: Position;
@@ -37,11 +42,27 @@ export const REPLAYS: CollectionSpec = {
     { name: 'running', fields: ['running_for'], unique: true },
     { name: 'scope', fields: ['workspace_id', 'environment', ...ORDER] },
     { name: 'endpoint', fields: ['endpoint_id', ...ORDER] },
+    { name: 'discarding', fields: ['discarding', ...ORDER], only: 'discarding' },
+    { name: 'requested', fields: ['requested_by'], only: 'requested_by' },
   ],
 };
 
 /** The progress is written with every page, and found again from the deliveries where a power cut takes it back. */
 export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS, durability: 'ordered' };
+
+/** One that begins. */
+export function replayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
+  const cursor = { deliveries: null, events: null };
+  return placed({ ...newReplay(about, at), cursor, under_way: [] });
+}
+
+/** With the place that only one which runs takes. */
+export function placed({ running_for: _place, discarding: _job, ...document }: ReplayDocument): ReplayDocument {
+  if (document.status !== 'running') return document;
+  return document.action === 'replay'
+    ? { ...document, running_for: document.endpoint_id }
+    : { ...document, discarding: true };
+}
 
 export function toReplay(document: ReplayDocument): WebhookReplay {
   return {
@@ -53,6 +74,7 @@ export function toReplay(document: ReplayDocument): WebhookReplay {
     event_types: document.event_types,
     statuses: document.statuses,
     reasons: document.reasons,
+    ...(document.delivery_ids !== undefined && { delivery_ids: document.delivery_ids }),
     status: document.status,
     matched: document.matched,
     done: document.done,

@@ -116,7 +116,8 @@ export class ReplaySource {
 
   private async readDeliveries(after: readonly [string, string] | undefined): Promise<void> {
     const { replay, deliveries } = this;
-    const { endpoint_id, since, until } = replay;
+    const { endpoint_id, since, until, delivery_ids } = replay;
+    if (delivery_ids !== undefined) return this.readNamed(delivery_ids, after);
     const filter = {
       endpoint_id,
       statuses: recorded(replay),
@@ -125,12 +126,32 @@ export class ReplaySource {
     };
     const page = { limit: DELIVERIES_AT_ONCE, ...(after && { after }) };
     const read = await this.parts.queries.find([replay], filter, page, false);
-    for (const delivery of read.filter((one) => isAskedFor(replay, one))) {
-      const { id, created_at, event_created_at: at } = delivery;
-      deliveries.read.push({ found: { id, delivery }, at, cursor: [created_at, id] });
-    }
+    this.take(read);
     const last = read.at(-1);
     deliveries.next = read.length < DELIVERIES_AT_ONCE || last === undefined ? null : [last.created_at, last.id];
+  }
+
+  /** The deliveries that the replay names: few enough to be read at once. */
+  private async readNamed(ids: readonly string[], after: readonly [string, string] | undefined): Promise<void> {
+    const { endpoint_id, since, until } = this.replay;
+    const statuses: readonly string[] = recorded(this.replay);
+    const named = (await this.parts.queries.existing(ids)).filter(
+      (one) =>
+        one.endpoint_id === endpoint_id &&
+        statuses.includes(one.status) &&
+        (since === null || one.event_created_at >= since) &&
+        one.event_created_at <= until &&
+        (after === undefined || keyOf(one) > after.join(' ')),
+    );
+    this.take(named.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)));
+    this.deliveries.next = null;
+  }
+
+  private take(read: readonly DeliveryDocument[]): void {
+    for (const delivery of read.filter((one) => isAskedFor(this.replay, one))) {
+      const { id, created_at, event_created_at: at } = delivery;
+      this.deliveries.read.push({ found: { id, delivery }, at, cursor: [created_at, id] });
+    }
   }
 
   private async readEvents(endpoint: EndpointDocument, after: string | undefined): Promise<void> {
@@ -185,4 +206,8 @@ export function isAskedFor(replay: Replay, delivery: DeliveryDocument): boolean 
   const isOfType = event_types === null || event_types.includes(event_type);
   const isForReason = reasons === null || reasons.includes(last_error?.code ?? '');
   return isInStatus && isOfType && isForReason && !sandbox && replay_id !== id;
+}
+
+function keyOf({ created_at, id }: DeliveryDocument): string {
+  return `${created_at} ${id}`;
 }

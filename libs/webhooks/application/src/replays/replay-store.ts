@@ -6,9 +6,12 @@ import { noSuchReplay, replayRunning } from '../refusals.ts';
 import { isRepeated } from '../repeated-command.ts';
 import type { PageOf, PageRequest, ReplayCommand, Scope } from '../requests.ts';
 import { firstOfEach } from '../store/skip-scan.ts';
-import type { ReplayDocument } from './replay-document.ts';
+import { type ReplayDocument, placed } from './replay-document.ts';
 
 const MAX_TRIES = 20;
+/** More than a scope has endpoints, deleted ones included. */
+const MOST_OF_A_COMMAND = 5_000;
+const OLDEST_FIRST = { fields: ['created_at', 'id'] } as const;
 const NEWEST_FIRST = { fields: ['created_at', 'id'], descending: true } as const;
 
 export type ReplayChange = (document: ReplayDocument) => ReplayDocument;
@@ -101,6 +104,26 @@ export class ReplayStore {
     return isWritten ? after : undefined;
   }
 
+  /** The discards that run, oldest first. */
+  discards(limit: number): Promise<readonly ReplayDocument[]> {
+    return this.documents.find({ filter: { discarding: true }, sort: OLDEST_FIRST, limit });
+  }
+
+  /** Those that one command began. */
+  requestedBy(commandId: string): Promise<readonly ReplayDocument[]> {
+    return this.documents.find({ filter: { requested_by: commandId }, limit: MOST_OF_A_COMMAND });
+  }
+
+  /** Stores what became of what was taken, be it canceled meanwhile; nothing where another process did so. */
+  async settle(taken: ReplayDocument, { done, failed }: Pick<ReplayDocument, 'done' | 'failed'>): Promise<void> {
+    for (;;) {
+      const now = await this.documents.get(taken.id);
+      if (now === undefined || now.under_way[0]?.id !== taken.under_way[0]?.id) return;
+      const change = { under_way: [], done: now.done + done, failed: now.failed + failed };
+      if ((await this.advance(now, change)) !== undefined) return;
+    }
+  }
+
   private async orRefused(write: Promise<boolean>): Promise<boolean> {
     try {
       return await write;
@@ -108,11 +131,4 @@ export class ReplayStore {
       throw error instanceof DuplicateKey ? replayRunning() : error;
     }
   }
-}
-
-/** With the place that only one which runs takes. */
-function placed({ running_for: _place, ...document }: ReplayDocument): ReplayDocument {
-  return document.status === 'running' && document.action === 'replay'
-    ? { ...document, running_for: document.endpoint_id }
-    : document;
 }

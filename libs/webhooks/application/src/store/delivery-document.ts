@@ -10,6 +10,8 @@ export interface DeliveryDocument extends Document, Delivery {
   readonly queue?: string;
   /** When that is due. */
   readonly due_at?: Timestamp;
+  /** Of a dead letter: the code of its `last_error`; absent from all others. */
+  readonly reason?: string;
   /** The latest attempt, in the same write as what it led to; absent before the first. */
   readonly latest_attempt?: WebhookAttempt;
   /** Id of the last command that changed it; absent where none did. */
@@ -18,7 +20,7 @@ export interface DeliveryDocument extends Document, Delivery {
 
 const ORDER = ['created_at', 'id'];
 /** What else lists filter by: what they leave out an engine passes over in the index, without a look at the deliveries. */
-const LOOKED_AT = ['event_type', 'event_created_at'];
+const LOOKED_AT = ['event_type', 'event_created_at', 'reason'];
 
 export const DELIVERIES: CollectionSpec = {
   name: 'webhook_deliveries',
@@ -27,6 +29,12 @@ export const DELIVERIES: CollectionSpec = {
     { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...ORDER, ...LOOKED_AT] },
     { name: 'endpoint', fields: ['endpoint_id', 'status', ...ORDER, ...LOOKED_AT] },
     { name: 'event', fields: ['event_id', 'payload_id'] },
+    // What dead letters are counted by; few deliveries are one.
+    {
+      name: 'dead_letters',
+      fields: ['workspace_id', 'environment', 'reason', 'endpoint_id', 'event_type', 'event_created_at'],
+      only: 'reason',
+    },
   ],
 };
 
@@ -55,6 +63,8 @@ export function expressQueue(endpointId: string): string {
 /** Dead letters that the topic has not been told of. */
 export const ANNOUNCEMENTS = 'dead-letters';
 
+const UNKNOWN_REASON = 'unknown';
+
 export function endpointOfQueue(queue: string): string {
   return queue.replace(/!$/, '');
 }
@@ -65,8 +75,9 @@ export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
 }
 
 export function toDocument(delivery: Delivery): DeliveryDocument {
-  const { queue: _queue, due_at: _due, ...rest } = delivery as DeliveryDocument;
-  return { ...rest, ...queueing(rest) };
+  const { queue: _queue, due_at: _due, reason: _reason, ...rest } = delivery as DeliveryDocument;
+  const reason = rest.status === 'dead_lettered' ? { reason: rest.last_error?.code ?? UNKNOWN_REASON } : {};
+  return { ...rest, ...reason, ...queueing(rest) };
 }
 
 function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {

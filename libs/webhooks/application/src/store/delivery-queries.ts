@@ -73,7 +73,8 @@ export class DeliveryQueries {
     { limit, after }: PageRequest,
     descending = true,
   ): Promise<readonly DeliveryDocument[]> {
-    const { event_id, endpoint_id, statuses = DELIVERY_STATUSES } = filter;
+    const { event_id, endpoint_id } = filter;
+    const statuses = statusesOf(filter);
     const direction = descending ? -1 : 1;
     const sort = { fields: ORDER, descending };
     const resume = after === undefined ? {} : { after };
@@ -102,21 +103,28 @@ export class DeliveryQueries {
 }
 
 function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
-  const { endpoint_id, event_type, statuses, since, until } = filter;
+  const { endpoint_id, event_type, reason, since, until } = filter;
   return (
     (endpoint_id === undefined || delivery.endpoint_id === endpoint_id) &&
     (event_type === undefined || delivery.event_type === event_type) &&
-    (statuses === undefined || statuses.includes(delivery.status)) &&
+    (reason === undefined || delivery.reason === reason) &&
+    statusesOf(filter).includes(delivery.status) &&
     (since === undefined || delivery.event_created_at >= since) &&
     (until === undefined || delivery.event_created_at <= until)
   );
 }
 
-function conditions({ endpoint_id, event_type, since, until }: DeliveryFilter): Filter {
+/** None but dead letters have a reason. */
+function statusesOf({ statuses = DELIVERY_STATUSES, reason }: DeliveryFilter): readonly DeliveryStatus[] {
+  return reason === undefined ? statuses : statuses.filter((status) => status === 'dead_lettered');
+}
+
+function conditions({ endpoint_id, event_type, reason, since, until }: DeliveryFilter): Filter {
   const bounds = { ...(since === undefined ? {} : { gte: since }), ...(until === undefined ? {} : { lte: until }) };
   return {
     ...(endpoint_id === undefined ? {} : { endpoint_id }),
     ...(event_type === undefined ? {} : { event_type }),
+    ...(reason === undefined ? {} : { reason }),
     ...(Object.keys(bounds).length === 0 ? {} : { event_created_at: bounds }),
   };
 }

@@ -1,0 +1,141 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '@tracking/contracts';
+import type { Environment } from '@tracking/contracts';
+import type {
+  DeadLetterCount,
+  DeadLetterFilter,
+  DeadLetterSummary,
+  SettleDeadLetters,
+  SettledDeadLetters,
+  WebhookReplay,
+} from '@tracking/webhooks';
+import type { CommandIdentity } from '../server/command-identity.ts';
+import { IDENTITY, WEBHOOKS } from './dependencies.ts';
+import type { AdministrationDependencies } from './dependencies.ts';
+import { OperatedDeliveries } from './operated-deliveries.ts';
+import { type NamedScope, type Where, lookedAt, namesOf, scopesOf } from './operated-scopes.ts';
+import { RequestError } from '../errors/request-error.ts';
+
+interface Whose {
+  /** Name of the workspace. */
+  readonly workspace: string;
+  readonly environment: Environment;
+}
+export interface OperatedSummary extends Omit<DeadLetterSummary, 'by_endpoint'> {
+  readonly by_endpoint: readonly (DeadLetterSummary['by_endpoint'][number] & Whose)[];
+  /** Names of the workspaces looked at. */
+  readonly workspaces: readonly string[];
+}
+export interface OperatedSettlement {
+  readonly data: readonly (WebhookReplay & Whose)[];
+  readonly refused: readonly (SettledDeadLetters['refused'][number] & Whose)[];
+  readonly workspaces: readonly string[];
+}
+
+/** The dead letters of several workspaces, for operators. */
+@Injectable()
+export class OperatedDeadLetters {
+  constructor(
+    @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
+    @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+    @Inject(OperatedDeliveries) private readonly deliveries: OperatedDeliveries,
+  ) {}
+
+  async summary(where: Where, filter: DeadLetterFilter): Promise<OperatedSummary> {
+    const scopes = await scopesOf(this.identity, where);
+    const found: [NamedScope, DeadLetterSummary][] = [];
+    for (const scope of scopes)
+      found.push([scope, await this.webhooks.deadLetters.summary({ ...inScope(scope), filter })]);
+    const summaries = found.map(([, summary]) => summary);
+    const by_endpoint = found.flatMap(([scope, summary]) =>
+      summary.by_endpoint.map((each) => ({ ...each, ...whose(scope) })),
+    );
+    return {
+      ...sum(summaries),
+      by_reason: summed(
+        summaries.flatMap(({ by_reason }) => by_reason),
+        'reason',
+      ),
+      by_endpoint: by_endpoint.sort(largestFirst),
+      by_event_type: summed(
+        summaries.flatMap(({ by_event_type }) => by_event_type),
+        'event_type',
+      ),
+      workspaces: namesOf(scopes),
+    };
+  }
+
+  /** Delivers dead letters again, or gives them up. @throws RequestError `not_found`, DomainError of webhooks */
+  async settle(
+    how: 'replay' | 'discard',
+    where: Where,
+    filter: SettleDeadLetters['filter'],
+    identity: CommandIdentity,
+  ): Promise<OperatedSettlement> {
+    const scopes = await scopesOf(this.identity, where);
+    const parts =
+      filter.delivery_ids === undefined ? scopes.map((scope) => ({ scope, filter })) : await this.parted(where, filter);
+    const settled: OperatedSettlement[] = [];
+    for (const part of parts) {
+      const command = { ...identity, ...inScope(part.scope), filter: part.filter };
+      const answer = await this.webhooks.deadLetters[how](command).catch(unlessElsewhere);
+      if (answer === undefined) continue;
+      const { replays, refused } = answer;
+      const of = whose(part.scope);
+      settled.push({
+        data: replays.map((replay) => ({ ...replay, ...of })),
+        refused: refused.map((each) => ({ ...each, ...of })),
+        workspaces: [],
+      });
+    }
+    if (settled.length === 0 && filter.endpoint_id !== undefined) {
+      throw new RequestError('not_found', `No such endpoint in ${lookedAt(scopes)}.`);
+    }
+    return {
+      data: settled.flatMap(({ data }) => data),
+      refused: settled.flatMap(({ refused }) => refused),
+      workspaces: namesOf(scopes),
+    };
+  }
+
+  /** The deliveries that are named, by whose they are. */
+  private async parted(where: Where, filter: SettleDeadLetters['filter']) {
+    const found: { readonly scope: NamedScope; readonly id: string }[] = [];
+    for (const id of new Set(filter.delivery_ids))
+      found.push({ scope: (await this.deliveries.find(where, id)).scope, id });
+    const parts = Map.groupBy(found, ({ scope }) => `${scope.workspace_id} ${scope.environment}`);
+    return [...parts.values()].flatMap((some) => {
+      const scope = some[0]?.scope;
+      return scope === undefined ? [] : [{ scope, filter: { ...filter, delivery_ids: some.map(({ id }) => id) } }];
+    });
+  }
+}
+
+function inScope({ workspace_id, environment }: NamedScope) {
+  return { workspace_id, environment };
+}
+function whose({ workspace, environment }: NamedScope): Whose {
+  return { workspace, environment };
+}
+
+/** The endpoint that is asked for is of one scope only. */
+function unlessElsewhere(error: unknown): undefined {
+  if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
+  return undefined;
+}
+
+function sum(counts: readonly DeadLetterCount[]): DeadLetterCount {
+  const count = counts.reduce((total, each) => total + each.count, 0);
+  return { count, is_exact: counts.every(({ is_exact }) => is_exact) };
+}
+
+function summed<T extends DeadLetterCount>(counts: readonly T[], key: keyof T): readonly T[] {
+  const parts = [...Map.groupBy(counts, (each) => each[key]).values()];
+  return parts
+    .flatMap(([first, ...others]) => (first ? [{ ...first, ...sum([first, ...others]) }] : []))
+    .sort(largestFirst);
+}
+
+function largestFirst(one: DeadLetterCount, other: DeadLetterCount): number {
+  return other.count - one.count;
+}

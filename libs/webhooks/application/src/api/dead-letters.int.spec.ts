@@ -1,0 +1,248 @@
+import type { Collection } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
+import { storeDeadLetters } from '../../test/dead-letters.ts';
+import { answer } from '../../test/fake-receivers.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import type { SettledDeadLetters, WebhookReplay } from '../requests.ts';
+import { DeadLetterCounts } from '../store/dead-letter-counts.ts';
+import { DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
+
+const URL_A = 'https://a.example.com/hook';
+const URL_B = 'https://b.example.com/hook';
+const STRANGER = { ...SCOPE, workspace_id: 'wsp_two' };
+
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+  webhooks = await stage.start();
+});
+afterEach(() => stage.close());
+
+const summary = (filter = {}, scope = SCOPE) => webhooks.deadLetters.summary({ ...scope, filter });
+const dead = (endpoint_id: string) => stage.deliveries(webhooks, { endpoint_id, statuses: ['dead_lettered'] });
+const ended = (replay: WebhookReplay | undefined, api = webhooks): Promise<WebhookReplay> =>
+  eventually(async () => {
+    const now = await api.replays.get({ ...SCOPE, replay_id: replay?.id ?? '' });
+    expect(now.status).toBe('completed');
+    return now;
+  });
+const ago = (ms: number) => new Date(Date.parse(stage.now()) - ms).toISOString();
+
+describe('a summary of dead letters', () => {
+  test('counts by reason, endpoint and event type what the filters leave, of its scope alone', async () => {
+    const a = await stage.endpoint(webhooks, URL_A);
+    const b = await stage.endpoint(webhooks, URL_B);
+    const old = ago(3_600_000);
+    await storeDeadLetters(stage, 7, { endpoint_id: a.id });
+    await storeDeadLetters(stage, 5, { endpoint_id: a.id, reason: 'dns_failed', at: old });
+    await storeDeadLetters(stage, 3, { endpoint_id: b.id, event_type: 'shipment.updated' });
+    await storeDeadLetters(stage, 2, { endpoint_id: b.id, workspace_id: STRANGER.workspace_id });
+    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: b.id });
+    expect(await summary()).toEqual({
+      count: 15,
+      is_exact: true,
+      by_reason: [
+        { reason: 'timeout', count: 10, is_exact: true },
+        { reason: 'dns_failed', count: 5, is_exact: true },
+      ],
+      by_endpoint: [
+        { endpoint_id: a.id, url: URL_A, status: 'enabled', count: 12, is_exact: true },
+        { endpoint_id: b.id, url: URL_B, status: 'deleted', count: 3, is_exact: true },
+      ],
+      by_event_type: [
+        { event_type: 'shipment.created', count: 12, is_exact: true },
+        { event_type: 'shipment.updated', count: 3, is_exact: true },
+      ],
+    });
+    expect((await summary({}, STRANGER)).count).toBe(2);
+    expect((await summary({ reasons: ['dns_failed', 'tls_failed'] })).count).toBe(5);
+    expect((await summary({ endpoint_id: b.id })).count).toBe(3);
+    expect((await summary({ event_types: ['shipment.updated'] })).count).toBe(3);
+    expect((await summary({ since: ago(60_000) })).count).toBe(10);
+    expect((await summary({ until: old, endpoint_id: a.id })).count).toBe(5);
+  });
+
+  test('knows of what fails, and no more of what is settled', async () => {
+    const { id } = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, () => answer(410));
+    await stage.publish(stage.event());
+    await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
+    expect((await summary()).by_reason).toMatchObject([{ reason: 'unexpected_status' }]);
+    const [delivery] = await dead(id);
+    await webhooks.deliveries.discard({ ...stage.command(), delivery_id: delivery?.id ?? '' });
+    expect(await summary()).toMatchObject({ count: 0, by_endpoint: [] });
+  });
+
+  test('says where there are more than it counts, and looks at no more rows than that', async () => {
+    const [one, two, three] = ['whe_1', 'whe_2', 'whe_3'];
+    for (const endpoint_id of [one, two, three]) {
+      await storeDeadLetters(stage, 50, { endpoint_id });
+      await storeDeadLetters(stage, 2, { endpoint_id, reason: 'dns_failed' });
+    }
+    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    let rows = 0;
+    // The queries themselves look at no more rows than they answer: that is watched in every suite.
+    const counted: Pick<Collection<DeliveryDocument>, 'find' | 'count'> = {
+      find: async (query) => {
+        const found = await stored.find(query);
+        rows += found.length;
+        return found;
+      },
+      count: async (filter, options) => {
+        const count = await stored.count(filter, options);
+        rows += count;
+        return count;
+      },
+    };
+    const limits = { kinds: 5, ofEach: 20, inAll: 30 };
+    const counts = new DeadLetterCounts(counted as Collection<DeliveryDocument>, limits);
+    const { groups, isWhole } = await counts.groups(SCOPE, {});
+    expect(isWhole).toBe(false);
+    expect(groups.map(({ count, is_exact }) => [count, is_exact])).toEqual([
+      [2, true],
+      [2, true],
+      [2, true],
+      [20, false],
+      [4, false],
+    ]);
+    expect(rows).toBeLessThanOrEqual(3 * limits.kinds + limits.inAll);
+    rows = 0;
+    expect((await counts.groups(SCOPE, { endpoint_id: two, reasons: ['timeout'] })).groups).toMatchObject([
+      { count: 20, is_exact: false },
+    ]);
+    expect(rows).toBeLessThanOrEqual(limits.kinds + 1 + limits.ofEach + 1);
+  });
+
+  test('knows those that an earlier version stored', async () => {
+    const [letter] = await storeDeadLetters(stage, 1, { endpoint_id: 'whe_1' });
+    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const { reason: _reason, ...before } = letter as DeliveryDocument;
+    await stored.upsert(before);
+    expect(await summary()).toMatchObject({ count: 0 });
+    await webhooks.stop();
+    webhooks = await stage.start();
+    await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
+  });
+});
+
+describe('deliveries', () => {
+  test('are listed by the reason of dead letters, which no others have', async () => {
+    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const [letter] = await storeDeadLetters(stage, 1, { endpoint_id, reason: 'tls_failed' });
+    await storeDeadLetters(stage, 2, { endpoint_id });
+    stage.receivers.behave(URL_A, () => answer(500));
+    await stage.publish(stage.event());
+    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1));
+    const found = async (filter: object) => (await stage.deliveries(webhooks, filter)).map(({ id }) => id);
+    expect(await found({ reason: 'tls_failed' })).toEqual([letter?.id]);
+    expect(await found({ reason: 'tls_failed', endpoint_id, since: ago(60_000) })).toEqual([letter?.id]);
+    expect(await found({ reason: 'tls_failed', event_id: letter?.event_id })).toEqual([letter?.id]);
+    expect(await found({ reason: 'unexpected_status' })).toEqual([]);
+    expect(await found({ reason: 'timeout', statuses: ['retrying'] })).toEqual([]);
+  });
+});
+
+describe('dead letters', () => {
+  const settle = (how: 'replay' | 'discard', filter: object = {}, command = stage.command()) =>
+    webhooks.deadLetters[how]({ ...command, filter });
+  const one = ({ replays }: SettledDeadLetters) => replays[0];
+
+  test('are delivered again, a replay for each endpoint that can be, and why not for each other', async () => {
+    const a = await stage.endpoint(webhooks, URL_A);
+    const b = await stage.endpoint(webhooks, URL_B);
+    const gone = await stage.endpoint(webhooks, URL_B);
+    const letters = await storeDeadLetters(stage, 4, { endpoint_id: a.id });
+    await storeDeadLetters(stage, 3, { endpoint_id: a.id, reason: 'dns_failed' });
+    await storeDeadLetters(stage, 2, { endpoint_id: b.id });
+    await storeDeadLetters(stage, 2, { endpoint_id: gone.id });
+    await webhooks.endpoints.disable({ ...stage.command(), endpoint_id: b.id });
+    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: gone.id });
+
+    const { replays, refused } = await settle('replay', { reasons: ['timeout'] });
+    expect(replays).toMatchObject([
+      { endpoint_id: a.id, action: 'replay', statuses: ['dead_lettered'], reasons: ['timeout'] },
+    ]);
+    const reasons = new Map(refused.map(({ endpoint_id, code }) => [endpoint_id, code]));
+    expect(reasons).toEqual(
+      new Map([
+        [b.id, 'endpoint_not_enabled'],
+        [gone.id, 'not_found'],
+      ]),
+    );
+    expect(await ended(replays[0])).toMatchObject({ matched: 4, done: 4 });
+    const sent = stage.receivers.at(URL_A).map(({ headers }) => headers['service-event-id']);
+    expect(sent.toSorted()).toEqual(letters.map(({ event_id }) => event_id).toSorted());
+    expect(await dead(a.id)).toHaveLength(3);
+    await expect(settle('replay', { endpoint_id: b.id })).rejects.toMatchObject({ code: 'endpoint_not_enabled' });
+    await expect(settle('replay', { endpoint_id: 'whe_none' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('are delivered again or given up by their ids', async () => {
+    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const letters = await storeDeadLetters(stage, 5, { endpoint_id });
+    const ids = letters.map(({ id }) => id);
+    expect(await ended(one(await settle('replay', { delivery_ids: ids.slice(0, 2) })))).toMatchObject({ done: 2 });
+    expect(await ended(one(await settle('discard', { delivery_ids: ids.slice(1, 4) })))).toMatchObject({
+      matched: 2,
+      done: 2,
+    });
+    expect((await dead(endpoint_id)).map(({ id }) => id)).toEqual(ids.slice(4));
+    await expect(settle('discard', { delivery_ids: ids }, stage.command(STRANGER))).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  test('are given up by what they are, those of deleted endpoints too, and no others', async () => {
+    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    await storeDeadLetters(stage, 450, { endpoint_id });
+    await storeDeadLetters(stage, 3, { endpoint_id, reason: 'dns_failed' });
+    await storeDeadLetters(stage, 2, { endpoint_id, event_type: 'shipment.updated' });
+    await storeDeadLetters(stage, 2, { endpoint_id, workspace_id: STRANGER.workspace_id });
+    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id });
+    const filter = { reasons: ['timeout'], event_types: ['shipment.created'] };
+    const { replays } = await settle('discard', filter);
+    expect(replays).toMatchObject([{ action: 'discard', endpoint_id }]);
+    expect(await ended(one({ replays, refused: [] }))).toMatchObject({ matched: 450, done: 450, failed: 0 });
+    expect((await summary()).by_reason).toMatchObject([
+      { reason: 'dns_failed', count: 3 },
+      { reason: 'timeout', count: 2 },
+    ]);
+    expect((await summary({}, STRANGER)).count).toBe(2);
+    expect(await settle('discard', filter)).toEqual({ replays: [], refused: [] });
+  });
+
+  test('are settled once however often the same is asked', async () => {
+    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    await storeDeadLetters(stage, 3, { endpoint_id });
+    const command = stage.command();
+    const first = one(await settle('discard', {}, command));
+    await ended(first);
+    await storeDeadLetters(stage, 3, { endpoint_id });
+    expect(one(await settle('discard', {}, command))).toMatchObject({ id: first?.id, status: 'completed', done: 3 });
+    expect(await dead(endpoint_id)).toHaveLength(3);
+  });
+
+  test('of which a discard was canceled stay, and go when it goes on', async () => {
+    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    await storeDeadLetters(stage, 900, { endpoint_id });
+    const replay_id = one(await settle('discard'))?.id ?? '';
+    const canceled = await webhooks.replays.cancel({ ...stage.command(), replay_id });
+    expect(canceled.status).toBe('canceled');
+    const { count } = await summary();
+    await webhooks.replays.resume({ ...stage.command(), replay_id });
+    expect(await ended(canceled)).toMatchObject({ matched: 900, done: 900 });
+    expect([count > 0, (await summary()).count]).toEqual([true, 0]);
+  });
+
+  test('are gone on with by another process where the one that gave them up died, each counted once', async () => {
+    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    await storeDeadLetters(stage, 1_000, { endpoint_id });
+    const replay = one(await settle('discard'));
+    await eventually(async () => expect((await summary()).count).toBeLessThan(1_000));
+    webhooks.process.kill();
+    const other = await stage.start();
+    expect(await ended(replay, other)).toMatchObject({ matched: 1_000, done: 1_000, failed: 0 });
+    expect((await other.deadLetters.summary({ ...SCOPE, filter: {} })).count).toBe(0);
+  });
+});

@@ -1,0 +1,47 @@
+import type { Timestamp } from '@tracking/contracts';
+import { newDelivery } from '@tracking/webhooks-domain';
+import { DELIVERIES, type DeliveryDocument, deliveryId, toDocument } from '../src/store/delivery-document.ts';
+import { PAYLOADS, type PayloadDocument } from '../src/store/payloads.ts';
+import { SCOPE, type WebhooksTestStage } from './stage.ts';
+
+export interface DeadLetterFields {
+  readonly endpoint_id: string;
+  readonly workspace_id?: string;
+  readonly event_type?: string;
+  readonly reason?: string;
+  /** Of the event. */
+  readonly at?: Timestamp;
+}
+
+/** Dead letters in the store, told to the topic already, each of its own event. */
+export async function storeDeadLetters(
+  stage: WebhooksTestStage,
+  count: number,
+  {
+    endpoint_id,
+    event_type = 'shipment.created',
+    reason: code = 'timeout',
+    at = stage.now(),
+    ...more
+  }: DeadLetterFields,
+): Promise<readonly DeliveryDocument[]> {
+  const made = Array.from({ length: count }, () => {
+    const event = stage.event({ type: event_type as 'shipment.created', created_at: at });
+    const payload_id = `${event.id}.2026-11-01`;
+    const about = { event_id: event.id, event_type, event_created_at: at, payload_id, sandbox: false };
+    const fields = { id: deliveryId(endpoint_id, event), ...SCOPE, ...more, endpoint_id, ...about };
+    const last_error = { code, message: 'It failed.' };
+    const ended = { last_error, attempts_count: 12, next_attempt_at: null, completed_at: at, announced_at: at };
+    return toDocument({ ...newDelivery(fields, at), ...ended, status: 'dead_lettered' });
+  });
+  const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
+  const bodies = made.map(({ event_id, payload_id }) => ({
+    id: payload_id,
+    body: `{"id":"${event_id}"}`,
+    created_at: at,
+  }));
+  await payloads.writeMany(bodies.map((document) => ({ kind: 'insert', document })));
+  const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+  await deliveries.writeMany(made.map((document) => ({ kind: 'insert', document })));
+  return made;
+}
