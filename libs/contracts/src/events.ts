@@ -1,3 +1,4 @@
+import type { ApiVersion } from './api-versions.ts';
 import type { EventSamples } from './event-samples.ts';
 import type { JsonObject } from './json.ts';
 import type { Environment, Timestamp } from './shipment.ts';
@@ -62,10 +63,6 @@ export function sandboxData(type: EventType, samples: EventSamples): JsonObject 
   return isEndpointEvent(type) ? data : { shipment_id, external_id, shipment_version, ...data };
 }
 
-/** Published versions of the webhook payload, oldest first. */
-export const API_VERSIONS = ['2026-11-01'] as const;
-export type ApiVersion = (typeof API_VERSIONS)[number];
-
 /** The envelope that receivers get; `data` is a snapshot of the resource at event time. */
 export interface EventEnvelope {
   /** `evt_` and the stored event's UUID. */
@@ -81,8 +78,8 @@ export interface EventEnvelope {
   readonly sandbox?: true;
 }
 
-/** A message of the topic `shipment-events`, keyed by shipment id: the envelope without a payload version. */
-export type PublishedEvent = Omit<EventEnvelope, 'api_version' | 'sandbox'>;
+/** A message of the topic `shipment-events`, keyed by shipment id, in the newest payload version that its publisher knew. */
+export type PublishedEvent = Omit<EventEnvelope, 'sandbox'>;
 
 /** The topic of {@link PublishedEvent}s: what it is called, and how it is made where nothing else is asked for. */
 export const SHIPMENT_EVENTS_TOPIC = { name: 'shipment-events', partitions: 4, retentionMs: 7 * 86_400_000 } as const;

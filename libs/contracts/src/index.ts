@@ -1,4 +1,5 @@
 export * from './administration.ts';
+export * from './api-versions.ts';
 export * from './delivery.ts';
 export * from './documents.ts';
 export * from './errors.ts';
@@ -12,6 +13,7 @@ export * from './json.ts';
 export * from './milestone-catalog.ts';
 export * from './milestone.ts';
 export * from './page.ts';
+export * from './payload-versions.ts';
 export * from './places.ts';
 export * from './preconditions.ts';
 export * from './scope.ts';

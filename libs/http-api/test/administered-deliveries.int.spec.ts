@@ -55,6 +55,7 @@ async function deadLetter(workspace = 'default', environment: Environment = 'liv
     id,
     type: 'milestone.recorded',
     created_at: new Date().toISOString(),
+    api_version: '2026-11-01' as const,
     environment,
     workspace_id: await api.workspace(workspace),
     data: { shipment_id: 'shp_a' },

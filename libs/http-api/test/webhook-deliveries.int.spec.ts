@@ -32,7 +32,8 @@ async function publish(type: PublishedEvent['type'] = 'shipment.created'): Promi
   const id = `evt_${randomUUID()}`;
   const created_at = new Date().toISOString();
   const workspace_id = await api.workspace();
-  await api.publish({ id, type, created_at, environment: 'live', workspace_id, data: { shipment_id: 'shp_a' } });
+  const about = { created_at, api_version: '2026-11-01', environment: 'live', workspace_id } as const;
+  await api.publish({ id, type, ...about, data: { shipment_id: 'shp_a' } });
   return id;
 }
 

@@ -4,6 +4,7 @@ import {
   EVENT_TYPES,
   MILESTONE_CATALOG,
   MILESTONE_RULES,
+  NEWEST_API_VERSION,
   eventSamples,
   sandboxData,
 } from '@tracking/contracts';
@@ -98,7 +99,7 @@ export const SAMPLES: Readonly<Record<string, object | undefined>> = {
     id: EVENT_ID,
     type: 'endpoint.verification',
     created_at: AT,
-    api_version: '2026-11-01',
+    api_version: NEWEST_API_VERSION,
     data: { challenge: '0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u' },
   },
 };
@@ -106,7 +107,7 @@ export const SAMPLES: Readonly<Record<string, object | undefined>> = {
 function sampleEvent(type: EventType): object {
   const scope = { environment: 'live', workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd' };
   const data = sandboxData(type, samples);
-  return { id: EVENT_ID, type, created_at: AT, api_version: '2026-11-01', ...scope, data };
+  return { id: EVENT_ID, type, created_at: AT, api_version: NEWEST_API_VERSION, ...scope, data };
 }
 
 /** Values of fields by name, where neither their schema nor a sample has one. */

@@ -1,3 +1,4 @@
+import { NEWEST_API_VERSION } from '@tracking/contracts';
 import { code, list, paragraph, table } from './html.ts';
 
 const REQUEST = `POST /webhooks HTTP/1.1
@@ -25,7 +26,7 @@ function verify(header, body, secret) {          // body: the raw bytes
   });
 }`;
 
-const CHALLENGE = `{"id": "evt_…", "type": "endpoint.verification", "created_at": "…", "api_version": "2026-11-01", "data": {"challenge": "<token>"}}`;
+const CHALLENGE = `{"id": "evt_…", "type": "endpoint.verification", "created_at": "…", "api_version": "${NEWEST_API_VERSION}", "data": {"challenge": "<token>"}}`;
 
 /** What holds for every receiver: docs/reference/delivery.md. */
 export const WEBHOOK_RULES: readonly string[] = [

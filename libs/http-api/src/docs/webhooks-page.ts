@@ -1,4 +1,4 @@
-import { API_VERSIONS, EVENT_TYPES, STANDARD_EVENT_TYPES, eventSamples, sandboxData } from '@tracking/contracts';
+import { EVENT_TYPES, NEWEST_API_VERSION, STANDARD_EVENT_TYPES, eventSamples, sandboxData } from '@tracking/contracts';
 import type { EventType, PublicAddresses } from '@tracking/contracts';
 import { code, documentationPage, escaped, paragraph, table } from './html.ts';
 import { WEBHOOK_RULES } from './webhook-rules.ts';
@@ -50,7 +50,7 @@ function samplePayload(type: EventType, addresses: PublicAddresses): object {
     id: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
     type,
     created_at: AT,
-    api_version: API_VERSIONS.at(-1),
+    api_version: NEWEST_API_VERSION,
     environment: 'live',
     workspace_id: 'wsp_sandbox',
     data: sandboxData(type, eventSamples(AT, addresses)),

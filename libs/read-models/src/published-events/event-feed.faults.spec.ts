@@ -22,7 +22,14 @@ class Bodies {
     }
     this.made.push(...references.map(({ id }) => id));
     const type = 'milestone.recorded' as const;
-    return references.map(({ id }) => ({ id, type, created_at: '', ...ACME, data: {} }));
+    return references.map(({ id }) => ({
+      id,
+      type,
+      created_at: '',
+      api_version: '2026-11-01' as const,
+      ...ACME,
+      data: {},
+    }));
   };
 }
 

@@ -1,13 +1,11 @@
-import { API_VERSIONS, EVENT_TYPES } from '@tracking/contracts';
-import type { ApiVersion, EventEnvelope, PublishedEvent, Scope, Timestamp } from '@tracking/contracts';
+import { EVENT_TYPES } from '@tracking/contracts';
+import type { EventEnvelope, Scope, Timestamp } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import type { MakeEvents, EventReference } from '@tracking/shipments-domain';
 import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import { EventFeed, type EventFeedOptions } from './event-feed.ts';
 import type { EventListQuery } from './event-queries.ts';
-
-const NEWEST: ApiVersion = API_VERSIONS[API_VERSIONS.length - 1] ?? API_VERSIONS[0];
 
 /** How long a replay waits at a time for events that are stored, and not in the log of published ones yet. */
 const LOG_WAIT_MS = 500;
@@ -31,14 +29,14 @@ export class PublishedEvents {
   /** Oldest first; in the newest version of the payload. @throws Unavailable, Busy */
   async list(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
     const { items, next } = await this.readModels.queries.published_events.list(scope, query);
-    return { items: (await this.makeEvents(items)).map(envelope), next };
+    return { items: await this.makeEvents(items), next };
   }
 
   /** @throws Unavailable */
   async get(scope: Scope, id: string): Promise<EventEnvelope | undefined> {
     const found = await this.readModels.queries.published_events.get(scope, id);
     const [body] = found ? await this.makeEvents([found]) : [];
-    return body && envelope(body);
+    return body;
   }
 
   /** What webhooks replay from: an `EventLog` of theirs. */
@@ -71,7 +69,7 @@ export class PublishedEvents {
       newest: (scope: Scope, upTo: Position) => rows.newest(scope, upTo),
       stretch: rows.stretch.bind(rows),
       stretchOfAll: rows.stretchOfAll.bind(rows),
-      envelopes: async (references: readonly EventReference[]) => (await this.makeEvents(references)).map(envelope),
+      envelopes: this.makeEvents,
     };
     return new EventFeed(log, options);
   }
@@ -80,11 +78,6 @@ export class PublishedEvents {
   reached(position: Position, timeoutMs: number): Promise<boolean> {
     return this.readModels.progress.reached('published_events', position, timeoutMs);
   }
-}
-
-/** Its members in the order of a delivery's. */
-function envelope({ id, type, created_at, ...rest }: PublishedEvent): EventEnvelope {
-  return { id, type, created_at, api_version: NEWEST, ...rest };
 }
 
 /** The least text that is greater: a position is beyond the one exactly where it is not less than this. */

@@ -1,3 +1,4 @@
+import { NEWEST_API_VERSION } from '@tracking/contracts';
 import type { JsonObject, PublicAddresses, PublishedEvent, Shipment, ShipmentRecord } from '@tracking/contracts';
 import type { Announcement, Told } from './events/descriptor.ts';
 import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
@@ -57,6 +58,7 @@ export function publicEvent(
     id: publicEventId(storedEventId),
     type: announcement.type,
     created_at: event.metadata.recorded_at,
+    api_version: NEWEST_API_VERSION,
     environment,
     workspace_id,
     // All of it came out of stored JSON, or is made here of text and numbers.

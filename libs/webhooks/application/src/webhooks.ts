@@ -1,4 +1,4 @@
-import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import { SHIPMENT_EVENTS_TOPIC, PAYLOAD_VERSIONS, type PayloadVersions } from '@tracking/contracts';
 import { retryCounter } from '@tracking/ports';
 import type {
   Clock,
@@ -84,6 +84,8 @@ export interface WebhooksDependencies {
   readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'addresses'>;
   /** How its thread has spent its time: attempts at endpoints that go on failing are made in what others leave. */
   readonly loopTime?: () => LoopTime;
+  /** In which events are sent; the published ones by default. */
+  readonly versions?: PayloadVersions;
   /** Takes in and sends nothing, and only answers: what is asked of it waits for a process that does. False by default. */
   readonly passive?: boolean;
 }
@@ -128,6 +130,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     logger,
     metrics,
     loopTime,
+    versions = PAYLOAD_VERSIONS,
     passive = false,
   } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
@@ -153,7 +156,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const counts = new DeadLetterCounts(deliveries);
   const replays = new ReplayStore(stored.replays, stored.progress);
   const { eventLog: log } = dependencies;
-  const replaying = { store: replays, queries, deliveries: repeatable, payloads, log, watermark, clock };
+  const replaying = { store: replays, queries, deliveries: repeatable, payloads, versions, log, watermark, clock };
   const discarding = new Discarding({ ...replaying, ...around, endpoints: store });
   const openReplay = async (owned: OwnedEndpoint) => {
     const running = await replays.runningFor(owned.id);
@@ -172,7 +175,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const parking = new Parking({ ...around, documents: stored.parked, broker });
   const disabling = { store, eventStore, clock, logger };
   const recorded = { endpoints: store, payloads, deliveries: repeatable };
-  const recorder = new Recorder({ ...around, ...recorded, owner, parking, watermark });
+  const recorder = new Recorder({ ...around, ...recorded, versions, owner, parking, watermark });
   const told = new EndpointEvents(store, recorder);
   const worker = new DeliveryWorker({
     preparation: new AttemptPreparation({ deliveries, clients, payloads, engines, clock, freshnessMs }),
@@ -185,7 +188,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     clock,
     disable: async (endpoint) => clients.note(await disableGone(disabling, endpoint)).endpoint,
   });
-  const sandbox = new SandboxTests(payloads, deliveries, owner, settings.addresses);
+  const sandbox = new SandboxTests({ payloads, versions, deliveries, owner, addresses: settings.addresses });
   const lag = new ConsumerLag(broker, metrics, countRetry, settings.lagPollMs);
 
   metrics.gauge('webhook_attempts_in_flight', 'Requests under way', [], () => dispatcher.inFlight);
@@ -209,11 +212,11 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   }
 
   return {
-    endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, eventStore, clock, timeoutMs }),
+    endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, versions, eventStore, clock, timeoutMs }),
     replays: new Replays({ store: replays, endpoints: store, owner, eventStore, discarding }),
     deadLetters: new DeadLetters({ counts, queries, replays, endpoints: store, owner, discarding }),
     deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner }),
-    parked: new ParkedMessageCases(parking, recorder.consume),
+    parked: new ParkedMessageCases(parking, versions, recorder.consume),
     async stop() {
       consuming.abort();
       lag.stop();

@@ -1,5 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { EVENT_HEADERS, type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
+import {
+  EVENT_HEADERS,
+  NEWEST_API_VERSION,
+  type PublishedEvent,
+  SHIPMENT_EVENTS_TOPIC,
+  PAYLOAD_VERSIONS,
+} from '@tracking/contracts';
 import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import {
@@ -40,6 +46,8 @@ export class WebhooksTestStage {
   readonly receivers = new FakeReceivers();
   /** Of processes started from now on. */
   secretsKey = randomBytes(32);
+  /** Likewise. */
+  versions = PAYLOAD_VERSIONS;
   /** Of processes started from now on; undefined: of the thread that the test runs in. */
   loopTime: WebhooksDependencies['loopTime'] | undefined;
   private readonly leases = new InProcessLeases(1);
@@ -112,6 +120,7 @@ export class WebhooksTestStage {
         drainMs: 500,
         ...settings,
       },
+      versions: this.versions,
       passive,
       ...(this.loopTime !== undefined && { loopTime: this.loopTime }),
     });
@@ -153,6 +162,7 @@ export class WebhooksTestStage {
       id,
       type: 'shipment.created',
       created_at: this.now(),
+      api_version: NEWEST_API_VERSION,
       ...SCOPE,
       data: { shipment_id, external_id: 'PO-1', shipment_version: 1, shipment: { id: shipment_id } },
       ...fields,

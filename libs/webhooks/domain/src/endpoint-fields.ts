@@ -1,10 +1,11 @@
 import {
-  API_VERSIONS,
   type ApiVersion,
   EVENT_TYPES,
   type FieldError,
   type JsonObject,
   type JsonValue,
+  PAYLOAD_VERSIONS,
+  type PayloadVersions,
 } from '@tracking/contracts';
 import { type Fail, checkHeaders } from './custom-headers.ts';
 import { ALL_STANDARD_TYPES, isKnownEventType } from './matching.ts';
@@ -26,10 +27,9 @@ const MOST_CONCURRENCY = 100;
 const MAX_URL_LENGTH = 1_000;
 const MAX_DESCRIPTION_LENGTH = 1_000;
 
-/** A new endpoint's fields where the request names none: payloads are pinned to the newest version. */
+/** A new endpoint's fields where the request names none; its payloads are pinned to the newest version. */
 export const DEFAULT_ENDPOINT_FIELDS = {
   description: null,
-  api_version: API_VERSIONS[API_VERSIONS.length - 1] as ApiVersion,
   headers: {},
   max_concurrency: DEFAULT_MAX_CONCURRENCY,
 } satisfies Partial<EndpointFields>;
@@ -50,6 +50,7 @@ export function checkEndpointFields(
   input: JsonObject,
   required: boolean,
   refuses: (url: string) => string | undefined,
+  versions: PayloadVersions = PAYLOAD_VERSIONS,
 ): CheckedFields {
   const errors: FieldError[] = [];
   const fail: Fail = (param, code, message) => void errors.push({ param, code, message });
@@ -66,7 +67,7 @@ export function checkEndpointFields(
   take('url', (value) => checkUrl(value, refuses, fail));
   take('event_types', (value) => checkEventTypes(value, fail));
   take('description', (value) => checkDescription(value, fail));
-  take('api_version', (value) => checkApiVersion(value, fail));
+  take('api_version', (value) => checkApiVersion(value, versions, fail));
   take('headers', (value) => checkHeaders(value, fail));
   take('max_concurrency', (value) => checkConcurrency(value, fail));
   for (const name of ['url', 'event_types'] as const) {
@@ -120,9 +121,9 @@ function isSound(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-function checkApiVersion(value: JsonValue, fail: Fail): ApiVersion | undefined {
-  const version = API_VERSIONS.find((known) => known === value);
-  return version ?? void fail('api_version', 'invalid_value', `api_version must be one of ${API_VERSIONS.join(', ')}.`);
+function checkApiVersion(value: JsonValue, versions: PayloadVersions, fail: Fail): ApiVersion | undefined {
+  const message = `api_version must be one of ${versions.names.join(', ')}.`;
+  return versions.find(value) ?? void fail('api_version', 'invalid_value', message);
 }
 
 function checkConcurrency(value: JsonValue, fail: Fail): number | undefined {

@@ -5,6 +5,7 @@ import { sandboxEvent } from './sandbox.ts';
 const context = {
   id: 'evt_1',
   at: '2026-05-01T12:00:00.000Z',
+  api_version: '2026-11-01',
   workspace_id: 'wsp_1',
   environment: 'test',
   addresses: { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' },

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isInScope } from '@tracking/contracts';
+import { isInScope, type PayloadVersions } from '@tracking/contracts';
 import type { Clock, EventStore, OutboundHttp } from '@tracking/ports';
 import {
   DEFAULT_ENDPOINT_FIELDS,
@@ -50,6 +50,7 @@ export interface EndpointsParts {
   readonly owner: ShardOwner;
   readonly sandbox: SandboxTests;
   readonly outbound: OutboundHttp;
+  readonly versions: PayloadVersions;
   readonly eventStore: Pick<EventStore, 'head'>;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -60,11 +61,11 @@ export class Endpoints implements WebhookEndpoints {
   constructor(private readonly parts: EndpointsParts) {}
 
   async create(command: CreateEndpoint): Promise<NewWebhookEndpoint> {
-    const { store, box } = this.parts;
+    const { store, box, versions } = this.parts;
     const { url, event_types, ...optional } = this.checked(command.fields, true);
     if (url === undefined || event_types === undefined) throw new Error('required fields were not checked');
     const id = `whe_${hash('sha256', command.id).slice(0, 32)}`;
-    const fields = { ...DEFAULT_ENDPOINT_FIELDS, ...optional, url, event_types };
+    const fields = { ...DEFAULT_ENDPOINT_FIELDS, api_version: versions.newest, ...optional, url, event_types };
     const stored = await store.add({
       ...NEW_ENDPOINT,
       ...fields,
@@ -177,9 +178,9 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   private checked(fields: CreateEndpoint['fields'], required: boolean): Partial<EndpointFields> {
-    const { fields: checked, errors } = checkEndpointFields(fields, required, (url) =>
-      this.parts.outbound.refuses(url),
-    );
+    const { outbound, versions } = this.parts;
+    const refuses = (url: string) => outbound.refuses(url);
+    const { fields: checked, errors } = checkEndpointFields(fields, required, refuses, versions);
     if (errors.length > 0) throw invalid(errors);
     return checked;
   }

@@ -1,6 +1,7 @@
 import type { ReceivedMessage } from '@tracking/ports';
 import type { Parking } from '../recording/parking.ts';
-import { parseEvent } from '../recording/published-event.ts';
+import type { PayloadVersions } from '@tracking/contracts';
+import { consumedEvent } from '../recording/published-event.ts';
 import type { PageOf, PageRequest, ParkedMessage } from '../requests.ts';
 import type { ParkedMessages } from '../webhooks-api.ts';
 
@@ -9,6 +10,7 @@ export class ParkedMessageCases implements ParkedMessages {
   /** @param record resolves when the deliveries of these messages are stored */
   constructor(
     private readonly parking: Parking,
+    private readonly versions: PayloadVersions,
     private readonly record: (messages: readonly ReceivedMessage[]) => Promise<void>,
   ) {}
 
@@ -19,7 +21,7 @@ export class ParkedMessageCases implements ParkedMessages {
   async retry({ id }: { readonly id: string }): Promise<{ readonly recorded: boolean }> {
     const message = await this.parking.get(id);
     try {
-      parseEvent(message.value);
+      consumedEvent(message, this.versions);
     } catch {
       return { recorded: false };
     }

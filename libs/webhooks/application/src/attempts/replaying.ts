@@ -1,4 +1,5 @@
 import type { Clock, Collection } from '@tracking/ports';
+import type { PayloadVersions } from '@tracking/contracts';
 import { isAttempted, newDelivery, renderBody, replayOutcome, replayed } from '@tracking/webhooks-domain';
 import type { EventLog, LoggedEventRow } from '../replays/event-log.ts';
 import type { ReplayDocument, TakenDelivery } from '../replays/replay-document.ts';
@@ -21,6 +22,7 @@ export interface ReplayingParts {
   readonly queries: DeliveryQueries;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly payloads: Payloads;
+  readonly versions: PayloadVersions;
   readonly log: EventLog;
   readonly watermark: RetentionWatermark;
   readonly clock: Clock;
@@ -194,7 +196,7 @@ export class Replaying implements RunningReplay {
   /** Makes the deliveries of events that were missed. Those that cannot be made again have failed. */
   private async record(missed: readonly LoggedEventRow[]): Promise<readonly DeliveryDocument[]> {
     if (missed.length === 0) return [];
-    const { log, payloads, deliveries, queries, clock } = this.parts;
+    const { log, payloads, versions, deliveries, queries, clock } = this.parts;
     const { workspace_id, environment, id: endpoint_id, api_version } = this.owned.endpoint;
     const events = new Map((await log.make(missed)).map((event) => [event.id, event]));
     const at = clock().toISOString();
@@ -207,11 +209,12 @@ export class Replaying implements RunningReplay {
         this.note(id, undefined);
         continue;
       }
-      const payload_id = payloadId(event.id, api_version);
+      const version = versions.versionFor(event, api_version);
+      const payload_id = payloadId(event.id, version);
       const about = { event_id: event.id, event_type: event.type, event_created_at: event.created_at, payload_id };
       const fields = { id, workspace_id, environment, endpoint_id, ...about, sandbox: false };
       made.push(toDocument({ ...newDelivery(fields, at), replay_id: this.id }));
-      bodies.push({ id: payload_id, body: renderBody(event, api_version), created_at: at });
+      bodies.push({ id: payload_id, body: renderBody(event, version, false, versions), created_at: at });
     }
     await payloads.store(bodies);
     await deliveries.writeMany(made.map((document) => ({ kind: 'insert', document })));

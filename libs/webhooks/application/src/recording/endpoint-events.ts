@@ -2,6 +2,7 @@ import {
   type EndpointEventType,
   type JsonObject,
   type JsonValue,
+  NEWEST_API_VERSION,
   type Timestamp,
   isEndpointEvent,
 } from '@tracking/contracts';
@@ -65,6 +66,7 @@ function made(type: EndpointEventType, endpoint: EndpointDocument, { of, at, dat
     id: `evt_${v5(`${type} ${id} ${of}`, NAMESPACE)}`,
     type,
     created_at: at,
+    api_version: NEWEST_API_VERSION,
     environment,
     workspace_id,
     data: { endpoint: json(toEndpoint(endpoint)), ...data },

@@ -1,4 +1,11 @@
-import { EVENT_HEADERS, type JsonObject, type PublishedEvent, traceOf } from '@tracking/contracts';
+import {
+  API_VERSIONS,
+  EVENT_HEADERS,
+  type JsonObject,
+  type PublishedEvent,
+  traceOf,
+  type PayloadVersions,
+} from '@tracking/contracts';
 import type { Message } from '@tracking/ports';
 import type { LogPlace, RequestOrigin } from '@tracking/webhooks-domain';
 
@@ -10,10 +17,15 @@ export interface ConsumedEvent extends PublishedEvent {
   readonly origin: RequestOrigin | undefined;
 }
 
-/** @throws Error as {@link parseEvent} */
-export function consumedEvent({ value, headers }: Pick<Message, 'value' | 'headers'>): ConsumedEvent {
+/** @throws Error as {@link parseEvent}; and for a form that only a newer version of this process knows */
+export function consumedEvent(
+  { value, headers }: Pick<Message, 'value' | 'headers'>,
+  versions: PayloadVersions,
+): ConsumedEvent {
   const place = headers[EVENT_HEADERS.position];
-  return { ...parseEvent(value), place: place === '' ? undefined : place, origin: originIn(headers) };
+  const event = parseEvent(value);
+  if (versions.find(event.api_version) === undefined) throw new Error('its api_version is not known here');
+  return { ...event, place: place === '' ? undefined : place, origin: originIn(headers) };
 }
 
 /** Where a message says that its event came from; undefined where it says nothing of it. */
@@ -44,5 +56,6 @@ export function parseEvent(text: string): PublishedEvent {
   }
   if (Number.isNaN(Date.parse(String(event.created_at)))) throw new Error('created_at is not a timestamp');
   if (typeof event.data !== 'object' || event.data === null) throw new Error('data is missing');
-  return event as PublishedEvent & { readonly data: JsonObject };
+  // Publishers did not say it before there was a second one.
+  return { api_version: API_VERSIONS[0], ...event } as PublishedEvent & { readonly data: JsonObject };
 }

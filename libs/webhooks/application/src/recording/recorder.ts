@@ -1,4 +1,5 @@
 import type { Clock, Collection, Counter, Logger, Metrics, ReceivedMessage } from '@tracking/ports';
+import type { PayloadVersions } from '@tracking/contracts';
 import { newDelivery, renderBody, wants } from '@tracking/webhooks-domain';
 import type { ShardOwner, StoredDeliveries } from '../attempts/shard-owner.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
@@ -38,6 +39,7 @@ export interface RecordableEvent extends ConsumedEvent {
 export interface RecorderParts {
   readonly endpoints: EndpointStore;
   readonly payloads: Payloads;
+  readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly owner: Pick<ShardOwner, 'keepsUp' | 'handOver' | 'notify'>;
   readonly parking: Parking;
@@ -112,7 +114,7 @@ export class Recorder {
     const events = new Map<string, ConsumedEvent>();
     for (const message of messages) {
       try {
-        const event = consumedEvent(message);
+        const event = consumedEvent(message, this.parts.versions);
         events.set(event.id, event);
       } catch (error) {
         await this.parts.parking.park(message, (error as Error).message);
@@ -139,12 +141,16 @@ export class Recorder {
   private match(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
     const matches: Match[] = [];
     const payloads = new Map<string, PayloadDocument>();
-    const at = this.parts.clock().toISOString();
+    const { clock, versions } = this.parts;
+    const at = clock().toISOString();
     for (const event of events) {
       for (const endpoint of endpoints.get(keyOf(event)) ?? []) {
         if (endpoint.id === event.about_endpoint || !wants(endpoint, event)) continue;
-        const id = payloadId(event.id, endpoint.api_version);
-        if (!payloads.has(id)) payloads.set(id, { id, body: renderBody(event, endpoint.api_version), created_at: at });
+        const version = versions.versionFor(event, endpoint.api_version);
+        const id = payloadId(event.id, version);
+        if (!payloads.has(id)) {
+          payloads.set(id, { id, body: renderBody(event, version, false, versions), created_at: at });
+        }
         matches.push({ endpoint, delivery: record(event, endpoint, id, at) });
       }
     }

@@ -1,4 +1,4 @@
-import { type PublicAddresses, EVENT_TYPES } from '@tracking/contracts';
+import { type PublicAddresses, EVENT_TYPES, type PayloadVersions } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { newDelivery, renderBody, sandboxEvent } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
@@ -8,16 +8,20 @@ import type { TestEndpoint, WebhookDelivery } from '../requests.ts';
 import { type DeliveryDocument, deliveryId, toDelivery, toDocument } from '../store/delivery-document.ts';
 import { type Payloads, payloadId } from '../store/payloads.ts';
 
+export interface SandboxTestsParts {
+  readonly payloads: Payloads;
+  readonly versions: PayloadVersions;
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly owner: ShardOwner;
+  readonly addresses: PublicAddresses;
+}
+
 /** Sandbox events: recorded as any other delivery, for one endpoint, with one attempt. */
 export class SandboxTests {
-  constructor(
-    private readonly payloads: Payloads,
-    private readonly deliveries: Collection<DeliveryDocument>,
-    private readonly owner: ShardOwner,
-    private readonly addresses: PublicAddresses,
-  ) {}
+  constructor(private readonly parts: SandboxTestsParts) {}
 
   async send(command: TestEndpoint, endpoint: EndpointDocument): Promise<WebhookDelivery> {
+    const { payloads, versions, deliveries, owner, addresses } = this.parts;
     const type = EVENT_TYPES.find((known) => known === command.type);
     if (type === undefined) {
       const message = `type must be one of ${EVENT_TYPES.join(', ')}.`;
@@ -27,22 +31,23 @@ export class SandboxTests {
     const { workspace_id, environment, api_version } = endpoint;
     const scope = { workspace_id, environment };
     // Made from the command, so that the same one repeated finds what it made.
-    const event = sandboxEvent({ ...scope, id: `evt_${command.id}`, type, at: command.at, addresses: this.addresses });
+    const made = { id: `evt_${command.id}`, type, at: command.at, api_version: versions.newest };
+    const event = sandboxEvent({ ...scope, ...made, addresses });
     const payload_id = payloadId(event.id, api_version);
     const id = deliveryId(endpoint.id, event);
     const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };
     const origin = command.origin && { origin: command.origin };
     const fields = { ...scope, ...about, ...origin, id, endpoint_id: endpoint.id, sandbox: true };
     const delivery = toDocument(newDelivery(fields, command.at));
-    const body = renderBody(event, api_version, true);
-    await this.payloads.store([{ id: payload_id, body, created_at: command.at }]);
-    const inserted = await this.deliveries.insert(delivery);
-    this.payloads.keep(payload_id, body);
+    const body = renderBody(event, api_version, true, versions);
+    await payloads.store([{ id: payload_id, body, created_at: command.at }]);
+    const inserted = await deliveries.insert(delivery);
+    payloads.keep(payload_id, body);
     if (inserted) {
-      await this.owner.handOver({ matches: [{ endpoint, delivery }], areNew: true });
+      await owner.handOver({ matches: [{ endpoint, delivery }], areNew: true });
       return toDelivery(delivery);
     }
-    await this.owner.notify([endpoint.id]);
-    return toDelivery((await this.deliveries.get(id)) ?? delivery);
+    await owner.notify([endpoint.id]);
+    return toDelivery((await deliveries.get(id)) ?? delivery);
   }
 }

@@ -1,0 +1,135 @@
+import { jest } from '@jest/globals';
+import {
+  type ApiVersion,
+  type JsonObject,
+  type PublishedEvent,
+  PAYLOAD_VERSIONS,
+  PayloadVersions,
+} from '@tracking/contracts';
+import { eventually } from '@tracking/testing';
+import { answer } from '../../test/fake-receivers.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+
+const [OLD, NEW] = ['2026-11-01', '2027-03-01'] as readonly string[] as [ApiVersion, ApiVersion];
+const OLD_URL = 'https://old.example.com/hook';
+const NEW_URL = 'https://new.example.com/hook';
+
+jest.setTimeout(30_000);
+
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
+
+/** A second version, which tells of the shipment's reference under another name. */
+const two = new PayloadVersions([
+  {
+    name: OLD,
+    downgrade: (_type, { reference, ...data }) => ({
+      ...data,
+      ...(reference !== undefined && { external_id: reference }),
+    }),
+  },
+  { name: NEW },
+]);
+
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+  stage.versions = two;
+  webhooks = await stage.start();
+});
+afterEach(() => stage.close());
+
+/** An event as it is made once there is the second version. */
+const newEvent = (fields: Partial<PublishedEvent> = {}) =>
+  stage.event({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
+const bodiesAt = (url: string) => stage.receivers.at(url).map(({ body }) => JSON.parse(body) as JsonObject);
+const received = (url: string, count: number) =>
+  eventually(() => {
+    expect(stage.receivers.at(url)).toHaveLength(count);
+    return bodiesAt(url)[count - 1];
+  });
+const inOld = { api_version: OLD, data: { shipment_id: 'shp_1', external_id: 'PO-1' } };
+const inNew = { api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' } };
+
+describe('with a second version of the payload', () => {
+  test('an endpoint is pinned to the newest when it is made, and gets each event in its own; the id is one', async () => {
+    const pinned = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
+    const newest = await stage.endpoint(webhooks, NEW_URL);
+    expect([pinned.api_version, newest.api_version]).toEqual([OLD, NEW]);
+    const event = newEvent();
+    await stage.publish(event);
+    expect([await received(OLD_URL, 1), await received(NEW_URL, 1)]).toEqual([
+      { ...event, ...inOld },
+      { ...event, ...inNew },
+    ]);
+    await expect(
+      webhooks.endpoints.change({ ...stage.command(), endpoint_id: pinned.id, fields: { api_version: '2020-01-01' } }),
+    ).rejects.toMatchObject({
+      details: [{ param: 'api_version', message: expect.stringContaining(`${OLD}, ${NEW}`) }],
+    });
+  });
+
+  test('another one holds for what is recorded from then on; an event keeps its bytes', async () => {
+    const { id } = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
+    stage.receivers.behave(OLD_URL, () => answer(500));
+    const before = newEvent();
+    await stage.publish(before);
+    await received(OLD_URL, 1);
+    stage.receivers.behave(OLD_URL, (request) => stage.receivers.good(request));
+    const changed = await webhooks.endpoints.change({
+      ...stage.command(),
+      endpoint_id: id,
+      fields: { api_version: NEW },
+    });
+    expect(changed).toMatchObject({ api_version: NEW, status: 'enabled' });
+    const delivery = await eventually(async () => {
+      const found = await stage.delivery(webhooks, id, before.id);
+      expect(found.status).toBe('retrying');
+      return found;
+    });
+    await webhooks.deliveries.retry({ ...stage.command(), delivery_id: delivery.id });
+    await received(OLD_URL, 2);
+    const [first, again] = stage.receivers.at(OLD_URL);
+    expect(again?.body).toBe(first?.body);
+    const after = newEvent();
+    await stage.publish(after);
+    expect(await received(OLD_URL, 3)).toEqual({ ...after, ...inNew });
+  });
+
+  test('sandbox events, and what a replay finds missed, come in the endpoint’s', async () => {
+    const missed = newEvent({ created_at: new Date(Date.parse(stage.now()) - 60_000).toISOString() });
+    const { id } = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
+    await webhooks.endpoints.test({ ...stage.command(), endpoint_id: id, type: 'shipment.created' });
+    expect(await received(OLD_URL, 1)).toMatchObject({ api_version: OLD, sandbox: true });
+    await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: {} });
+    expect(await received(OLD_URL, 2)).toEqual({ ...missed, ...inOld });
+  });
+
+  test('what was published before there was one is sent as it was, and says so', async () => {
+    await stage.endpoint(webhooks, NEW_URL);
+    await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
+    const event = stage.event({ data: inOld.data });
+    const { api_version: _unsaid, ...unsaid } = event;
+    await stage.send({ ...stage.message(event), value: JSON.stringify(unsaid) });
+    for (const url of [NEW_URL, OLD_URL]) expect(await received(url, 1)).toEqual({ ...event, ...inOld });
+  });
+
+  test('what a newer publisher knows is parked where it is not known, and taken up where it is', async () => {
+    await webhooks.stop();
+    stage.versions = PAYLOAD_VERSIONS;
+    const behind = await stage.start();
+    await stage.endpoint(behind, OLD_URL);
+    const event = newEvent();
+    await stage.publish(event, stage.event());
+    await received(OLD_URL, 1);
+    await stage.consumed();
+    const [parked] = (await behind.parked.list({ limit: 10 })).items;
+    expect(parked).toMatchObject({ error: 'its api_version is not known here' });
+    expect(await behind.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
+    await behind.stop();
+    stage.versions = two;
+    webhooks = await stage.start();
+    expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: true });
+    expect(await received(OLD_URL, 2)).toEqual({ ...event, ...inOld });
+    expect((await stage.deliveries(webhooks, { event_id: event.id }, SCOPE))[0]?.attempts_count).toBeLessThanOrEqual(1);
+  });
+});
