@@ -23,11 +23,12 @@ function steady(value, name) {
 
 const CHANGING = [
   [/\bwhsec_[\w+/=-]+/g, 'whsec_'],
-  [/\b(sk_(?:test|live)|shp|mst|exc|doc|evt|whe|dlv|key|sva|wsp|usr|req)_[\w-]+/g, '$1_'],
+  [/\b(sk_(?:test|live)|shp|mst|exc|doc|evt|whe|dlv|key|sva|wsp|usr|req|rpl)_[\w-]+/g, '$1_'],
   [/\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?/g, 'TIME'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b/g, 'UUID'],
   [/\b[0-9a-f]{16,64}\b/g, 'HEX'],
   [/\bt=\d{10},/g, 't=,'],
+  [/\b\d+ ms\b/g, 'N ms'],
   [/\btoken=[\w-]+/g, 'token='],
   [/^(Consistency-Token|Idempotency-Key|Date|X-RateLimit-Re\w+): .*$/gim, '$1: '],
 ];

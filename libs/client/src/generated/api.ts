@@ -13214,10 +13214,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example TO BE TOLD */
-                    "application/json": string | {
+                    /**
+                     * @example {
+                     *       "challenge": "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u"
+                     *     }
+                     */
+                    "application/json": {
                         challenge: string;
-                    };
+                    } | string;
                     "text/plain": string;
                 };
             };

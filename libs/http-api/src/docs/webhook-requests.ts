@@ -85,8 +85,8 @@ const CONFIRMED = {
     'application/json': {
       schema: {
         oneOf: [
-          { type: 'string' },
           { type: 'object', properties: { challenge: { type: 'string' } }, required: ['challenge'] },
+          { type: 'string' },
         ],
       },
     },
