@@ -14,8 +14,16 @@ interface DescribedResponse {
   readonly headers?: Record<string, { readonly $ref: string } | DescribedHeader>;
   readonly content?: Record<string, { readonly schema?: Schema }>;
 }
+interface DescribedWebhook {
+  readonly post: {
+    readonly requestBody: {
+      readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } };
+    };
+  };
+}
 interface Description {
   readonly paths: Record<string, Record<string, { readonly responses: Record<string, DescribedResponse> }>>;
+  readonly webhooks: Record<string, DescribedWebhook>;
   readonly components: { readonly schemas: Record<string, Schema>; readonly headers: Record<string, DescribedHeader> };
 }
 
@@ -88,10 +96,21 @@ function faultsOfBody(
   const pointer = ['paths', template, method.toLowerCase(), 'responses', status, 'content', type, 'schema'];
   const escaped = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
   const $ref = `${ID}#/${escaped.join('/')}`;
+  return faultsOf($ref, body);
+}
+
+function faultsOf($ref: string, body: unknown): readonly string[] {
   const validate = validators.get($ref) ?? ajv.compile({ $ref });
   validators.set($ref, validate);
   if (validate(body)) return [];
   return (validate.errors ?? []).map(({ instancePath, message, params }) =>
     [instancePath, message, JSON.stringify(params)].join(' '),
   );
+}
+
+/** What is posted to an endpoint is what the description says of webhooks of its type. */
+export function expectDescribedEvent(type: string, body: unknown): void {
+  const webhook = description.webhooks[type];
+  const $ref = webhook?.post.requestBody.content['application/json'].schema.$ref ?? '';
+  expect({ type, faults: faultsOf(`${ID}${$ref}`, body) }).toEqual({ type, faults: [] });
 }

@@ -15,7 +15,7 @@ import type { DocumentStore, Metrics } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { shipmentsService, eventMaker } from '@tracking/shipments';
 import { type LogLine, recordingLogger } from '@tracking/testing';
-import { WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
+import { WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { InjectOptions } from 'fastify';
 import { IdempotencyClaims, createHttpApi } from '../src/index.ts';
@@ -49,6 +49,7 @@ export interface ApiCall {
 
 export interface StartOptions {
   readonly settings?: Partial<HttpApiSettings>;
+  readonly webhooks?: Partial<WebhookSettings>;
   readonly deprecations?: Deprecations;
   /** False: nothing is ever projected, as if the projections were down. */
   readonly project?: boolean;
@@ -96,7 +97,7 @@ export async function startApi(options: StartOptions = {}) {
     random: Math.random,
     logger,
     metrics,
-    settings: { addresses: ADDRESSES, pollMs: 10, drainMs: 1_000 },
+    settings: { addresses: ADDRESSES, pollMs: 10, drainMs: 1_000, ...options.webhooks },
   });
   const claiming = { documentStore, leases, clock, logger, metrics, secret: randomBytes(32), takeOverAfterMs: 0 };
   const idempotency = await IdempotencyClaims.open(claiming);

@@ -26,6 +26,7 @@ export const SETTINGS = {
   WEBHOOKS_RETRY_FACTOR: '2',
   WEBHOOKS_RETRY_CAP: '1s',
   WEBHOOKS_RETRY_WINDOW: '3s',
+  WEBHOOKS_FAILING_AFTER: '1s',
 };
 
 /** What users and operators do, wherever the product runs. */

@@ -119,6 +119,44 @@ export function webhookJourneys(subject: () => Subject): void {
     );
 
     test(
+      'an endpoint that fails is told of to another one, and so is each dead letter',
+      async () => {
+        const { api } = tenant;
+        const hook = await receiver.enabled(api, '/hook');
+        hook.behave = () => 500;
+        const event_types = ['webhook_endpoint.failing', 'webhook_delivery.dead_lettered'];
+        const alarm = await receiver.enabled(api, '/alarm', { event_types });
+        const [one, two] = [await event('LOST-1'), await event('LOST-2')];
+        const told = () => [...alarm.came.keys()].map((id) => receiver.event(id));
+        const subjects = () =>
+          told().map(({ type, data }) => [type, (data['delivery'] as Delivery | undefined)?.event_id]);
+        await eventually(
+          () =>
+            expect(subjects().sort()).toEqual(
+              [[event_types[0], undefined], ...[one, two].map(({ id }) => [event_types[1], id])].sort(),
+            ),
+          PATIENT,
+        );
+        for (const { data } of told()) {
+          expect(data).toMatchObject({ endpoint: { id: hook.id }, reason: { code: 'unexpected_status' } });
+        }
+        // Told once more by nobody: the next dead letter comes behind whatever was told before.
+        const three = await event('LOST-3');
+        await eventually(() => expect(subjects()).toContainEqual([event_types[1], three.id]), PATIENT);
+        expect(subjects().filter(([type]) => type === event_types[0])).toHaveLength(1);
+        expect(await deliveries({ endpoint_id: alarm.id })).toHaveLength(4);
+        const listed = await all<EventEnvelope>(api, '/v1/events');
+        expect(listed.filter(({ id }) => alarm.came.has(id))).toEqual([]);
+        for (const type of event_types) {
+          const tested = await api.post<Delivery>(at(alarm.id, 'test'), { type });
+          await eventually(() => expect(alarm.came.get(tested.data.event_id)).toBe(1), PATIENT);
+          expect(receiver.event(tested.data.event_id)).toMatchObject({ type, sandbox: true });
+        }
+      },
+      patient(120_000),
+    );
+
+    test(
       'what keeps failing is a dead letter, which a client retries and an operator replays',
       async () => {
         const hook = await receiver.enabled(tenant.api, '/hook');

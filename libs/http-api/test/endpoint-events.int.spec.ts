@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { EVENT_TYPES, ENDPOINT_EVENT_TYPES } from '@tracking/contracts';
+import type { EventEnvelope, JsonObject } from '@tracking/contracts';
+import { eventually, receivers } from '@tracking/testing';
+import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import type { ClientReceiver } from './client-endpoint.ts';
+import { expectDescribedEvent } from './described-answers.ts';
+import { startApi } from './start-api.ts';
+import type { Answer, Api } from './start-api.ts';
+
+let api: Api;
+let receiver: ClientReceiver;
+let faulty: ClientReceiver;
+let key: string;
+
+beforeAll(async () => {
+  // At the first attempt that fails.
+  api = await startApi({ webhooks: { failingAfterMs: 0 } });
+  receiver = await startClientReceiver();
+  faulty = await startClientReceiver();
+  key = await api.key('admin');
+});
+afterAll(async () => {
+  await api.stop();
+  await receiver.close();
+  await faulty.close();
+});
+
+const post = ({ id }: JsonObject, action: string, json: unknown): Promise<Answer> =>
+  api.call('POST', `/v1/webhook_endpoints/${String(id)}/${action}`, { key, json });
+async function publish(): Promise<void> {
+  const scope = { environment: 'live', workspace_id: await api.workspace() } as const;
+  const created_at = new Date().toISOString();
+  await api.publish({ id: `evt_${randomUUID()}`, type: 'shipment.created', created_at, ...scope, data: {} });
+}
+/** Bodies that arrived, of these events. */
+const arrived = (wanted: (event: EventEnvelope) => boolean): readonly EventEnvelope[] =>
+  receiver
+    .deliveries()
+    .map(({ body }) => JSON.parse(String(body)) as EventEnvelope)
+    .filter(wanted);
+const sandboxEvent = (type: string): Promise<EventEnvelope> =>
+  eventually(() => {
+    const [event] = arrived((one) => one.type === type && one.sandbox === true);
+    expect(event).toBeDefined();
+    return event as EventEnvelope;
+  });
+
+/** Names of everything within, however deep; those of a map of a client's are its own. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return Array.isArray(value) ? [] : 'value';
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, name === 'headers' ? 'map' : shapeOf(inner)]),
+  );
+}
+
+describe('a sandbox event', () => {
+  it('of each type is as the description says of live ones, and says that it is none', async () => {
+    const endpoint = await enabledEndpoint(api, key, receiver.url);
+    for (const type of EVENT_TYPES) {
+      expect((await post(endpoint, 'test', { type })).status).toBe(202);
+      const event = await sandboxEvent(type);
+      expectDescribedEvent(type, event);
+      expect(event).toMatchObject({ type, environment: 'live', workspace_id: await api.workspace() });
+      // What is no such event is not taken for one.
+      expect(() => expectDescribedEvent(type, { ...event, data: { ...event.data, more: 1 } })).toThrow('more');
+      const { data: _data, ...without } = event;
+      expect(() => expectDescribedEvent(type, without)).toThrow('data');
+    }
+  });
+});
+
+describe('an event of an endpoint', () => {
+  it('is as it is described, in the shape of sandbox events, and not in the log of events', async () => {
+    const failing = await enabledEndpoint(api, key, faulty.url, { headers: { 'x-token': 'hidden-value' } });
+    const listener = await enabledEndpoint(api, key, receiver.url, { event_types: [...ENDPOINT_EVENT_TYPES] });
+    faulty.behave(receivers.answers(410));
+    await publish();
+    const about = (one: EventEnvelope) => (one.data['endpoint'] as JsonObject | undefined)?.['id'] === failing['id'];
+    const dead = await eventually(() => {
+      const [event] = arrived((one) => one.type === 'webhook_delivery.dead_lettered' && about(one));
+      expect(event).toBeDefined();
+      return event as EventEnvelope;
+    });
+    expect(dead.data).toMatchObject({
+      endpoint: { headers: { 'x-token': '********' } },
+      delivery: { endpoint_id: failing['id'], event_type: 'shipment.created', status: 'dead_lettered' },
+      reason: { code: 'unexpected_status' },
+    });
+    expect(JSON.stringify(dead)).not.toContain('hidden-value');
+    expect(JSON.stringify(dead)).not.toContain(failing['secret']);
+
+    faulty.behave(receivers.answers(500));
+    await post(failing, 'enable', undefined);
+    await publish();
+    const failed = await eventually(() => {
+      const [event] = arrived((one) => one.type === 'webhook_endpoint.failing' && about(one));
+      expect(event).toBeDefined();
+      return event as EventEnvelope;
+    });
+    for (const event of [dead, failed]) {
+      expectDescribedEvent(event.type, event);
+      await post(listener, 'test', { type: event.type });
+      const { sandbox: _sandbox, ...invented } = await sandboxEvent(event.type);
+      expect(shapeOf(invented)).toEqual(shapeOf(event));
+      const shown = await api.call('GET', `/v1/events/${event.id}`, { key });
+      expect(shown.status).toBe(404);
+      const listed = await api.call('GET', `/v1/events?type=${event.type}`, { key });
+      expect([listed.status, listed.body['error']]).toEqual([
+        400,
+        expect.objectContaining({ code: 'validation_failed', param: 'type' }),
+      ]);
+      const found = await api.call('GET', `/v1/webhook_deliveries?event_type=${event.type}&event_id=${event.id}`, {
+        key,
+      });
+      expect(found.body['data']).toEqual([expect.objectContaining({ endpoint_id: listener['id'] })]);
+    }
+  });
+});

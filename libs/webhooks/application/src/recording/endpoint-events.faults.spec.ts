@@ -1,0 +1,101 @@
+import { jest } from '@jest/globals';
+import { eventually } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import { answer } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import type { Scope } from '../requests.ts';
+
+jest.setTimeout(240_000);
+
+const FAILING = 'webhook_endpoint.failing';
+const DEAD = 'webhook_delivery.dead_lettered';
+const MINUTE = 60_000;
+/** Again after a minute, and for the last time after two hours. */
+const POLICY: RetryPolicy = { firstMs: MINUTE, factor: 1_000, capMs: 120 * MINUTE, windowMs: 120 * MINUTE };
+const URLS = ['faulty', 'told', 'told-too'] as const;
+
+let stage: WebhooksTestStage;
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+});
+afterEach(() => stage.close());
+
+/**
+ * Two events for an endpoint that answers none. The process that owns it dies at the given call to the outside, anywhere
+ * between the hour and the dead letters; another one goes on. Answers whether the first lived, and what the others were told:
+ * deliveries recorded, and arrivals.
+ */
+async function run(dieAt: number, before: boolean) {
+  const scope: Scope = { ...SCOPE, workspace_id: `wsp_${dieAt}_${String(before)}` };
+  const [faulty, ...others] = URLS.map((name) => `https://${name}.example.com/${scope.workspace_id}`);
+  const setUp = await stage.start({ policy: POLICY });
+  const { id } = await stage.endpoint(setUp, String(faulty), { event_types: ['*', FAILING, DEAD] }, scope);
+  for (const url of others) await stage.endpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
+  stage.receivers.behave(String(faulty), () => answer(500));
+  await stage.publish(stage.event(scope), stage.event(scope));
+  const attempted = (times: number, webhooks = setUp) =>
+    eventually(async () => {
+      const found = await stage.deliveries(webhooks, { endpoint_id: id }, scope);
+      expect(found.map(({ attempts_count }) => attempts_count)).toEqual([times, times]);
+    });
+  await attempted(1);
+  stage.clockOffset += 2 * MINUTE;
+  await attempted(2);
+  await setUp.stop();
+
+  const mortal = new MortalProcess(dieAt, before);
+  const first = await stage.start({ policy: POLICY }, mortal);
+  const told = async (type: string, times: number) => {
+    const found = await stage.deliveries(setUp, { event_type: type, statuses: ['succeeded'] }, scope);
+    expect(found).toHaveLength(times);
+  };
+  const unlessDead = (check: () => Promise<void>) =>
+    eventually(async () => {
+      if (!mortal.dead) await check();
+    });
+  stage.clockOffset += 60 * MINUTE;
+  await unlessDead(() => told(FAILING, 2));
+  stage.clockOffset += 60 * MINUTE;
+  await unlessDead(() => told(DEAD, 4));
+  // What is told is not marked yet: it may die while it is stopped, too.
+  let stopped = false;
+  void first.stop().then(() => (stopped = true));
+  await eventually(() => expect(stopped || mortal.dead).toBe(true));
+  const lived = stopped;
+
+  const second = await stage.start({ policy: POLICY });
+  await eventually(async () => {
+    await told(FAILING, 2);
+    await told(DEAD, 4);
+  });
+  await second.stop();
+  const recorded = await stage.deliveries(setUp, {}, scope);
+  const events = (type: string) => new Set(recorded.flatMap((one) => (one.event_type === type ? [one.event_id] : [])));
+  const arrived = others.map(
+    (url) => new Set(stage.receivers.at(url).map(({ headers }) => headers['service-event-id'])),
+  );
+  return {
+    lived,
+    outcome: {
+      ...{ dieAt, deliveries: recorded.length, failing: events(FAILING).size, dead: events(DEAD).size },
+      arrived: arrived.map(({ size }) => size),
+      toItself: recorded.filter(({ endpoint_id }) => endpoint_id === id).length,
+    },
+  };
+}
+
+test.each([
+  ['before', true],
+  ['after', false],
+])(
+  'a process that dies right %s any of its calls: all is told, under one id and by one delivery each',
+  async (_, before) => {
+    for (let dieAt = 1; ; dieAt += 1) {
+      const { lived, outcome } = await run(dieAt, before);
+      expect(outcome).toEqual({ dieAt, deliveries: 8, failing: 1, dead: 2, arrived: [3, 3], toItself: 2 });
+      if (lived) return expect(dieAt).toBeGreaterThan(10);
+      expect(dieAt).toBeLessThan(200);
+    }
+  },
+);
