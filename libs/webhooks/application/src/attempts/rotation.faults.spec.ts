@@ -1,0 +1,199 @@
+import { createHmac } from 'node:crypto';
+import { jest } from '@jest/globals';
+import { eventually, takeTime } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import Stripe from 'stripe';
+import { type Arrived, answer } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+
+jest.setTimeout(120_000);
+
+const URL_A = 'https://a.example.com/hook';
+const SECOND_MS = 1_000;
+const DAY_MS = 86_400 * SECOND_MS;
+const POLICY: RetryPolicy = { firstMs: 20, factor: 2, capMs: 200, windowMs: 365 * DAY_MS };
+const { webhooks: stripe } = new Stripe('sk_test_unused');
+
+/** A secret of the endpoint, and from when on it is to sign nothing more, in epoch milliseconds of the stage. */
+interface Known {
+  readonly secret: string;
+  expiresAt: number;
+}
+/** A delivery as it came, and which of the secrets it verifies with, by our header and by those of Standard Webhooks. */
+interface Verified {
+  readonly event: string;
+  readonly at: number;
+  readonly signedBy: readonly Known[];
+}
+
+let stage: WebhooksTestStage;
+let webhooks: RunningWebhooks;
+let endpoint: EndpointOnStage;
+let secrets: Known[];
+let verified: Verified[];
+let published: Set<string>;
+let endLoad: () => Promise<unknown>;
+
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+  webhooks = await stage.start({ policy: POLICY });
+  endpoint = await stage.endpoint(webhooks, URL_A);
+  secrets = [{ secret: endpoint.secret, expiresAt: Infinity }];
+  verified = [];
+  published = new Set();
+  const refused = new Set<string>();
+  stage.receivers.behave(URL_A, (request) => {
+    if (request.headers['service-event-type'] === 'endpoint.verification') return stage.receivers.good(request);
+    const event = request.headers['service-event-id'] ?? '';
+    verified.push({
+      event,
+      at: Date.parse(stage.now()),
+      signedBy: secrets.filter((known) => verifies(request, known)),
+    });
+    // Every fifth attempt fails once: the next one may fall behind a rotation, or behind the end of an overlap.
+    if (verified.length % 5 > 0 || refused.has(event)) return answer(200);
+    refused.add(event);
+    return answer(500);
+  });
+  endLoad = () => Promise.resolve();
+});
+afterEach(async () => {
+  await endLoad();
+  await stage.close();
+});
+
+/** By Stripe's library, and as the specification of Standard Webhooks says: both or neither. */
+function verifies({ headers, body }: Arrived, { secret }: Known): boolean {
+  const [id, time] = [headers['webhook-id'] ?? '', headers['webhook-timestamp'] ?? ''];
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const mac = createHmac('sha256', key).update(`${id}.${time}.${body}`).digest('base64');
+  const byStandard = (headers['webhook-signature'] ?? '').split(' ').includes(`v1,${mac}`);
+  expect(byOurs(headers['service-signature'] ?? '', body, secret)).toBe(byStandard);
+  return byStandard;
+}
+
+function byOurs(header: string, body: string, secret: string): boolean {
+  try {
+    stripe.constructEvent(body, header, secret);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Events, one after the other and without end. */
+function load(): void {
+  let goesOn = true;
+  const publishing = (async () => {
+    while (goesOn) {
+      const event = stage.event();
+      await stage.publish(event);
+      published.add(event.id);
+      await takeTime(2);
+    }
+  })();
+  endLoad = () => {
+    goesOn = false;
+    return publishing;
+  };
+}
+
+/** Until so many more have come since now. */
+const moreCome = (count = 30) => {
+  const enough = verified.length + count;
+  return eventually(() => expect(verified.length).toBeGreaterThan(enough));
+};
+
+/** @param overlap in seconds */
+async function rotate(api: RunningWebhooks, overlap?: number): Promise<Known> {
+  const command = { ...stage.command(), endpoint_id: endpoint.id };
+  const fresh: Known = { secret: '', expiresAt: Infinity };
+  const given = overlap === undefined ? {} : { expires_in_seconds: overlap };
+  const { secret } = await api.endpoints.rotateSecret({ ...command, ...given });
+  const ends = Date.parse(command.at) + (overlap ?? 86_400) * SECOND_MS;
+  for (const known of secrets) known.expiresAt = Math.min(known.expiresAt, ends);
+  Object.assign(fresh, { secret });
+  // What came in between was signed by it, and nobody could know.
+  secrets = [fresh, ...secrets];
+  return fresh;
+}
+
+/** Deliveries that verified with none of the secrets valid then, or with one that was not any more. */
+function faults(from = 0): readonly Verified[] {
+  return verified.slice(from).filter(({ at, signedBy }) => {
+    const isSigned = signedBy.some(({ expiresAt }) => at < expiresAt);
+    return !isSigned || signedBy.some(({ expiresAt }) => at >= expiresAt + SECOND_MS);
+  });
+}
+
+async function allDelivered(): Promise<void> {
+  await endLoad();
+  await eventually(async () => {
+    const came = new Set(verified.map(({ event }) => event));
+    expect([...published].filter((id) => !came.has(id))).toEqual([]);
+    expect(await stage.deliveries(webhooks, { statuses: ['pending', 'retrying'] })).toEqual([]);
+  });
+}
+
+describe('a secret that is rotated under load', () => {
+  test('every delivery verifies with the old or the new one during the overlap, and with the new one alone behind it', async () => {
+    load();
+    await moreCome();
+    for (let round = 0; round < 3; round += 1) {
+      const [old] = secrets;
+      const fresh = await rotate(webhooks);
+      const from = verified.length;
+      await moreCome();
+      // Signed by both from here on.
+      for (const { signedBy } of verified.slice(from)) expect(signedBy).toEqual(expect.arrayContaining([old, fresh]));
+      stage.clockOffset += DAY_MS;
+      const behind = verified.length;
+      await moreCome();
+      // One that was signed right before the clock was put forward may come right after.
+      const late = verified.slice(behind).filter(({ signedBy }) => signedBy.length > 1);
+      expect(late.length).toBeLessThanOrEqual(16);
+      for (const { signedBy } of verified.slice(-20)) expect(signedBy).toEqual([fresh]);
+    }
+    await allDelivered();
+  });
+
+  test('without an overlap the old one signs nothing that is begun after the answer', async () => {
+    load();
+    await moreCome();
+    const fresh = await rotate(webhooks, 0);
+    const from = verified.length;
+    await moreCome();
+    for (const { signedBy } of verified.slice(from)) expect(signedBy).toEqual([fresh]);
+    await allDelivered();
+  });
+
+  test('asked of one process while another sends, and dies now and then: none comes that no valid secret verifies', async () => {
+    const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    load();
+    await moreCome();
+    const learned = () => eventually(() => expect(verified.at(-1)?.signedBy).toContain(secrets[0]));
+    for (let round = 0; round < 6; round += 1) {
+      const answered = rotate(api);
+      if (round % 2 === 0) webhooks.process.kill();
+      await answered;
+      if (round % 2 === 0) webhooks = await stage.start({ policy: POLICY });
+      await learned();
+      await moreCome();
+    }
+    expect(faults()).toEqual([]);
+    // At most five are valid at once.
+    expect(verified.at(-1)?.signedBy).toEqual(secrets.slice(0, 5));
+    stage.clockOffset += DAY_MS + SECOND_MS;
+    const behind = verified.length;
+    await moreCome(50);
+    expect(faults(behind + 16)).toEqual([]);
+    expect(verified.at(-1)?.signedBy).toEqual([secrets[0]]);
+    await allDelivered();
+    const { secret, previous_secrets } = await api.endpoints.revealSecret({
+      ...stage.command(SCOPE),
+      endpoint_id: endpoint.id,
+    });
+    expect([secret, previous_secrets]).toEqual([secrets[0]?.secret, []]);
+  });
+});
