@@ -21,6 +21,8 @@ export interface Subject {
   readonly urls: readonly string[];
   /** Metrics and health of each process. */
   readonly managementUrls: readonly string[];
+  /** All of it but the engines. */
+  readonly processes: readonly ManagedProcess[];
   /** Environment in which the command line tool finds it. */
   readonly operator: Readonly<Record<string, string>>;
   /** Ids of all whole objects in its object store. */
@@ -46,6 +48,7 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
   return {
     urls: [`http://127.0.0.1:${port}`],
     managementUrls: [`http://127.0.0.1:${managementPort}`],
+    processes: [server],
     operator: { ...PATH, DATA_DIR },
     objects: () => readdir(join(DATA_DIR, 'objects')),
     stop: async () => {
@@ -103,6 +106,7 @@ export async function startServices(settings: Readonly<Record<string, string>>):
     folder: path,
     urls: system.urls,
     managementUrls: SERVICES.flatMap((service) => system.services[service].map(({ managementUrl }) => managementUrl)),
+    processes: SERVICES.flatMap((service) => system.services[service].map((replica) => replica.process)),
     operator: { ...PATH, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
     objects: () => objectsIn(system.engines.mongoUrl),
     stop: async () => {

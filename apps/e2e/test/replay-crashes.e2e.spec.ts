@@ -1,0 +1,177 @@
+import type { EventEnvelope, Shipment } from '@tracking/contracts';
+import type { ManagedProcess } from '@tracking/testing';
+import { eventually, patient } from '@tracking/testing';
+import type { AxiosResponse } from 'axios';
+import { Load } from './load.ts';
+import { HookServer, type Hook } from './receiver.ts';
+import { NO_ENGINES, type Subject, startServices, startStandalone } from './subject.ts';
+import { type Tenant, all, newTenant } from './tenant.ts';
+
+const SETTINGS = {
+  RATE_LIMIT_PER_MINUTE: '1000000',
+  WEBHOOKS_RETRY_FIRST: '300ms',
+  WEBHOOKS_RETRY_FACTOR: '2',
+  WEBHOOKS_RETRY_CAP: '2s',
+};
+/** Events that are replayed. */
+const EVENTS = Number(process.env['REPLAY_EVENTS'] ?? 3_000);
+/** Events beside them, that are not. */
+const OTHERS = 100;
+const IN_BULK = 500;
+/** How long the receiver takes over each, so that there is a middle to die in. */
+const WORK_MS = 10;
+const PATIENT = { deadlineMs: 120_000 };
+const LONG = patient(600_000 + EVENTS * 20);
+
+interface Replay {
+  readonly id: string;
+  readonly status: string;
+  readonly matched: number;
+  readonly done: number;
+  readonly failed: number;
+}
+
+describe('a replay of very many, with kill -9 of each process in the middle of it', () => {
+  test('everything in one process', () => replayed(() => startStandalone(SETTINGS), 6), LONG);
+
+  if (NO_ENGINES === undefined) {
+    test('two replicas of each service', () => replayed(() => startServices(SETTINGS), 1), LONG);
+  } else {
+    test.todo(`two replicas of each service [not tested: ${NO_ENGINES}]`);
+  }
+});
+
+/** @param kills of each process */
+async function replayed(start: () => Promise<Subject>, kills: number): Promise<void> {
+  const subject = await start();
+  const receiver = await HookServer.start(WORK_MS);
+  let load: Load | undefined;
+  try {
+    const tenant = await newTenant(subject);
+    const before = await shipments(tenant, OTHERS, 'BEFORE');
+    // An event of the next millisecond is not of the time before.
+    const since = new Date(Date.now() + 2).toISOString();
+    await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(since)));
+    const wanted = await shipments(tenant, EVENTS, 'WANTED');
+    const [first = ''] = wanted;
+    await milestones(tenant, first);
+
+    const hook = await receiver.enabled(tenant.api, '/replayed');
+    const beside = await receiver.enabled(tenant.api, '/beside');
+    const again = new Set<string>();
+    hook.behave = (event, came) => {
+      if (isOf(wanted, event)) again.add(event.id);
+      // Now and then it fails, once.
+      return came === 1 && event.id.endsWith('7') ? 500 : 204;
+    };
+    load = new Load(tenant.api, 2, 50);
+    const filter = { since, event_types: ['shipment.created'] };
+    const made = await tenant.api.post<Replay>(`/v1/webhook_endpoints/${hook.id}/replay`, filter);
+    expect(made.status).toBe(202);
+    await killEach(subject.processes, kills, again);
+    const replay = await completed(tenant, made.data.id);
+    await load.stop();
+    expect({ ...replay, done: replay.done + replay.failed }).toMatchObject({ matched: EVENTS, done: EVENTS });
+
+    const lived = new Set([...load.shipments.values()].map(({ id }) => id));
+    const live = await liveEvents(tenant, lived);
+    await eventually(
+      () => expect(live.filter((id) => !hook.came.has(id) || !beside.came.has(id))).toEqual([]),
+      PATIENT,
+    );
+    // What came beside the live events: each that was wanted, none of what was not.
+    const came = (at: Hook) =>
+      [...at.came.keys()].map((id) => receiver.event(id)).filter((event) => !isOf(lived, event));
+    expect(new Set(came(hook).map(({ type }) => type))).toEqual(new Set(['shipment.created']));
+    expect(came(hook).map(shipmentOf).toSorted()).toEqual([...wanted].toSorted());
+    expect(came(hook).filter((event) => isOf(before, event))).toEqual([]);
+    expect(came(beside)).toEqual([]);
+    expect(load.unexpected).toEqual([]);
+    expect(receiver.faults).toEqual([]);
+  } finally {
+    await load?.stop();
+    await receiver.close();
+    await subject.stop();
+  }
+}
+
+/** Makes shipments; answers their ids. Each is one event. */
+async function shipments({ api }: Tenant, count: number, name: string): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for (let from = 0; from < count; from += IN_BULK) {
+    const some = Array.from({ length: Math.min(IN_BULK, count - from) }, (_, n) => ({
+      external_id: `${name}-${from + n}`,
+    }));
+    const answer: AxiosResponse<{ data: readonly { shipment?: Shipment; status: number }[] }> = await api.post(
+      '/v1/shipments/bulk',
+      { shipments: some },
+    );
+    if (answer.status !== 200) throw new Error(`${answer.status} ${JSON.stringify(answer.data)}`);
+    for (const { shipment } of answer.data.data) ids.add(shipment?.id ?? '');
+  }
+  expect(ids.size).toBe(count);
+  return ids;
+}
+
+/** Events of other types, from the time that is replayed. */
+async function milestones({ api }: Tenant, shipmentId: string): Promise<void> {
+  const some = Array.from({ length: OTHERS }, (_, n) => ({
+    shipment_id: shipmentId,
+    code: 'gated_in',
+    occurred_at: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
+  }));
+  const { status } = await api.post('/v1/milestones/bulk', { milestones: some });
+  expect(status).toBe(200);
+}
+
+/**
+ * Kills each of them so many times and starts it again, in any order, spread over the replay.
+ * @param again what was sent again so far
+ */
+async function killEach(
+  processes: readonly ManagedProcess[],
+  kills: number,
+  again: ReadonlySet<string>,
+): Promise<void> {
+  const starting = new Map<ManagedProcess, Promise<unknown>>();
+  const victims = Array.from({ length: kills }, () => processes)
+    .flat()
+    .map((victim) => ({ victim, turn: Math.random() }))
+    .toSorted((one, other) => one.turn - other.turn);
+  for (const [index, { victim }] of victims.entries()) {
+    const due = ((index + Math.random()) * EVENTS) / (victims.length + 1);
+    await eventually(() => expect(again.size).toBeGreaterThan(due), PATIENT);
+    await starting.get(victim);
+    expect(again.size).toBeLessThan(EVENTS);
+    await victim.kill();
+    starting.set(victim, victim.run());
+  }
+  await Promise.all(starting.values());
+}
+
+function completed({ api }: Tenant, id: string): Promise<Replay> {
+  return eventually(
+    async () => {
+      const { data } = await api.get<Replay>(`/v1/webhook_replays/${id}`);
+      expect(data.status).toBe('completed');
+      return data;
+    },
+    { deadlineMs: 120_000 + EVENTS * 10 },
+  );
+}
+
+/** Ids of the events of these shipments. */
+async function liveEvents({ api }: Tenant, ids: ReadonlySet<string>): Promise<readonly string[]> {
+  const found = await Promise.all(
+    [...ids].map((shipment_id) => all<EventEnvelope>(api, '/v1/events', { shipment_id })),
+  );
+  return found.flat().map(({ id }) => id);
+}
+
+function shipmentOf({ data }: EventEnvelope): string {
+  return String(data['shipment_id']);
+}
+
+function isOf(ids: ReadonlySet<string>, event: EventEnvelope): boolean {
+  return ids.has(shipmentOf(event));
+}
