@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EVENT_TYPES, ENDPOINT_EVENT_TYPES } from '@tracking/contracts';
+import { ENDPOINT_EVENT_TYPES, EVENT_TYPES, NEWEST_API_VERSION } from '@tracking/contracts';
 import type { EventEnvelope, JsonObject } from '@tracking/contracts';
 import { eventually, receivers } from '@tracking/testing';
 import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
@@ -29,7 +29,8 @@ afterAll(async () => {
 const post = ({ id }: JsonObject, action: string, json: unknown): Promise<Answer> =>
   api.call('POST', `/v1/webhook_endpoints/${String(id)}/${action}`, { key, json });
 async function publish(): Promise<void> {
-  const scope = { environment: 'live', workspace_id: await api.workspace() } as const;
+  const workspace_id = await api.workspace();
+  const scope = { environment: 'live', workspace_id, api_version: NEWEST_API_VERSION } as const;
   const created_at = new Date().toISOString();
   await api.publish({ id: `evt_${randomUUID()}`, type: 'shipment.created', created_at, ...scope, data: {} });
 }
