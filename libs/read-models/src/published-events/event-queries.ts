@@ -16,6 +16,8 @@ export interface EventListQuery {
     readonly until?: Timestamp | undefined;
     /** Id of an event: only those that come after it. None come after one that there is not. */
     readonly after?: string | undefined;
+    /** Only those up to this position, included. */
+    readonly upTo?: Position | undefined;
   };
   /** At least 1. */
   readonly limit: number;
@@ -136,7 +138,8 @@ export class EventQueries {
     ]);
     if (named === undefined) return undefined;
     const gt = [named, floor, String(after?.[0] ?? '')].reduce((a, b) => (a > b ? a : b));
-    return { gt, ...(ceiling !== undefined && { lt: ceiling }) };
+    const { upTo } = filter;
+    return { gt, ...(ceiling !== undefined && { lt: ceiling }), ...(upTo !== undefined && { lte: upTo }) };
   }
 }
 

@@ -1,19 +1,21 @@
 import { EVENT_TYPES } from '@tracking/contracts';
 import type { EventEnvelope, Scope, Timestamp } from '@tracking/contracts';
-import type { Position } from '@tracking/ports';
+import { type Position, Unavailable } from '@tracking/ports';
 import type { MakeEvents, EventReference } from '@tracking/shipments-domain';
 import type { QueryPage } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import { EventFeed, type EventFeedOptions } from './event-feed.ts';
 import type { EventListQuery } from './event-queries.ts';
 
-/** How long a replay waits at a time for events that are stored, and not in the log of published ones yet. */
-const LOG_WAIT_MS = 500;
+/** How long a page of the log waits for the read model to have come so far. */
+const LOG_WAITS_MS = 2_000;
 
 interface LogPage {
   readonly types: readonly string[];
   readonly since: Timestamp | null;
-  readonly until: Timestamp;
+  readonly until: Timestamp | null;
+  /** In the event store. */
+  readonly upTo: Position;
   /** Position of the last event of the page before. */
   readonly after: string | null;
   readonly limit: number;
@@ -43,15 +45,15 @@ export class PublishedEvents {
   get log() {
     const { published_events: rows } = this.readModels.queries;
     return {
-      page: async (scope: Scope, { types, since, until, after, limit }: LogPage) => {
+      page: async (scope: Scope, { types, since, until, upTo, after, limit }: LogPage) => {
         const type = EVENT_TYPES.filter((each) => types.includes(each));
-        if (type.length === 0) return { events: [], next: null };
-        const filter = { type, until, ...(since !== null && { since }) };
+        if (type.length === 0 || upTo === '') return { events: [], next: null };
+        if (!(await this.reached(upTo, LOG_WAITS_MS))) throw new Unavailable('read models', 'events may be lacking');
+        const filter = { type, upTo, ...(since !== null && { since }), ...(until !== null && { until }) };
         const resume = after === null ? {} : { after: [after] };
         const { items, next } = await rows.list(scope, { filter, limit, ...resume });
         return { events: items, next: next === undefined ? null : String(next[0]) };
       },
-      reached: (position: Position) => this.reached(position, LOG_WAIT_MS),
       make: (references: readonly EventReference[]) => this.makeEvents(references),
       find: (scope: Scope, ids: readonly string[]) => rows.getMany(scope, ids),
     };

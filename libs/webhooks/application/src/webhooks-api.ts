@@ -75,7 +75,7 @@ export interface WebhookDeadLetters {
 
 /** Preconditions as of {@link WebhookEndpoints}. */
 export interface WebhookReplays {
-  /** Begins with what was recorded up to its time. @throws endpoint_not_enabled, replay_running */
+  /** Of what there was up to now. @throws validation_failed, endpoint_not_enabled, replay_running, Unavailable */
   create(command: CreateReplay): Promise<WebhookReplay>;
   list(request: ListReplays): Promise<PageOf<WebhookReplay>>;
   get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay>;

@@ -46,6 +46,7 @@ import { Discarding } from './replays/discarding.ts';
 import type { EventLog } from './replays/event-log.ts';
 import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument } from './replays/replay-document.ts';
 import { ReplayStore } from './replays/replay-store.ts';
+import { Resending } from './replays/resending.ts';
 import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 import { unpackBundles } from './store/bundle-migration.ts';
 import { DeadLetterCounts } from './store/dead-letter-counts.ts';
@@ -156,8 +157,9 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const counts = new DeadLetterCounts(deliveries);
   const replays = new ReplayStore(stored.replays, stored.progress);
   const { eventLog: log } = dependencies;
-  const replaying = { store: replays, queries, deliveries: repeatable, payloads, versions, log, watermark, clock };
-  const discarding = new Discarding({ ...replaying, ...around, endpoints: store });
+  const resending = new Resending({ queries, deliveries: repeatable, payloads, versions, log, clock });
+  const replaying = { store: replays, queries, resending, log, watermark, clock };
+  const discarding = new Discarding({ ...replaying, ...around, deliveries: repeatable, endpoints: store });
   const openReplay = async (owned: OwnedEndpoint) => {
     const running = await replays.runningFor(owned.id);
     return running && new Replaying(running, owned, replaying);

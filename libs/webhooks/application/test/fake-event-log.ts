@@ -1,38 +1,41 @@
 import { type PublishedEvent, type Scope, isInScope } from '@tracking/contracts';
+import { Unavailable } from '@tracking/ports';
 import type { EventLog, EventLogQuery, LoggedEventRow } from '../src/replays/event-log.ts';
 
 /** The log of published events, in memory. */
 export class FakeEventLog implements EventLog {
   private readonly published: PublishedEvent[] = [];
-  /** How many of them it shows, the oldest ones. */
-  shown = Infinity;
   /** Ids of those that cannot be made again. */
   readonly broken = new Set<string>();
+
+  /** What comes before any is made. */
+  making: () => Promise<void> = () => Promise.resolve();
+  /** How many of them it shows, the oldest ones. */
+  shown = Infinity;
 
   add(...events: readonly PublishedEvent[]): void {
     this.published.push(...events);
   }
 
-  page(scope: Scope, { types, since, until, after, limit }: EventLogQuery) {
+  page(scope: Scope, { types, since, until, upTo, after, limit }: EventLogQuery) {
+    // Positions of the event store count the events, on the stage.
+    if (Number(upTo) > this.shown) return Promise.reject(new Unavailable('read models', 'test'));
     const rows = this.rows(scope).filter(
       ({ type, created_at, position }) =>
         types.includes(type) &&
         (since === null || created_at >= since) &&
-        created_at <= until &&
+        (until === null || created_at <= until) &&
+        position <= upTo &&
         (after === null || position > after),
     );
     const events = rows.slice(0, limit);
     return Promise.resolve({ events, next: rows.length > limit ? (events.at(-1)?.position ?? null) : null });
   }
 
-  /** Positions of the event store count the events, on the stage. */
-  reached(position: string) {
-    return Promise.resolve(Number(position) <= this.shown);
-  }
-
-  make(rows: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]> {
+  async make(rows: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]> {
+    await this.making();
     const wanted = rows.filter(({ id }) => !this.broken.has(id));
-    return Promise.resolve(wanted.flatMap((row) => this.published.filter(({ id }) => id === row.id)));
+    return wanted.flatMap((row) => this.published.filter(({ id }) => id === row.id));
   }
 
   find(scope: Scope, ids: readonly string[]): Promise<readonly LoggedEventRow[]> {
@@ -40,9 +43,9 @@ export class FakeEventLog implements EventLog {
   }
 
   private rows(scope: Scope): readonly LoggedEventRow[] {
-    return this.published.slice(0, this.shown).flatMap((event, index) => {
+    return this.published.flatMap((event, index) => {
       const { id, type, created_at } = event;
-      const position = index.toString(16).padStart(16, '0');
+      const position = String(index + 1).padStart(10, '0');
       return isInScope(event, scope) ? [{ id, type, created_at, position, stream: 'shipment-1', revision: index }] : [];
     });
   }

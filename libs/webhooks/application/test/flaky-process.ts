@@ -35,7 +35,11 @@ export class FlakyProcess extends MortalProcess {
       find: (query) => this.call(() => inner.find(query)),
       count: (filter, options) => this.call(() => inner.count(filter, options)),
       scan: (query) => this.call(() => inner.scan(query)),
-      insert: (document) => this.call(() => inner.insert(document)),
+      insert: async (document) => {
+        const done = await this.call(() => inner.insert(document));
+        if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
+        return done;
+      },
       replace: async (document, guard) => {
         const done = await this.call(() => inner.replace(document, guard));
         if (!this.afterNextReplace) return done;

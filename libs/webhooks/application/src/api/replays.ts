@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Timestamp } from '@tracking/contracts';
+import { DomainError, type Timestamp } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
   DEFAULT_REPLAYED_STATUSES,
@@ -12,7 +12,7 @@ import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import { endpointNotEnabled, invalid, replayCompleted } from '../refusals.ts';
 import type { Discarding } from '../replays/discarding.ts';
-import { replayDocument, toReplay } from '../replays/replay-document.ts';
+import { type ReplayDocument, replayDocument, toReplay } from '../replays/replay-document.ts';
 import type { ReplayChange, ReplayStore } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, PageOf, ReplayCommand, Scope, WebhookReplay } from '../requests.ts';
 import type { WebhookReplays } from '../webhooks-api.ts';
@@ -40,7 +40,7 @@ export class Replays implements WebhookReplays {
       // The log of published events follows the event store: the replay does not end before it has come as far as this.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
-      stored = await store.add({ ...replayDocument({ ...about, ...checkedFilter(filter, at) }, at), ...until });
+      stored = await this.add({ ...replayDocument({ ...about, ...checkedFilter(filter, at) }, at), ...until });
     }
     await owner.notify([endpoint_id]);
     return toReplay(stored);
@@ -66,6 +66,18 @@ export class Replays implements WebhookReplays {
       if (replay.status === 'completed') throw replayCompleted();
       return replayResumed(replay);
     });
+  }
+
+  /** @throws replay_running */
+  private async add(replay: ReplayDocument): Promise<ReplayDocument> {
+    const { store, owner } = this.parts;
+    try {
+      return await store.add(replay);
+    } catch (error) {
+      // Perhaps whoever asked for the other one ended before it told its owner.
+      if (error instanceof DomainError) await owner.notify([replay.endpoint_id]);
+      throw error;
+    }
   }
 
   private async change(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {

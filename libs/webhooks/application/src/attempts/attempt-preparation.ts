@@ -1,6 +1,6 @@
 import type { Clock, Collection } from '@tracking/ports';
 import type { EndpointClient, EndpointClients } from '../endpoints/endpoint-clients.ts';
-import { type DeliveryDocument, awaitsAttempt } from '../store/delivery-document.ts';
+import { type DeliveryDocument, awaitsAttempt, mayGoEarly } from '../store/delivery-document.ts';
 import { positionOf } from '../store/delivery-queues.ts';
 import type { Payloads } from '../store/payloads.ts';
 import type { EngineRetry } from './engine-retry.ts';
@@ -71,6 +71,7 @@ export class AttemptPreparation {
   private isDue(delivery: DeliveryDocument): boolean {
     const { sandbox, manual_at } = delivery;
     if (sandbox || manual_at !== null) return awaitsAttempt(delivery);
-    return awaitsAttempt(delivery) && positionOf(delivery).due <= this.parts.clock().getTime();
+    if (!awaitsAttempt(delivery)) return false;
+    return mayGoEarly(delivery) || positionOf(delivery).due <= this.parts.clock().getTime();
   }
 }

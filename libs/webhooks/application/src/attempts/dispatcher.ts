@@ -113,10 +113,11 @@ export class Dispatcher {
     if (this.parts.endpoints.isLacking(owned)) void this.fill(owned);
     this.watch(owned, now);
     if (owned.canTake(now)) return this.scheduler.add(owned);
-    const moment = owned.nextMoment;
-    if (moment !== undefined) this.later.at(owned, moment);
     if (wantsRecovery(owned, now)) void this.recover(owned);
-    if (!owned.replaying && owned.replay?.wantsMore(now)) void this.replay(owned);
+    if (!owned.replaying && owned.replay?.wantsMore(now)) void this.replay(owned, owned.replay);
+    for (const moment of [owned.nextMoment, owned.replay?.nextMoment(now)]) {
+      if (moment !== undefined) this.later.at(owned, moment);
+    }
   }
 
   private pump(): void {
@@ -157,6 +158,7 @@ export class Dispatcher {
     owned.busy.delete(id);
     owned.window.noteChange(id);
     owned.replay?.note(id, after);
+    if (!owned.window.isNewest(id, after?.revision)) return owned.window.forget();
     if (after === undefined || !awaitsAttempt(after)) return;
     if (owned.endpoint.deleted) void this.discard(owned);
     else if (owned.active) owned.window.add(toPending(after, performance.now()), this.parts.endpoints.room(owned));
@@ -165,6 +167,7 @@ export class Dispatcher {
   /** No attempt was made. */
   private putBack(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
     owned.busy.delete(item.id);
+    if (!owned.window.isNewest(item.id, item.delivery.revision)) return owned.window.forget();
     if (this.parts.engines.ended.aborted) return;
     const now = this.parts.clock().getTime();
     const about = { endpoint: owned.id, delivery: item.id, ...traceFields(item.delivery), reason: String(error) };
@@ -202,20 +205,18 @@ export class Dispatcher {
     this.serve(owned);
   }
 
-  private async replay(owned: OwnedEndpoint): Promise<void> {
+  private async replay(owned: OwnedEndpoint, replay: RunningReplay): Promise<void> {
     owned.replaying = true;
-    let known = owned.replay;
     await this.despiteFailures('replaying', async () => {
-      // After a failure only what is stored tells how far it has come.
-      const replay = known ?? (await this.parts.openReplay(owned));
-      known = undefined;
-      owned.replay = (await replay?.takeMore()) ? replay : await this.parts.openReplay(owned);
+      const goesOn = await replay.takeMore();
+      if (!goesOn && owned.replay === replay) owned.replay = await this.parts.openReplay(owned);
     });
     owned.replaying = false;
-    this.serve(owned);
+    if (owned.endpoint.deleted) await this.discard(owned);
+    else this.serve(owned);
   }
 
-  /** It was recorded, or put off, while its endpoint was being deleted. */
+  /** It was recorded, put off or replayed while its endpoint was being deleted. */
   private async discard(owned: OwnedEndpoint): Promise<void> {
     this.abandon(owned);
     const at = this.parts.clock().toISOString();

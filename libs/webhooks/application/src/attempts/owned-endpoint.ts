@@ -1,11 +1,11 @@
 import type { Lease } from '@tracking/ports';
 import { isAttempted } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import type { DeliveryDocument } from '../store/delivery-document.ts';
+import { type DeliveryDocument, mayGoEarly } from '../store/delivery-document.ts';
 import type { QueuePosition } from '../store/delivery-queues.ts';
 import type { AdaptiveConcurrency } from './adaptive-concurrency.ts';
 import { PendingWindow } from './pending-window.ts';
-import type { PendingDelivery } from './priority-queue.ts';
+import { type PendingDelivery, toPending } from './priority-queue.ts';
 
 /** Deliveries held in memory for each attempt that may be under way at once. */
 const HELD_PER_ATTEMPT = 64;
@@ -17,10 +17,12 @@ export interface RunningReplay {
   readonly id: string;
   /** Whether it should take more now. */
   wantsMore(now: number): boolean;
+  /** When it may want to after now, in epoch milliseconds, if nothing else happens. */
+  nextMoment(now: number): number | undefined;
   /**
-   * Takes the next few deliveries, or tells that it has come to its end. Answers whether it goes on: not where it came to its
-   * end, or was changed by somebody else.
-   * @throws Unavailable, Busy: then it has to be opened anew
+   * Takes the next few deliveries, or tells that it has come to its end. Answers whether it goes on: not where it has ended,
+   * be it by somebody else.
+   * @throws Unavailable, Busy
    */
   takeMore(): Promise<boolean>;
   /** Takes note of a delivery of which an attempt was stored; undefined where there is none any more. */
@@ -120,6 +122,15 @@ export class OwnedEndpoint {
     else this.replay = replay;
   }
 
+  /**
+   * Takes in a delivery that was changed in the store.
+   * @param readAt before that, on the process's monotonic clock
+   */
+  hold(delivery: DeliveryDocument, readAt: number): void {
+    if (this.busy.has(delivery.id)) this.window.passOver(delivery);
+    else this.window.change(toPending(delivery, readAt), this.room);
+  }
+
   canTake(now: number): boolean {
     if (this.concurrency === undefined || !this.isOurs || this.attempting >= this.concurrency.limit) return false;
     if (now < this.blockedUntil) return false;
@@ -142,7 +153,8 @@ export class OwnedEndpoint {
     const first = this.window.scheduled.first;
     if (first === undefined || this.attempting >= this.concurrency.allowed || !isAttempted(this.endpoint))
       return undefined;
-    return Math.max(first.due, this.concurrency.heldUntil, this.concurrency.restsUntil, this.blockedUntil);
+    const due = mayGoEarly(first.delivery) ? -Infinity : first.due;
+    return Math.max(due, this.concurrency.heldUntil, this.concurrency.restsUntil, this.blockedUntil);
   }
 
   /** Sandbox events go to every endpoint with a verified URL, all else to enabled ones only. */
@@ -151,8 +163,8 @@ export class OwnedEndpoint {
 
   private scheduledIsDue(concurrency: AdaptiveConcurrency, now: number): boolean {
     const first = this.window.scheduled.first;
-    if (first === undefined || first.due > now || now < concurrency.heldUntil || now < concurrency.restsUntil)
-      return false;
+    if (first === undefined || now < concurrency.heldUntil || now < concurrency.restsUntil) return false;
+    if (first.due > now && !mayGoEarly(first.delivery)) return false;
     return this.attempting < concurrency.allowed && isAttempted(this.endpoint);
   }
 }

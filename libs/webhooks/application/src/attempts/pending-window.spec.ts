@@ -131,6 +131,20 @@ describe('a backlog', () => {
     expect(drainWith(window, disk)).toEqual([2, 2.5, 3]);
   });
 
+  test('knows where the outcome of an attempt is older than what it left out while that was under way', () => {
+    const window = new PendingWindow(false);
+    const [attempted, retried] = [delivery(1), retryRequested(delivery(1), '2026-01-02T00:00:00.000Z')];
+    const read = { scheduled: [retried], express: [] };
+    window.endRefill(window.beginRefill(ROOM), read, new Set([attempted.id]), 0);
+    expect(window.scheduled.size).toBe(0);
+    expect([window.isNewest(attempted.id, attempted.revision), window.isNewest(attempted.id, 1)]).toEqual([
+      false,
+      true,
+    ]);
+    window.passOver(attempted);
+    expect(window.isNewest(attempted.id, retried.revision)).toBe(true);
+  });
+
   test('does not take in from a page what an attempt has changed since', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1, 2);

@@ -38,6 +38,8 @@ export class PendingWindow {
   private horizon: QueuePosition;
   private expressRead: boolean;
   private refill: Refill | undefined;
+  /** Revisions of what was left out because it was being attempted. */
+  private readonly passedOver = new Map<string, number>();
 
   /** @param empty whether nothing is stored that waits for this endpoint */
   constructor(empty: boolean) {
@@ -67,6 +69,29 @@ export class PendingWindow {
   putBack(item: PendingDelivery): void {
     if (item.delivery.queue === expressQueue(item.delivery.endpoint_id)) this.express.add(item);
     else this.scheduled.add(item);
+  }
+
+  /** Takes in what was just changed in the store, in place of its former form. */
+  change(item: PendingDelivery, room: number): void {
+    this.noteChange(item.id);
+    const former = this.scheduled.has(item.id) ? this.scheduled.take(({ id }) => id === item.id) : undefined;
+    const isNewer = former === undefined || former.delivery.revision <= item.delivery.revision;
+    this.add(isNewer ? item : former, room);
+  }
+
+  /** Leaves out what is being attempted in an earlier form, perhaps: what comes of that attempt tells. */
+  passOver({ id, revision }: DeliveryDocument): void {
+    this.passedOver.set(id, revision);
+  }
+
+  /**
+   * Whether what came of an attempt is the newest form of the delivery that is known. Else it is to be read anew: it waits,
+   * perhaps, and is not here.
+   */
+  isNewest(id: string, revision = 0): boolean {
+    const passedOver = this.passedOver.get(id);
+    this.passedOver.delete(id);
+    return passedOver === undefined || passedOver <= revision;
   }
 
   /** Says that a delivery's stored form was changed by an attempt. */
@@ -116,7 +141,11 @@ export class PendingWindow {
   endRefill(refill: Refill, { scheduled, express }: RefillContent, busy: ReadonlySet<string>, knownAt: number): void {
     if (this.refill !== refill) return;
     this.refill = undefined;
-    const fresh = ({ id }: DeliveryDocument) => !refill.changed.has(id) && !busy.has(id);
+    const fresh = (delivery: DeliveryDocument) => {
+      if (refill.changed.has(delivery.id)) return false;
+      if (busy.has(delivery.id)) this.passOver(delivery);
+      return !busy.has(delivery.id);
+    };
     if (refill.express) {
       this.expressRead = express.length < MOST_EXPRESS && !refill.missedExpress;
       for (const delivery of express.filter(fresh)) this.express.add(toPending(delivery, knownAt));

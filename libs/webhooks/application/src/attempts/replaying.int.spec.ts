@@ -1,9 +1,13 @@
 import { eventually } from '@tracking/testing';
 import { answer } from '../../test/fake-receivers.ts';
+import { FlakyProcess } from '../../test/flaky-process.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookReplay } from '../index.ts';
 
 const URL_A = 'https://a.example.com/hooks';
+/** What fails once is a dead letter. */
+const NO_WINDOW = { policy: { firstMs: 1, factor: 1, capMs: 1, windowMs: 0 } };
 
 describe('a replay', () => {
   let stage: WebhooksTestStage;
@@ -16,12 +20,15 @@ describe('a replay', () => {
 
   const create = (endpoint_id: string, filter = {}) =>
     webhooks.replays.create({ ...stage.command(), endpoint_id, filter });
-  const ended = (id: string, api = webhooks): Promise<WebhookReplay> =>
-    eventually(async () => {
-      const replay = await api.replays.get({ ...SCOPE, replay_id: id });
-      expect(replay.status).toBe('completed');
-      return replay;
-    });
+  const ended = (id: string, api = webhooks, deadlineMs = 20_000): Promise<WebhookReplay> =>
+    eventually(
+      async () => {
+        const replay = await api.replays.get({ ...SCOPE, replay_id: id });
+        expect(replay.status).toBe('completed');
+        return replay;
+      },
+      { deadlineMs },
+    );
   const sent = () => stage.receivers.at(URL_A).map(({ headers }) => String(headers['service-event-id']));
   /** Of a minute ago, each a millisecond after the one before. */
   const events = (count: number) => {
@@ -110,5 +117,191 @@ describe('a replay', () => {
       const { status } = await webhooks.replays.get({ ...SCOPE, replay_id });
       expect(status).toBe('canceled');
     });
+  });
+
+  it('misses nothing of a long log, whatever of it was recorded', async () => {
+    const first = Date.parse(stage.now()) - 60_000;
+    const recorded = new Set<string>();
+    const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 100 });
+    const all = Array.from({ length: 1_200 }, (_, n) => {
+      // Many at the same time.
+      return stage.event({ created_at: new Date(first + Math.floor(n / 70)).toISOString() });
+    });
+    for (const [n, event] of all.entries()) if (n % 3 === 0) recorded.add(event.id);
+    await stage.publish(...all.filter(({ id }) => recorded.has(id)));
+    await eventually(() => expect(new Set(sent())).toEqual(recorded), { deadlineMs: 20_000 });
+    const { id } = await create(endpoint.id);
+    expect(await ended(id)).toMatchObject({ matched: 800, done: 800, failed: 0 });
+    const missed = all.filter((event) => !recorded.has(event.id));
+    expect(sent().slice(recorded.size).toSorted()).toEqual(missed.map((event) => event.id).toSorted());
+  });
+
+  it('counts what cannot be made again as failed', async () => {
+    const [broken, ...good] = events(3);
+    stage.eventLog.broken.add(broken?.id ?? '');
+    const { id } = await create((await stage.endpoint(webhooks, URL_A)).id);
+    expect(await ended(id)).toMatchObject({ matched: 3, done: 2, failed: 1 });
+    expect(sent()).toEqual(good.map((event) => event.id));
+  });
+
+  it('is of all that was acknowledged before it, though the log of events lags and clocks differ', async () => {
+    const endpoint = await stage.endpoint(webhooks, URL_A);
+    stage.eventLog.shown = 0;
+    const acknowledged = stage.event({ created_at: new Date(Date.parse(stage.now()) + 30_000).toISOString() });
+    const { id, until, created_at } = await create(endpoint.id, { until: '2999-01-01T00:00:00.000Z' });
+    expect(until).toBe(created_at);
+    const later = stage.event();
+    await eventually(() => expect(stage.lines).toContainEqual(expect.objectContaining({ level: 'warn' })));
+    expect((await webhooks.replays.get({ ...SCOPE, replay_id: id })).status).toBe('running');
+    stage.eventLog.shown = Infinity;
+    expect(await ended(id)).toMatchObject({ matched: 1, done: 1 });
+    expect(sent()).toEqual([acknowledged.id]);
+    const next = await create(endpoint.id, { until: stage.now() });
+    expect(await ended(next.id)).toMatchObject({ matched: 1 });
+    expect(sent()).toEqual([acknowledged.id, later.id]);
+  });
+
+  it('leaves to a person what they gave up since it was found', async () => {
+    await webhooks.stop();
+    webhooks = await stage.start(NO_WINDOW);
+    const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    stage.receivers.behave(URL_A, () => answer(500));
+    await stage.publish(...events(20));
+    const dead = await eventually(async () => {
+      const found = await stage.deliveries(webhooks, { statuses: ['dead_lettered'] });
+      expect(found).toHaveLength(20);
+      return found;
+    });
+    const before = sent().length;
+    const { promise: go, resolve } = Promise.withResolvers<void>();
+    stage.receivers.behave(URL_A, async (request) => {
+      await go;
+      return stage.receivers.good(request);
+    });
+    const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
+    await eventually(() => expect(sent().length).toBe(before + 1));
+    const given = dead[0];
+    await webhooks.deliveries.discard({ ...stage.command(), delivery_id: given?.id ?? '' });
+    resolve();
+    expect(await ended(id)).toMatchObject({ matched: 19, done: 19, failed: 0 });
+    expect(sent().slice(before)).not.toContain(given?.event_id);
+  });
+
+  it('counts each once where writes fail, before or after they had their effect', async () => {
+    await webhooks.stop();
+    const process = new FlakyProcess();
+    webhooks = await stage.start({}, process);
+    const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    const missed = events(60);
+    const endpoint = await stage.endpoint(api, URL_A, { max_concurrency: 2 });
+    process.flaky = true;
+    const { id } = await api.replays.create({ ...stage.command(), endpoint_id: endpoint.id, filter: {} });
+    expect(await ended(id, api, 30_000)).toMatchObject({ matched: 60, done: 60, failed: 0 });
+    process.flaky = false;
+    expect(new Set(sent())).toEqual(new Set(missed.map((event) => event.id)));
+  });
+
+  it('is told to its owner by whoever asks for another one', async () => {
+    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const live = stage.event();
+    await stage.publish(live);
+    // Nothing else makes its owner look.
+    await eventually(() => expect(sent()).toEqual([live.id]));
+    events(1);
+    // Dies when the replay is stored.
+    const mortal = await stage.start({}, new MortalProcess(2, true), stage.receivers, true);
+    void mortal.replays.create({ ...stage.command(), endpoint_id: endpoint.id, filter: {} });
+    await eventually(() => expect(mortal.process.dead).toBe(true));
+    const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
+    await expect(create(endpoint.id)).rejects.toMatchObject({ code: 'replay_running' });
+    expect(await ended(id)).toMatchObject({ done: 1 });
+  });
+
+  it('is answered again, whatever became of its endpoint', async () => {
+    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const command = { ...stage.command(), endpoint_id: endpoint.id, filter: {} };
+    const { id } = await webhooks.replays.create(command);
+    await ended(id);
+    await webhooks.endpoints.disable({ ...stage.command(), endpoint_id: endpoint.id });
+    expect(await webhooks.replays.create(command)).toMatchObject({ id, status: 'completed' });
+  });
+
+  it('discards what it was about to send when its endpoint is deleted', async () => {
+    events(10);
+    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const { promise: go, resolve } = Promise.withResolvers<void>();
+    stage.eventLog.making = () => go;
+    await create(endpoint.id);
+    await eventually(async () => {
+      const [replay] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
+      expect(replay?.matched).toBe(8);
+    });
+    await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
+    resolve();
+    await eventually(async () => {
+      const statuses = (await stage.deliveries(webhooks)).map(({ status }) => status);
+      expect(statuses).toEqual(Array(8).fill('discarded'));
+    });
+    expect(sent()).toEqual([]);
+  });
+
+  it('is another’s once its owner was held: what that wakes up to, it sends no more', async () => {
+    const missed = events(40);
+    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const { promise: go, resolve } = Promise.withResolvers<void>();
+    let isHeld = false;
+    stage.eventLog.making = () => {
+      if (isHeld) return Promise.resolve();
+      isHeld = true;
+      return go;
+    };
+    const { id } = await create(endpoint.id);
+    await eventually(() => expect(isHeld).toBe(true));
+    webhooks.process.standStill();
+    const other = await stage.start();
+    expect(await ended(id, other)).toMatchObject({ matched: 40, done: 40, failed: 0 });
+    resolve();
+    // It learns that it is no owner any more.
+    await webhooks.stop();
+    expect(sent().toSorted()).toEqual(missed.map((event) => event.id).toSorted());
+    expect(await other.replays.get({ ...SCOPE, replay_id: id })).toMatchObject({ matched: 40, done: 40, failed: 0 });
+  });
+
+  it('lets live events go first, and still has its turn beside them', async () => {
+    const missed = events(30);
+    const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 2 });
+    const gates = Array.from({ length: 60 }, () => Promise.withResolvers<void>());
+    let asked = 0;
+    stage.receivers.behave(URL_A, async (request) => {
+      asked += 1;
+      await gates[asked - 1]?.promise;
+      return stage.receivers.good(request);
+    });
+    const { id } = await create(endpoint.id);
+    await eventually(() => expect(sent()).toHaveLength(2));
+    const live = stage.event();
+    await stage.publish(live);
+    await stage.consumed();
+    gates[0]?.resolve();
+    await eventually(() => expect(sent()).toHaveLength(3));
+    expect(sent()[2]).toBe(live.id);
+    for (const { resolve } of gates) resolve();
+    expect(await ended(id)).toMatchObject({ matched: 30, done: 30 });
+    expect(sent().filter((one) => one !== live.id)).toEqual(missed.map((event) => event.id));
+  });
+
+  it('tells how far it is while its last ones take long', async () => {
+    const [slow] = events(3);
+    const { promise: go, resolve } = Promise.withResolvers<void>();
+    stage.receivers.behave(URL_A, async (request) => {
+      if (request.headers['service-event-id'] === slow?.id) await go;
+      return stage.receivers.good(request);
+    });
+    const { id: replay_id } = await create((await stage.endpoint(webhooks, URL_A)).id);
+    await eventually(async () => {
+      expect(await webhooks.replays.get({ ...SCOPE, replay_id })).toMatchObject({ status: 'running', done: 2 });
+    });
+    resolve();
+    expect(await ended(replay_id)).toMatchObject({ done: 3 });
   });
 });

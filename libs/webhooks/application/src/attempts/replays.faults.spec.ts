@@ -183,9 +183,9 @@ describe('in the middle of a replay', () => {
   test('what was stored before it is not in the log of events yet: it waits for that', async () => {
     stage.eventLog.shown = 120;
     ({ id: replay_id } = await webhooks.replays.create({ ...on(), filter: {} }));
-    await eventually(async () => expect(await replay()).toMatchObject({ status: 'running', done: 120 }));
     await workGoesOn();
-    expect(await replay()).toMatchObject({ status: 'running', matched: 120 });
+    // Others may come before those that are there.
+    expect(await replay()).toMatchObject({ status: 'running', matched: 0 });
     stage.eventLog.shown = Infinity;
     const { matched, done } = await completed();
     expect(done).toBe(matched);

@@ -77,7 +77,7 @@ export class Discarding {
     const isCompleted = ended && found.length === 0;
     return store.advance(replay, {
       cursor,
-      under_way: found.map(({ id, delivery }) => ({ id, event_id: delivery?.event_id ?? '' })),
+      under_way: found.map(({ id, event_id }) => ({ id, event_id })),
       matched: replay.matched + found.length,
       ...(isCompleted && ({ status: 'completed', completed_at: clock().toISOString() } as const)),
     });

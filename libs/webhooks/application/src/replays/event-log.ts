@@ -16,9 +16,11 @@ export interface LoggedEventRow {
 export interface EventLogQuery {
   /** Any of these. */
   readonly types: readonly string[];
-  /** Bounds of `created_at`, inclusive; from the first one kept on where null. */
+  /** Bounds of `created_at`, inclusive; none where null. */
   readonly since: Timestamp | null;
-  readonly until: Timestamp;
+  readonly until: Timestamp | null;
+  /** Only those up to this position in the event store. */
+  readonly upTo: Position;
   /** Only those behind this position; null at the beginning. */
   readonly after: string | null;
   readonly limit: number;
@@ -26,13 +28,14 @@ export interface EventLogQuery {
 
 /** The published events of a scope, whether or not an endpoint wanted them, for as long as they are kept. */
 export interface EventLog {
-  /** In the order in which they were published; `next` is null after the last. @throws Unavailable, Busy */
+  /**
+   * In the order in which they were published; `next` is null after the last.
+   * @throws Unavailable, Busy, also where events up to that position may still be lacking
+   */
   page(
     scope: Scope,
     query: EventLogQuery,
   ): Promise<{ readonly events: readonly LoggedEventRow[]; readonly next: string | null }>;
-  /** Whether {@link page} shows everything that is stored up to this position of the event store, now or soon. @throws Unavailable */
-  reached(position: Position): Promise<boolean>;
   /** In the order asked for; those that cannot be made are left out. @throws Unavailable */
   make(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
   /** Those of the ids that are kept, as {@link page} answers them. @throws Unavailable */

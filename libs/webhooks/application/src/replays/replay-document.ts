@@ -25,9 +25,9 @@ export interface ReplayDocument extends Document, Replay {
   readonly discarding?: true;
   /** Id of the command that began it together with others; absent where it was begun alone. */
   readonly requested_by?: string;
-  readonly cursor: ReplayCursor;
-  /** How far the event store had come when it was made: what is stored by then is part of it. Absent where nothing was. */
+  /** How far the event store had come when it was made: what was missed by then is part of it. Absent where nothing is. */
   readonly log_head?: Position;
+  readonly cursor: ReplayCursor;
   /** Stored before they are given their new schedule, so that the next owner finds those that were not. */
   readonly under_way: readonly TakenDelivery[];
   /** Id of the last command that changed it; absent where none did since it was made. */

@@ -1,21 +1,26 @@
-import { EVENT_TYPES } from '@tracking/contracts';
+import { EVENT_TYPES, type Timestamp } from '@tracking/contracts';
 import { type Replay, type ReplayedStatus, isSubscribed } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, deliveryId } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import type { RetentionWatermark } from '../store/retention-watermark.ts';
 import type { EventLog, LoggedEventRow } from './event-log.ts';
-import type { ReplayCursor, ReplayDocument } from './replay-document.ts';
+import type { ReplayCursor, ReplayDocument, TakenDelivery } from './replay-document.ts';
 
 /** Of what was recorded, read at once. */
 const DELIVERIES_AT_ONCE = 200;
 /** Of the log of events, read at once: nearly all of them were recorded. */
 const EVENTS_AT_ONCE = 500;
 
-/** What a replay finds: a delivery, or an event that was missed. */
-export type Found =
-  | { readonly id: string; readonly delivery: DeliveryDocument; readonly event?: undefined }
-  | { readonly id: string; readonly event: LoggedEventRow; readonly delivery?: undefined };
+/** At most, between who makes an event and who records it. */
+const CLOCKS_DIFFER_MS = 3_600_000;
+
+/** What a replay finds: a delivery, as it is stored; or an event that was missed, and where it is. */
+export type Found = TakenDelivery &
+  (
+    | { readonly delivery: DeliveryDocument; readonly event?: undefined }
+    | { readonly event: LoggedEventRow; readonly delivery?: undefined }
+  );
 
 export interface FoundPage {
   readonly found: readonly Found[];
@@ -52,7 +57,6 @@ export class ReplaySource {
   private readonly deliveries: Ahead<readonly [string, string]>;
   private readonly events: Ahead<string>;
   private cursor: ReplayCursor;
-  private isShown = false;
 
   constructor(
     private readonly replay: ReplayDocument,
@@ -85,7 +89,19 @@ export class ReplaySource {
         found.push(event.found);
       }
     }
-    return { found, cursor: this.reached(), ended: this.hasEnded };
+    return { found: await this.stillAskedFor(found), cursor: this.reached(), ended: this.hasEnded };
+  }
+
+  /** What was read ahead may have waited for long: a person may have sent it meanwhile, or given it up. */
+  private async stillAskedFor(found: readonly Found[]): Promise<readonly Found[]> {
+    if (found.length === 0) return found;
+    const stored = await this.parts.queries.existing(found.map(({ id }) => id));
+    const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
+    return found.flatMap((one): readonly Found[] => {
+      const delivery = known.get(one.id);
+      if (one.delivery === undefined) return delivery === undefined ? [one] : [];
+      return delivery !== undefined && isAskedFor(this.replay, delivery) ? [{ ...one, delivery }] : [];
+    });
   }
 
   /** Where everything that was read is taken, behind what was read and is not asked for, too. */
@@ -124,7 +140,10 @@ export class ReplaySource {
       until,
       ...(since !== null && { since }),
     };
-    const page = { limit: DELIVERIES_AT_ONCE, ...(after && { after }) };
+    // None was recorded before it happened.
+    const begin = since === null ? undefined : ([earlier(since), ''] as const);
+    const from = after ?? begin;
+    const page = { limit: DELIVERIES_AT_ONCE, ...(from && { after: from }) };
     const read = await this.parts.queries.find([replay], filter, page, false);
     this.take(read);
     const last = read.at(-1);
@@ -149,45 +168,46 @@ export class ReplaySource {
 
   private take(read: readonly DeliveryDocument[]): void {
     for (const delivery of read.filter((one) => isAskedFor(this.replay, one))) {
-      const { id, created_at, event_created_at: at } = delivery;
-      this.deliveries.read.push({ found: { id, delivery }, at, cursor: [created_at, id] });
+      const { id, event_id, created_at, event_created_at: at } = delivery;
+      this.deliveries.read.push({ found: { id, event_id, delivery }, at, cursor: [created_at, id] });
     }
   }
 
   private async readEvents(endpoint: EndpointDocument, after: string | undefined): Promise<void> {
     const { replay, events } = this;
-    const { since, until, event_types } = replay;
+    const { since, event_types } = replay;
     const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
     // Of what is older nobody can tell any more whether it was recorded.
     const before = await this.parts.watermark.before();
     const query = {
       types: event_types === null ? types : types.filter((type) => event_types.includes(type)),
-      ...{ since: since !== null && since > before ? since : before || null, until },
-      ...{ after: after ?? null, limit: EVENTS_AT_ONCE },
+      ...{ since: since !== null && since > before ? since : before || null, until: untilOf(replay) },
+      ...{ after: after ?? null, upTo: replay.log_head ?? '', limit: EVENTS_AT_ONCE },
     };
-    // Asked before: what comes while the page is read is on the next one.
-    const showsAll = await this.logShowsAll();
     const page = await this.parts.log.page(replay, query);
     const ids = page.events.map((event) => deliveryId(endpoint.id, event));
     const known = new Set((await this.parts.queries.existing(ids)).map(({ id }) => id));
     page.events.forEach((event, index) => {
       const id = ids[index] ?? '';
-      if (!known.has(id)) events.read.push({ found: { id, event }, at: event.created_at, cursor: event.position });
+      const found = { id, event_id: event.id, event };
+      if (!known.has(id)) events.read.push({ found, at: event.created_at, cursor: event.position });
     });
-    events.next = page.next ?? (showsAll ? null : (page.events.at(-1)?.position ?? after));
+    events.next = page.next;
   }
+}
 
-  /** Whether what was stored when the replay was made is in the log of events by now. */
-  private async logShowsAll(): Promise<boolean> {
-    const { log_head } = this.replay;
-    this.isShown ||= log_head === undefined || (await this.parts.log.reached(log_head));
-    return this.isShown;
-  }
+function earlier(at: Timestamp): Timestamp {
+  return new Date(Date.parse(at) - CLOCKS_DIFFER_MS).toISOString();
 }
 
 /** What is asked for of the deliveries. */
 function recorded({ statuses }: Replay): readonly Exclude<ReplayedStatus, 'missed'>[] {
   return statuses.filter((status) => status !== 'missed');
+}
+
+/** Where all that there was is asked for, its place in the log tells: clocks may differ. */
+function untilOf({ until, created_at }: Replay): Timestamp | null {
+  return until < created_at ? until : null;
 }
 
 /** What was missed failed for no reason. */
@@ -196,16 +216,15 @@ function asksForMissed({ statuses, reasons }: Replay): boolean {
 }
 
 /**
- * Whether a delivery of the endpoint and the time asked for is to be sent again. A sandbox event never is; nor what this
- * replay has sent, which it finds where an event that was missed is recorded behind all other deliveries.
+ * Whether the delivery came to an end that is asked for, whenever it happened. A sandbox event is never sent again; nor what
+ * this replay has sent, which it finds where an event that was missed is recorded behind all other deliveries.
  */
-export function isAskedFor(replay: Replay, delivery: DeliveryDocument): boolean {
-  const { id, event_types, reasons } = replay;
-  const { event_type, last_error, sandbox, replay_id, status } = delivery;
-  const isInStatus = recorded(replay).some((one) => one === status);
+export function isAskedFor({ id, event_types, statuses, reasons }: Replay, delivery: DeliveryDocument): boolean {
+  const { event_type, last_error, sandbox, replay_id } = delivery;
   const isOfType = event_types === null || event_types.includes(event_type);
   const isForReason = reasons === null || reasons.includes(last_error?.code ?? '');
-  return isInStatus && isOfType && isForReason && !sandbox && replay_id !== id;
+  const isAtEnd = statuses.some((status) => status === delivery.status);
+  return isOfType && isForReason && isAtEnd && !sandbox && replay_id !== id;
 }
 
 function keyOf({ created_at, id }: DeliveryDocument): string {

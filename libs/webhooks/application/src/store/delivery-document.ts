@@ -74,6 +74,11 @@ export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
   return queue !== undefined && queue !== ANNOUNCEMENTS;
 }
 
+/** What is replayed is due behind live events, and goes as soon as there is room where none of them is due. */
+export function mayGoEarly({ replay_id, first_attempt_at }: Delivery): boolean {
+  return replay_id !== undefined && first_attempt_at === null;
+}
+
 export function toDocument(delivery: Delivery): DeliveryDocument {
   const { queue: _queue, due_at: _due, reason: _reason, ...rest } = delivery as DeliveryDocument;
   const reason = rest.status === 'dead_lettered' ? { reason: rest.last_error?.code ?? UNKNOWN_REASON } : {};
@@ -90,7 +95,8 @@ function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'
   const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
   // What was recorded at once is attempted in the order in which it happened. The earlier of two clocks, where they differ:
   // that of the event's process, if it is ahead, puts nothing off.
-  const untried = delivery.attempts_count === 0 && delivery.event_created_at < next_attempt_at;
+  const isLive = delivery.attempts_count === 0 && delivery.replay_id === undefined;
+  const untried = isLive && delivery.event_created_at < next_attempt_at;
   return { queue, due_at: untried ? delivery.event_created_at : next_attempt_at };
 }
 
