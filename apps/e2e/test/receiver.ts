@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { EventEnvelope } from '@tracking/contracts';
 import { verifySignature } from '@tracking/receiver';
@@ -30,6 +30,10 @@ export type Behaviour = (event: EventEnvelope, came: number, arrival: Arrival) =
 /** One endpoint and what came to it. */
 export interface Hook {
   readonly id: string;
+  /** Any of these may have signed what comes. */
+  readonly secrets: string[];
+  /** By event id, the headers with which it came last. */
+  readonly headers: Map<string, IncomingHttpHeaders>;
   /** By event id, how often it came with a valid signature. */
   readonly came: Map<string, number>;
   /** By event id, the `traceparent` of each of them. */
@@ -45,7 +49,6 @@ export interface Hook {
 }
 
 interface Registered extends Hook {
-  readonly secret: string;
   /** Most requests at once that its owner allows. */
   readonly limit: number;
   readonly underWay: Set<Arrival>;
@@ -104,7 +107,8 @@ export class HookServer {
     const { id, secret, max_concurrency: limit } = made.data as { id: string; secret: string; max_concurrency: number };
     const hook: Registered = {
       id,
-      secret,
+      secrets: [secret],
+      headers: new Map(),
       limit,
       came: new Map(),
       traces: new Map(),
@@ -147,14 +151,16 @@ export class HookServer {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     const event = JSON.parse(body.toString()) as EventEnvelope & { data: { challenge?: string } };
-    const verdict = verifySignature(String(request.headers['service-signature']), body, hook.secret, Date.now());
-    if (verdict !== 'valid') this.faults.push(`${event.id}: signature ${verdict}`);
+    const signature = String(request.headers['service-signature']);
+    const verdicts = hook.secrets.map((secret) => verifySignature(signature, body, secret, Date.now()));
+    if (!verdicts.includes('valid')) this.faults.push(`${event.id}: signature ${verdicts.join()}`);
     if (event.type === ('endpoint.verification' as string)) return [200, {}, String(event.data.challenge)];
     const first = this.bodies.get(event.id) ?? body.toString();
     this.bodies.set(event.id, first);
     if (first !== body.toString()) this.faults.push(`${event.id}: came with another body`);
     const came = (hook.came.get(event.id) ?? 0) + 1;
     hook.came.set(event.id, came);
+    hook.headers.set(event.id, request.headers);
     hook.traces.set(event.id, [...(hook.traces.get(event.id) ?? []), String(request.headers['traceparent'])]);
     if (this.workMs > 0) await takeTime(this.workMs);
     const answer = await hook.behave(event, came, arrival);

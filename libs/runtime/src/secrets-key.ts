@@ -33,6 +33,6 @@ export async function sealingKey(
 export function secretsKeyRefused(fault: string, keyInUse: string): ConfigError {
   return new ConfigError(
     `${fault}, while secrets are stored under the key ${keyInUse}: put that one back, from a backup for instance; if it ` +
-      `is lost, start with SECRETS_KEY_LOST=${keyInUse}, then delete the webhook endpoints and make them again`,
+      `is lost, start with SECRETS_KEY_LOST=${keyInUse}, then rotate the secrets of the webhook endpoints and set their headers again`,
   );
 }

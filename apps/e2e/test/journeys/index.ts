@@ -18,6 +18,7 @@ import { shipmentListJourneys } from './shipment-lists.ts';
 import { shipmentJourneys } from './shipments.ts';
 import { transferJourney } from './transfer.ts';
 import { userJourneys } from './users.ts';
+import { webhookSecretJourneys } from './webhook-secrets.ts';
 import { webhookJourneys } from './webhooks.ts';
 
 /** Settings that the journeys count on. */
@@ -52,6 +53,7 @@ export function journeys(start: () => Promise<Subject>): void {
   userJourneys(subject);
   sessionJourneys(subject);
   webhookJourneys(subject);
+  webhookSecretJourneys(subject);
   documentJourneys(subject);
   clockJourney(subject);
   eventStreamJourney(subject);

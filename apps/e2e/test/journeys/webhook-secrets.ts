@@ -1,0 +1,95 @@
+import { verifyWebhook } from '@tracking/client';
+import { eventually, patient } from '@tracking/testing';
+import { type Hook, HookServer } from '../receiver.ts';
+import type { Subject } from '../subject.ts';
+import { newKey, newTenant, type Tenant } from '../tenant.ts';
+
+const PATIENT = { deadlineMs: 60_000 };
+const STANDARD = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+
+export function webhookSecretJourneys(subject: () => Subject): void {
+  describe('signing secrets', () => {
+    let tenant: Tenant;
+    let receiver: HookServer;
+    let hook: Hook;
+    beforeEach(async () => {
+      tenant = await newTenant(subject());
+      receiver = await HookServer.start();
+      hook = await receiver.enabled(tenant.api, '/hook');
+    }, patient(30_000));
+    afterEach(async () => {
+      expect(receiver.faults).toEqual([]);
+      await receiver.close();
+    });
+
+    const ask = (action: string, body: object = {}, { api }: Pick<Tenant, 'api'> = tenant) =>
+      api.post(`/v1/webhook_endpoints/${hook.id}/${action}`, body);
+    const rotated = async (body?: object): Promise<string> => {
+      const { status, data } = await ask('rotate_secret', body);
+      expect([status, data.id]).toEqual([200, hook.id]);
+      return data.secret;
+    };
+    /** Causes an event; answers how many secrets signed it, and which of those asked for did by Standard Webhooks. */
+    const signed = async (...secrets: readonly string[]) => {
+      const before = new Set(hook.came.keys());
+      expect((await tenant.api.post('/v1/shipments', { house_bill: 'SIGNED' })).status).toBe(201);
+      const id = await eventually(() => {
+        const came = [...hook.came.keys()].find((each) => !before.has(each));
+        expect(came).toBeDefined();
+        return String(came);
+      }, PATIENT);
+      const all = Object.entries(hook.headers.get(id) ?? {});
+      const headers = Object.fromEntries(all.filter(([name]) => STANDARD.includes(name))) as Record<string, string>;
+      expect(Object.keys(headers)).toHaveLength(3);
+      const rawBody = receiver.bodies.get(id) ?? '';
+      const tries = secrets.map((secret) => verifyWebhook({ rawBody, headers, secret }).then((event) => event.id));
+      const verdicts = (await Promise.allSettled(tries)).map(
+        (tried) => tried.status === 'fulfilled' && tried.value === id,
+      );
+      return [headers['webhook-signature']?.split(' ').length, ...verdicts];
+    };
+
+    test(
+      'one is rotated with an overlap, in which both sign; then the new one alone does; an admin is shown those that are valid',
+      async () => {
+        const [first = ''] = hook.secrets;
+        expect(await signed(first)).toEqual([1, true]);
+
+        const second = await rotated();
+        // Another replica may send it, which knows of the rotation within a second.
+        await eventually(async () => expect(await signed(first, second)).toEqual([2, true, true]), PATIENT);
+        const shown = await ask('reveal_secret');
+        expect([shown.status, shown.data]).toEqual([
+          200,
+          {
+            id: hook.id,
+            secret: second,
+            previous_secrets: [{ secret: first, expires_at: expect.any(String) }],
+            warnings: [],
+          },
+        ]);
+
+        // A receiver that changes over accepts both.
+        hook.secrets.push(second);
+        const third = await rotated({ expires_in_seconds: 0 });
+        hook.secrets.push(third);
+        await eventually(
+          async () => expect(await signed(first, second, third)).toEqual([1, false, false, true]),
+          PATIENT,
+        );
+        expect((await ask('reveal_secret')).data).toMatchObject({ secret: third, previous_secrets: [] });
+
+        const developer = await newKey(subject(), tenant.workspace, 'developer');
+        const refused = await ask('reveal_secret', {}, developer);
+        expect([refused.status, refused.data.error.code]).toEqual([403, 'permission_denied']);
+        const { data } = await tenant.api.get('/v1/audit_log', { params: { limit: 20 } });
+        const told = data.data.map(({ type, target }: { type: string; target: { id: string } }) => [type, target.id]);
+        expect(told.filter(([type]: readonly string[]) => type?.includes('secret'))).toEqual(
+          ['revealed', 'rotated', 'revealed', 'rotated'].map((done) => [`webhook_endpoint.secret_${done}`, hook.id]),
+        );
+        expect(JSON.stringify(data)).not.toContain('whsec_');
+      },
+      patient(180_000),
+    );
+  });
+}
