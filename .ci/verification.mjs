@@ -171,10 +171,14 @@ async function receive(language, { receiver: [program, ...options], cwd, own, as
     await ask('POST', `/v1/webhook_endpoints/${id}/rotate_secret`);
     await ask('POST', '/v1/shipments', { external_id: language, house_bill: 'HBL-2' });
     const second = await delivered(ask, id, 'shipment.updated', 1);
+    // Not every event is about a shipment.
+    await ask('POST', `/v1/webhook_endpoints/${id}/test`, { type: 'webhook_endpoint.failing' });
+    const third = await delivered(ask, id, 'webhook_endpoint.failing', 1);
     const lines = () => receiver.printed().split('\n').filter(Boolean);
     const expected = [
       `shipment.created ${first.event_id} shipment_version 1`,
       `shipment.updated ${second.event_id} shipment_version 2`,
+      `webhook_endpoint.failing ${third.event_id} shipment_version `,
     ];
     same(language, 'what it printed', lines(), expected);
     const now = Math.floor(Date.now() / 1000);
@@ -187,7 +191,7 @@ async function receive(language, { receiver: [program, ...options], cwd, own, as
     const body = '{"id":"evt_forged","type":"shipment.created","data":{}}';
     for (const sent of [headers, {}]) {
       const forged = await fetch(url, { method: 'POST', headers: sent, body });
-      same(language, 'a forged delivery', [forged.status, lines().length], [400, 2]);
+      same(language, 'a forged delivery', [forged.status, lines().length], [400, 3]);
     }
   } finally {
     await ask('DELETE', `/v1/webhook_endpoints/${id}`);

@@ -28,7 +28,9 @@ app.MapPost("/{**path}", async (HttpRequest request) =>
     var data = json.RootElement.GetProperty("data");
     if (type == "endpoint.verification") return Results.Text(data.GetProperty("challenge").GetString());
     var id = json.RootElement.GetProperty("id").GetString()!;
-    if (seen.TryAdd(id, true)) Console.WriteLine($"{type} {id} shipment_version {data.GetProperty("shipment_version")}");
+    // Not every event is about a shipment.
+    data.TryGetProperty("shipment_version", out var version);
+    if (seen.TryAdd(id, true)) Console.WriteLine($"{type} {id} shipment_version {version}");
     return Results.Ok();
 });
 app.Run($"http://127.0.0.1:{Environment.GetEnvironmentVariable("PORT") ?? "4000"}");

@@ -42,7 +42,7 @@ class Receiver(BaseHTTPRequestHandler):
             return self.answer(200, event["data"]["challenge"])
         if event["id"] not in seen:
             seen.add(event["id"])
-            print(event["type"], event["id"], "shipment_version", event["data"]["shipment_version"], flush=True)
+            print(event["type"], event["id"], "shipment_version", event["data"].get("shipment_version", ""), flush=True)
         return self.answer(200, "")
 
     def answer(self, status: int, text: str):

@@ -17,8 +17,8 @@ type event struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
 	Data struct {
-		Challenge       string `json:"challenge"`
-		ShipmentVersion int    `json:"shipment_version"`
+		Challenge       string      `json:"challenge"`
+		ShipmentVersion json.Number `json:"shipment_version"`
 	} `json:"data"`
 }
 

@@ -16,7 +16,7 @@ async function receive(request) {
   if (event.type === 'endpoint.verification') return event.data.challenge;
   if (!seen.has(event.id)) {
     seen.add(event.id);
-    console.log(`${event.type} ${event.id} shipment_version ${event.data.shipment_version}`);
+    console.log(`${event.type} ${event.id} shipment_version ${event.data.shipment_version ?? ''}`);
   }
   return '';
 }

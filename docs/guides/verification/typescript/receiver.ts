@@ -21,7 +21,7 @@ async function answer(request: IncomingMessage): Promise<{ status: number; text:
   if (event.type === 'endpoint.verification') return { status: 200, text: event.data.challenge };
   if (!seen.has(event.id)) {
     seen.add(event.id);
-    console.log(`${event.type} ${event.id} shipment_version ${event.data.shipment_version}`);
+    console.log(`${event.type} ${event.id} shipment_version ${event.data.shipment_version ?? ''}`);
   }
   return { status: 200, text: '' };
 }
