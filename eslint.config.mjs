@@ -273,7 +273,15 @@ export default tseslint.config(
     },
   },
   // The folders of webhooks import each other one way only.
-  ...oneWay('libs/webhooks/application/src', ['store', 'endpoints', 'attempts', 'recording', 'api']),
+  ...oneWay('libs/webhooks/application/src', [
+    'store',
+    'endpoints',
+    'stats',
+    'replays',
+    'attempts',
+    'recording',
+    'api',
+  ]),
   {
     files: ['**/*.spec.ts', '**/test/**/*.ts'],
     rules: { complexity: 'off', 'max-depth': 'off', 'max-lines': 'off', 'max-params': 'off' },

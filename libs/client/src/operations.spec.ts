@@ -59,6 +59,7 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
   testWebhookEndpoint: ({ webhookEndpoints }) => webhookEndpoints.test('id', 'shipment.created'),
   rotateWebhookSecret: ({ webhookEndpoints }) => webhookEndpoints.rotateSecret('id'),
   revealWebhookSecret: ({ webhookEndpoints }) => webhookEndpoints.revealSecret('id'),
+  getWebhookEndpointStats: ({ webhookEndpoints }) => webhookEndpoints.stats('id'),
   listWebhookDeliveries: ({ webhookDeliveries }) => webhookDeliveries.list().page(),
   getWebhookDelivery: ({ webhookDeliveries }) => webhookDeliveries.get('id'),
   retryWebhookDelivery: ({ webhookDeliveries }) => webhookDeliveries.retry('id'),

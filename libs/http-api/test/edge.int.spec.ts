@@ -69,6 +69,7 @@ const ROUTES = [
   ['POST', '/v1/webhook_endpoints', 'webhooks:manage'],
   ['GET', '/v1/webhook_endpoints', 'webhooks:manage'],
   ['GET', '/v1/webhook_endpoints/whe_a', 'webhooks:manage'],
+  ['GET', '/v1/webhook_endpoints/whe_a/stats', 'webhooks:manage'],
   ['PATCH', '/v1/webhook_endpoints/whe_a', 'webhooks:manage'],
   ['DELETE', '/v1/webhook_endpoints/whe_a', 'webhooks:manage'],
   ['POST', '/v1/webhook_endpoints/whe_a/verify', 'webhooks:manage'],

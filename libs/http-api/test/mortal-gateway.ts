@@ -70,6 +70,7 @@ export class MortalGateway {
         endpoints: this.wrap(webhooks.endpoints, COMMANDS.endpoints),
         deliveries: this.wrap(webhooks.deliveries, COMMANDS.deliveries),
         replays: this.wrap(webhooks.replays, COMMANDS.replays),
+        stats: webhooks.stats,
       },
       identity: new Proxy(identity, {
         get: (of, name) => {

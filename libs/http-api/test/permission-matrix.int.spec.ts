@@ -140,6 +140,7 @@ const OPERATIONS: Readonly<Record<OperationId, Sample>> = {
   testWebhookEndpoint: { access: 'webhooks:manage', of: 'endpoint', json: { type: 'shipment.created' } },
   rotateWebhookSecret: { access: 'webhooks:manage', of: 'endpoint' },
   revealWebhookSecret: { access: 'workspace:admin', of: 'endpoint' },
+  getWebhookEndpointStats: { access: 'webhooks:manage', of: 'endpoint' },
   listWebhookDeliveries: { access: 'webhooks:manage' },
   getWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },
   retryWebhookDelivery: { access: 'webhooks:manage', of: 'delivery' },

@@ -15,6 +15,16 @@ interface Delivery {
   readonly payload: unknown;
 }
 
+interface Stats {
+  readonly hours: readonly {
+    readonly attempts: { readonly succeeded: number; readonly failed: number };
+    readonly deliveries: { readonly succeeded: number };
+  }[];
+  readonly waiting: { readonly count: number; readonly oldest_at: string | null };
+  readonly last_success_at: string | null;
+  readonly last_error: { readonly at: string; readonly status_code: number | null } | null;
+}
+
 const PATIENT = { deadlineMs: 60_000 };
 
 export function webhookJourneys(subject: () => Subject): void {
@@ -111,6 +121,17 @@ export function webhookJourneys(subject: () => Subject): void {
           expect(delivery.payload).toEqual(receiver.event(id));
         }, PATIENT);
         expect(hook.came.get(id)).toBe(3);
+        // Written within seconds; two hours where one ended just then.
+        await eventually(async () => {
+          const { data } = await tenant.api.get<Stats>(at(hook.id, 'stats'));
+          const sum = (count: (hour: Stats['hours'][number]) => number) =>
+            data.hours.reduce((total, hour) => total + count(hour), 0);
+          expect(sum(({ attempts }) => attempts.succeeded)).toBe(1);
+          expect(sum(({ attempts }) => attempts.failed)).toBe(2);
+          expect(sum(({ deliveries }) => deliveries.succeeded)).toBe(1);
+          expect(data).toMatchObject({ waiting: { count: 0, oldest_at: null }, last_error: { status_code: 500 } });
+          expect(Date.parse(data.last_success_at ?? '')).toBeGreaterThan(Date.parse(data.last_error?.at ?? ''));
+        }, PATIENT);
         const traces = hook.traces.get(id) ?? [];
         expect(traces.map((traceparent) => traceparent.slice(0, 36))).toEqual(Array(3).fill(`00-${trace}-`));
         expect(new Set(traces).size).toBe(3);

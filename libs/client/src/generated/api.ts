@@ -1399,6 +1399,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhook_endpoints/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of what was sent to it, hour by hour
+         * @description Needs the permission `webhooks:manage`.
+         */
+        get: operations["getWebhookEndpointStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhook_endpoints/{id}/test": {
         parameters: {
             query?: never;
@@ -5286,6 +5306,31 @@ export interface components {
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
         };
+        WebhookEndpointStats: {
+            /** @description The endpoint. */
+            endpoint_id: string;
+            /** @description The hours in which anything happened, the oldest first. */
+            hours: components["schemas"]["WebhookHour"][];
+            /** @description The last attempt that failed, also before `since`. */
+            last_error: components["schemas"]["WebhookLastError"] | null;
+            /**
+             * Format: date-time
+             * @description Begin of the last attempt that succeeded, also before `since`. UTC with milliseconds.
+             */
+            last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description Begin of the time that was asked for. UTC with milliseconds.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Its end. UTC with milliseconds.
+             */
+            until: string;
+            /** @description What waits at the moment. */
+            waiting: components["schemas"]["WebhookWaiting"];
+        };
         WebhookEndpointTest: {
             /**
              * @description Type of the sandbox event.
@@ -5353,6 +5398,61 @@ export interface components {
             code: string;
             /** @description What went wrong, for people. */
             message: string;
+        };
+        WebhookHour: {
+            /** @description Attempts that began within the hour. */
+            attempts: components["schemas"]["WebhookHourAttempts"];
+            /** @description Deliveries that came to an end. */
+            deliveries: components["schemas"]["WebhookHourDeliveries"];
+            /**
+             * Format: date-time
+             * @description Its begin, in UTC. UTC with milliseconds.
+             */
+            hour: string;
+            /** @description False where some of it may not be counted, until it is counted anew from the log. */
+            is_exact: boolean;
+            /** @description How long attempts took, in milliseconds: at most an eighth more than they did, `max` exactly. */
+            latency_ms: components["schemas"]["WebhookLatency"];
+        };
+        WebhookHourAttempts: {
+            /** @description All others. */
+            failed: number;
+            /** @description Answered 2xx. */
+            succeeded: number;
+        };
+        WebhookHourDeliveries: {
+            /** @description Made a dead letter by an attempt of the hour. */
+            dead_lettered: number;
+            /** @description Given up by a person within the hour. */
+            discarded: number;
+            /** @description Delivered by an attempt of the hour. */
+            succeeded: number;
+        };
+        WebhookLastError: {
+            /**
+             * Format: date-time
+             * @description When the attempt began. UTC with milliseconds.
+             */
+            at: string;
+            /**
+             * @description Stable code.
+             * @example timeout
+             */
+            code: string;
+            /** @description What went wrong, for people. */
+            message: string;
+            /** @description What the endpoint answered with. */
+            status_code: number | null;
+        };
+        WebhookLatency: {
+            /** @description The longest. */
+            max: number | null;
+            /** @description Half of the attempts took no longer. */
+            p50: number | null;
+            /** @description 95 of 100 took no longer. */
+            p95: number | null;
+            /** @description 99 of 100 took no longer. */
+            p99: number | null;
         };
         WebhookPreviousSecret: {
             /**
@@ -5559,6 +5659,17 @@ export interface components {
             error: components["schemas"]["WebhookError"] | null;
             /** @description Whether the endpoint answered with the token. */
             ok: boolean;
+        };
+        WebhookWaiting: {
+            /** @description Deliveries with attempts to come, counted up to 1,000. */
+            count: number;
+            /** @description Whether there may be more. */
+            is_at_least: boolean;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was recorded. UTC with milliseconds.
+             */
+            oldest_at: string | null;
         };
         WorkspaceSettings: {
             /** @description How exceptions open by themselves, by type. */
@@ -12366,6 +12477,83 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["WebhookEndpointCreated"];
+                };
+            };
+        };
+    };
+    getWebhookEndpointStats: {
+        parameters: {
+            query?: {
+                /** @description From the hour on in which this lies; a day before `until` by default, at most 30 days before it. */
+                since?: string;
+                /** @description Hours that begin before; now by default. */
+                until?: string;
+            };
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook endpoint, `whe_…`.
+                 * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its statistics. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *       "since": "2026-11-23T09:30:00.000Z",
+                     *       "until": "2026-11-23T09:30:00.000Z",
+                     *       "hours": [
+                     *         {
+                     *           "hour": "2026-11-23T09:30:00.000Z",
+                     *           "attempts": {
+                     *             "succeeded": 1,
+                     *             "failed": 1
+                     *           },
+                     *           "deliveries": {
+                     *             "succeeded": 1,
+                     *             "dead_lettered": 1,
+                     *             "discarded": 1
+                     *           },
+                     *           "latency_ms": {
+                     *             "p50": 1,
+                     *             "p95": 1,
+                     *             "p99": 1,
+                     *             "max": 1
+                     *           },
+                     *           "is_exact": false
+                     *         }
+                     *       ],
+                     *       "waiting": {
+                     *         "count": 1,
+                     *         "is_at_least": false,
+                     *         "oldest_at": "2026-11-23T09:30:00.000Z"
+                     *       },
+                     *       "last_success_at": "2026-11-23T09:30:00.000Z",
+                     *       "last_error": {
+                     *         "code": "timeout",
+                     *         "message": "The receiver answered 500.",
+                     *         "at": "2026-11-23T09:30:00.000Z",
+                     *         "status_code": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookEndpointStats"];
                 };
             };
         };

@@ -43,6 +43,7 @@ export const OPERATIONS = {
   getUser: ['GET', '/v1/users/{id}'],
   getWebhookDelivery: ['GET', '/v1/webhook_deliveries/{id}'],
   getWebhookEndpoint: ['GET', '/v1/webhook_endpoints/{id}'],
+  getWebhookEndpointStats: ['GET', '/v1/webhook_endpoints/{id}/stats'],
   getWebhookReplay: ['GET', '/v1/webhook_replays/{id}'],
   inviteUser: ['POST', '/v1/users'],
   listApiKeys: ['GET', '/v1/api_keys'],

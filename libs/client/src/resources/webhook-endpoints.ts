@@ -18,6 +18,11 @@ export class WebhookEndpoints {
     return this.api.call('getWebhookEndpoint', { path: { id } }, options);
   }
 
+  /** What became of what was sent there, hour by hour: of the last day by default. */
+  stats(id: string, query: QueryOf<'getWebhookEndpointStats'> = {}, options?: RequestOptions) {
+    return this.api.call('getWebhookEndpointStats', { path: { id }, query }, options);
+  }
+
   patch(id: string, changes: BodyOf<'changeWebhookEndpoint'>, options?: WriteOptions) {
     return this.api.call('changeWebhookEndpoint', { path: { id }, body: changes }, options);
   }

@@ -56,6 +56,7 @@ export const OPERATIONS = {
   testWebhookEndpoint: 'webhooks:manage',
   rotateWebhookSecret: 'webhooks:manage',
   revealWebhookSecret: 'workspace:admin',
+  getWebhookEndpointStats: 'webhooks:manage',
   listWebhookDeliveries: 'webhooks:manage',
   getWebhookDelivery: 'webhooks:manage',
   retryWebhookDelivery: 'webhooks:manage',

@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { JsonObject, Page, Scope, Warning } from '@tracking/contracts';
-import type { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from '@tracking/webhooks';
+import type { NewWebhookEndpoint, WebhookDelivery, WebhookEndpoint, WebhookStats } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import { Audited } from '../audit/audited.ts';
 import { tellAudit } from '../audit/audit-trail.ts';
@@ -25,6 +25,8 @@ import {
   EndpointResource,
   EndpointWrittenResource,
 } from './endpoint.resource.ts';
+import { EndpointStatsDto, statsPeriod } from './endpoint-stats.dto.ts';
+import { EndpointStatsResource } from './endpoint-stats.resource.ts';
 import { WebhookWrites } from './webhook-writes.ts';
 import type { WithWarnings } from './webhook-writes.ts';
 
@@ -79,6 +81,21 @@ export class WebhookEndpointsController {
     const endpoint = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
     reply.header('ETag', etagOf(endpoint.version));
     return endpoint;
+  }
+
+  @Get(':id/stats')
+  @Operation('getWebhookEndpointStats', {
+    summary: 'What became of what was sent to it, hour by hour',
+    query: EndpointStatsDto,
+  })
+  @ApiResponse({ status: 200, description: 'Its statistics.', type: EndpointStatsResource })
+  @Unknown()
+  stats(
+    @Param('id') endpoint_id: string,
+    @Query() query: EndpointStatsDto,
+    @CurrentScope() scope: Scope,
+  ): Promise<WebhookStats> {
+    return this.webhooks.stats.get({ ...scope, endpoint_id, ...statsPeriod(query) });
   }
 
   @Patch(':id')

@@ -9,12 +9,14 @@ import type { OutcomeStore } from './attempts/outcome-store.ts';
 import type { OwnedEndpoint } from './attempts/owned-endpoint.ts';
 import type { OwnedEndpoints } from './attempts/owned-endpoints.ts';
 import type { EndpointDocument } from './endpoints/endpoint-document.ts';
+import type { CountOutcome, StatsKeeper } from './stats/stats-keeper.ts';
 import type { DeliveryDocument } from './store/delivery-document.ts';
 
 export interface DeliveryWorkerParts {
   readonly preparation: AttemptPreparation;
   readonly sender: AttemptSender;
   readonly outcomes: OutcomeStore;
+  readonly stats: StatsKeeper;
   readonly endpoints: OwnedEndpoints;
   readonly failures: FailureLog;
   readonly announcer: DeadLetterAnnouncer;
@@ -48,7 +50,9 @@ export class DeliveryWorker {
     if (made === undefined) return delivery;
     if (!delivery.sandbox) this.judgeEndpoint(owned, delivery, made);
     answered();
+    const counted = delivery.sandbox ? undefined : await this.beforeCounting(owned, made);
     const stored = await outcomes.store(delivery, made, owned.endpoint.pauses);
+    counted?.(stored?.latest_attempt);
     if (!delivery.sandbox && made.finished.outcome.kind === 'gone') await this.disable(owned, client.endpoint);
     await this.saveHealth(owned);
     if (stored?.status === 'dead_lettered') announcer.job.wake();
@@ -68,6 +72,11 @@ export class DeliveryWorker {
     const { engines, disable } = this.parts;
     owned.setEndpoint(await engines.until('disabling an endpoint', () => disable(endpoint)));
     owned.blockedUntil = -Infinity;
+  }
+
+  private beforeCounting(owned: OwnedEndpoint, { log }: MadeAttempt): Promise<CountOutcome> {
+    const { engines, stats } = this.parts;
+    return engines.until('opening an hour of statistics', () => stats.before(owned, log.at));
   }
 
   private async saveHealth(owned: OwnedEndpoint): Promise<void> {

@@ -13,6 +13,7 @@ import type {
   DeliveryError,
   DisabledReason,
   EndpointStatus,
+  LastError,
   Replay,
   ReplayFilter,
   RequestOrigin,
@@ -178,6 +179,50 @@ export interface RevealedSecret {
   readonly secret: string;
   /** Those that rotations left valid beside it, the newest first; at most four. */
   readonly previous_secrets: readonly { readonly secret: string; readonly expires_at: Timestamp }[];
+}
+
+/** Of an endpoint: the hours from the one in which `since` lies, those that begin before `until`. */
+export interface GetStats extends Scope {
+  readonly endpoint_id: string;
+  /** A day before `until` where absent; at most 30 days before it. */
+  readonly since?: Timestamp;
+  /** Now where absent. */
+  readonly until?: Timestamp;
+}
+/** What became of what was sent to an endpoint within an hour. */
+export interface WebhookHour {
+  /** Its begin. */
+  readonly hour: Timestamp;
+  /** By their begin. */
+  readonly attempts: { readonly succeeded: number; readonly failed: number };
+  /** Succeeded or dead-lettered by an attempt of the hour, or discarded by a person within it. */
+  readonly deliveries: { readonly succeeded: number; readonly dead_lettered: number; readonly discarded: number };
+  /** Of all attempts, in milliseconds: at most an eighth more than it was, `max` exactly; null without any. */
+  readonly latency_ms: {
+    readonly p50: number | null;
+    readonly p95: number | null;
+    readonly p99: number | null;
+    readonly max: number | null;
+  };
+  /** False where some of it may not be counted: a process died, or a person discarded, and the log was not gone through since. */
+  readonly is_exact: boolean;
+}
+export interface WebhookStats {
+  readonly endpoint_id: string;
+  readonly since: Timestamp;
+  readonly until: Timestamp;
+  /** Those in which anything happened, the oldest first. */
+  readonly hours: readonly WebhookHour[];
+  /** Deliveries with attempts of their schedule to come. */
+  readonly waiting: {
+    readonly count: number;
+    /** Whether there may be more. */
+    readonly is_at_least: boolean;
+    /** When the oldest of them was recorded. */
+    readonly oldest_at: Timestamp | null;
+  };
+  readonly last_success_at: Timestamp | null;
+  readonly last_error: LastError | null;
 }
 
 /** A delivery as it is listed. */

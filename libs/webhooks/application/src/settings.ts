@@ -36,6 +36,12 @@ export interface WebhookSettings {
   readonly retention: Retention;
   /** How often what is over its retention is looked for; for the first time so long after the start. */
   readonly sweepMs: number;
+  /** How often statistics are written, while anything is counted. */
+  readonly statsWriteMs: number;
+  /** An hour of statistics is written for the last time when nothing was counted in it for so long, or it is over. */
+  readonly statsIdleMs: number;
+  /** What may have been counted wrongly is counted anew when it has been known for so long. */
+  readonly statsSettleMs: number;
   /** Longest wait for attempts under way when stopping. */
   readonly drainMs: number;
 }
@@ -56,5 +62,8 @@ export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   failingAfterMs: 3_600_000,
   retention: { deliveriesMs: 30 * DAY_MS, deadLettersMs: 90 * DAY_MS },
   sweepMs: 600_000,
+  statsWriteMs: 1_000,
+  statsIdleMs: 60_000,
+  statsSettleMs: 5_000,
   drainMs: 15_000,
 };

@@ -5,6 +5,7 @@ import type {
   DeadLetterSummary,
   DeliveryCommand,
   EndpointCommand,
+  GetStats,
   ListDeliveries,
   ListEndpoints,
   ListReplays,
@@ -23,6 +24,7 @@ import type {
   WebhookDeliveryDetail,
   WebhookEndpoint,
   WebhookReplay,
+  WebhookStats,
 } from './requests.ts';
 
 /**
@@ -85,6 +87,11 @@ export interface WebhookReplays {
   resume(command: ReplayCommand): Promise<WebhookReplay>;
 }
 
+export interface WebhookStatistics {
+  /** What became of what was sent to an endpoint, hour by hour. @throws validation_failed */
+  get(request: GetStats): Promise<WebhookStats>;
+}
+
 /** Records of the topic that could not be taken for events. */
 export interface ParkedMessages {
   list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<PageOf<ParkedMessage>>;
@@ -101,5 +108,6 @@ export interface WebhookOperations {
   readonly deliveries: WebhookDeliveries;
   readonly deadLetters: WebhookDeadLetters;
   readonly replays: WebhookReplays;
+  readonly stats: WebhookStatistics;
   readonly parked: ParkedMessages;
 }

@@ -17,6 +17,7 @@ import { DeliveryQueries } from './store/delivery-queries.ts';
 import { Endpoints } from './api/endpoints.ts';
 import { ParkedMessageCases } from './api/parked-messages.ts';
 import { Replays } from './api/replays.ts';
+import { Statistics } from './api/statistics.ts';
 import { ENDPOINT_HEALTH, type EndpointHealth } from './attempts/adaptive-concurrency.ts';
 import { AttemptPreparation } from './attempts/attempt-preparation.ts';
 import { AttemptSender } from './attempts/attempt-sender.ts';
@@ -47,6 +48,7 @@ import type { EventLog } from './replays/event-log.ts';
 import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument } from './replays/replay-document.ts';
 import { ReplayStore } from './replays/replay-store.ts';
 import { Resending } from './replays/resending.ts';
+import { openStatistics } from './stats/statistics.ts';
 import { DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 import { unpackBundles } from './store/bundle-migration.ts';
 import { DeadLetterCounts } from './store/dead-letter-counts.ts';
@@ -149,7 +151,12 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const queues = new DeliveryQueues(deliveries);
   const watermark = new RetentionWatermark(stored.watermark);
   const around = { clock, leases, logger, metrics };
-  const sweeper = new LogSweeper({ ...around, ...stored, watermark, retention, everyMs: settings.sweepMs });
+  const { documentStore } = dependencies;
+  const { statsWriteMs: writeMs, statsIdleMs: idleMs, statsSettleMs: settleMs } = settings;
+  const counting = { ...around, deliveries, attempts, watermark, countRetry, writeMs, idleMs, settleMs };
+  const stats = await openStatistics({ ...counting, store: documentStore, owned: () => owner.leases });
+  const sweeping = { watermark, retention, everyMs: settings.sweepMs, forgetHours: stats.forget };
+  const sweeper = new LogSweeper({ ...around, ...stored, ...sweeping });
   const tellDeadLetters = (found: readonly DeliveryDocument[]): Promise<void> => told.deadLettered(found);
   const announcer = new DeadLetterAnnouncer({ ...around, deliveries, broker, tell: tellDeadLetters });
 
@@ -159,7 +166,13 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { eventLog: log } = dependencies;
   const resending = new Resending({ queries, deliveries: repeatable, payloads, versions, log, clock });
   const replaying = { store: replays, queries, resending, log, watermark, clock };
-  const discarding = new Discarding({ ...replaying, ...around, deliveries: repeatable, endpoints: store });
+  const discarding = new Discarding({
+    ...replaying,
+    ...around,
+    deliveries: repeatable,
+    endpoints: store,
+    recounts: stats.recounts,
+  });
   const openReplay = async (owned: OwnedEndpoint) => {
     const running = await replays.runningFor(owned.id);
     return running && new Replaying(running, owned, replaying);
@@ -183,6 +196,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     preparation: new AttemptPreparation({ deliveries, clients, payloads, engines, clock, freshnessMs }),
     sender: new AttemptSender({ ...around, outbound, timeoutMs }),
     outcomes: new OutcomeStore({ deliveries: repeatable, attempts, policy, random, engines }),
+    stats: stats.keeper,
     endpoints,
     failures: new FailureLog(logger),
     announcer,
@@ -204,8 +218,9 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   let consumed: Promise<void> | undefined;
   if (!passive) {
-    await engines.until('unpacking bundles', () => unpackBundles(dependencies.documentStore, repeatable, wakeUps));
+    await engines.until('unpacking bundles', () => unpackBundles(documentStore, repeatable, wakeUps));
     owner.start();
+    stats.keeper.start();
     announcer.job.start();
     sweeper.job.start();
     discarding.job.start();
@@ -217,14 +232,16 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     endpoints: new Endpoints({ store, box, clients, owner, sandbox, outbound, versions, eventStore, clock, timeoutMs }),
     replays: new Replays({ store: replays, endpoints: store, owner, eventStore, discarding }),
     deadLetters: new DeadLetters({ counts, queries, replays, endpoints: store, owner, discarding }),
-    deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner }),
+    deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner, recounts: stats.recounts }),
+    stats: new Statistics({ endpoints: store, queries: stats.queries, clock }),
     parked: new ParkedMessageCases(parking, versions, recorder.consume),
     async stop() {
       consuming.abort();
+      stats.keeper.stop();
       lag.stop();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
-      await Promise.race([owner.stop(), aborted(ended.signal)]);
+      await Promise.race([owner.stop().then(() => stats.keeper.finish()), aborted(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
       await Promise.all([announcer.job, sweeper.job, discarding.job].map((job) => job.stop()));

@@ -12,6 +12,8 @@ export { BEGINNING_OF_LOG, type LogPlace, type Moment } from './enabled-periods.
 export * from './endpoint.ts';
 export * from './envelope.ts';
 export * from './failing.ts';
+export * from './hour-counts.ts';
+export { percentile } from './latency.ts';
 export { isKnownEventType, isSubscribed, wants } from './matching.ts';
 export * from './outcome.ts';
 export { type Period } from './periods.ts';

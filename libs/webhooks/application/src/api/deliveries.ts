@@ -12,6 +12,7 @@ import type {
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../requests.ts';
+import type { Recounts } from '../stats/hour-document.ts';
 import { type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
 import type { WebhookDeliveries } from '../webhooks-api.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
@@ -25,6 +26,7 @@ export interface DeliveriesParts {
   readonly queries: DeliveryQueries;
   readonly endpoints: EndpointStore;
   readonly owner: ShardOwner;
+  readonly recounts: Recounts;
 }
 
 /** The use cases of deliveries: docs/reference/delivery.md#deliveries. */
@@ -50,8 +52,9 @@ export class Deliveries implements WebhookDeliveries {
   }
 
   async discard(command: DeliveryCommand): Promise<WebhookDelivery> {
-    return this.changeOne(command, (now) => {
+    return this.changeOne(command, async (now) => {
       if (now.status === 'succeeded') throw deliverySucceeded();
+      await this.parts.recounts.beforeDiscards([now.endpoint_id], command.at);
       return discarded(now, command.at);
     });
   }

@@ -37,7 +37,9 @@ export class OutcomeStore {
       while (current !== undefined) {
         if (tried !== undefined && isSame(current, tried)) return current;
         const settled = toDocument(settle(current, finished, { policy, pauses, random }));
-        tried = { ...settled, latest_attempt: { number: settled.attempts_count, ...log } };
+        const isDead = settled.status === 'dead_lettered' && current.status !== 'dead_lettered';
+        const attempt = { number: settled.attempts_count, ...log, ...(isDead && { dead_lettered: true as const }) };
+        tried = { ...settled, latest_attempt: attempt };
         if (current.latest_attempt !== undefined) await this.keepEarlier(current.id, current.latest_attempt);
         if (await deliveries.replace(tried, { revision: current.revision })) return tried;
         current = await deliveries.get(known.id);
@@ -53,6 +55,7 @@ export class OutcomeStore {
   }
 }
 
+/** Whatever was changed of it since: an attempt is not to be in the log, nor counted, twice. */
 function isSame(stored: DeliveryDocument, tried: DeliveryDocument): boolean {
-  return stored.revision === tried.revision && stored.last_attempt_at === tried.last_attempt_at;
+  return stored.attempts_count === tried.attempts_count && stored.last_attempt_at === tried.last_attempt_at;
 }

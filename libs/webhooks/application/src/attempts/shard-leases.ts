@@ -23,7 +23,10 @@ export class ShardLeases {
   }
   /** Owned at this moment. */
   get all(): readonly number[] {
-    return [...this.held].filter(([, lease]) => lease.isHeld()).map(([shard]) => shard);
+    return [...this.leases.keys()];
+  }
+  get leases(): ReadonlyMap<number, Lease> {
+    return new Map([...this.held].filter(([, lease]) => lease.isHeld()));
   }
 
   owns(endpointId: string): boolean {

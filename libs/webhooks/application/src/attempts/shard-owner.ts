@@ -1,4 +1,4 @@
-import type { CountRetry, Leases, Logger } from '@tracking/ports';
+import type { CountRetry, Lease, Leases, Logger } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
 import { shardOf } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
@@ -69,6 +69,11 @@ export class ShardOwner {
   start(): void {
     this.shards.start();
     this.polling = this.poll();
+  }
+
+  /** The leases of the shards that this process owns at this moment, by their numbers. */
+  get leases(): ReadonlyMap<number, Lease> {
+    return this.shards.leases;
   }
 
   /** Takes over the deliveries of this process's endpoints, and wakes the owners of the others. */

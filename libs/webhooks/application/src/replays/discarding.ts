@@ -5,6 +5,7 @@ import { discarded } from '@tracking/webhooks-domain';
 import { giveReasons } from '../store/dead-letter-reasons.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
+import type { Recounts } from '../stats/hour-document.ts';
 import type { ReplayDocument } from './replay-document.ts';
 import { ReplaySource, type ReplaySourceParts } from './replay-source.ts';
 import type { ReplayStore } from './replay-store.ts';
@@ -20,6 +21,7 @@ const REST = 1;
 export interface DiscardingParts extends ReplaySourceParts {
   readonly store: ReplayStore;
   readonly endpoints: EndpointStore;
+  readonly recounts: Recounts;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly clock: Clock;
   readonly leases: Leases;
@@ -84,7 +86,7 @@ export class Discarding {
   }
 
   private async discard(taken: ReplayDocument): Promise<void> {
-    const { store, queries, deliveries, clock } = this.parts;
+    const { store, queries, deliveries, recounts, clock } = this.parts;
     const ids = taken.under_way.map(({ id }) => id);
     for (;;) {
       const now = await queries.existing(ids);
@@ -94,6 +96,7 @@ export class Discarding {
         return store.settle(taken, { done, failed: ids.length - done });
       }
       const at = clock().toISOString();
+      await recounts.beforeDiscards([taken.endpoint_id], at);
       // One that changes meanwhile, as when the topic is told of it, is found again.
       await deliveries.writeMany(
         dead.map((each) => {

@@ -4,6 +4,12 @@ import type { CollectionSpec, Document } from '@tracking/ports';
 import { type Delivery, isScheduled } from '@tracking/webhooks-domain';
 import type { WebhookAttempt, WebhookDelivery } from '../requests.ts';
 
+/** An attempt as the log has it. */
+export interface StoredAttempt extends WebhookAttempt {
+  /** It made its delivery a dead letter: a replay makes that forget it. */
+  readonly dead_lettered?: true;
+}
+
 /** A delivery as stored: with what leads the endpoint's owner to it while there is something to do. */
 export interface DeliveryDocument extends Document, Delivery {
   /** Where it waits for an attempt, or to be announced as a dead letter; absent when it waits for nothing. */
@@ -13,7 +19,7 @@ export interface DeliveryDocument extends Document, Delivery {
   /** Of a dead letter: the code of its `last_error`; absent from all others. */
   readonly reason?: string;
   /** The latest attempt, in the same write as what it led to; absent before the first. */
-  readonly latest_attempt?: WebhookAttempt;
+  readonly latest_attempt?: StoredAttempt;
   /** Id of the last command that changed it; absent where none did. */
   readonly changed_by?: string;
 }
@@ -29,6 +35,7 @@ export const DELIVERIES: CollectionSpec = {
     { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...ORDER, ...LOOKED_AT] },
     { name: 'endpoint', fields: ['endpoint_id', 'status', ...ORDER, ...LOOKED_AT] },
     { name: 'event', fields: ['event_id', 'payload_id'] },
+    { name: 'attempted', fields: ['endpoint_id', 'last_attempt_at', 'id'] },
     // What dead letters are counted by; few deliveries are one.
     {
       name: 'dead_letters',
@@ -118,7 +125,7 @@ export function toDelivery(delivery: Delivery): WebhookDelivery {
 }
 
 /** An attempt before the latest one, kept beside its delivery so that this stays small however often it fails. */
-export interface AttemptDocument extends Document, WebhookAttempt {}
+export interface AttemptDocument extends Document, StoredAttempt {}
 
 export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [], durability: 'ordered' };
 

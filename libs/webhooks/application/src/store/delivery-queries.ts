@@ -11,7 +11,13 @@ import type {
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../requests.ts';
-import { type AttemptDocument, type DeliveryDocument, attemptIds, toDelivery } from './delivery-document.ts';
+import {
+  type AttemptDocument,
+  type DeliveryDocument,
+  type StoredAttempt,
+  attemptIds,
+  toDelivery,
+} from './delivery-document.ts';
 import type { PayloadDocument } from './payloads.ts';
 
 const ORDER = ['created_at', 'id'] as const;
@@ -44,14 +50,13 @@ export class DeliveryQueries {
       this.payloads.get(delivery.payload_id),
       this.attempts.getMany(attemptIds(id, delivery.attempts_count)),
     ]);
-    const shown = attempts.map(({ id: _id, ...attempt }): WebhookAttempt => attempt);
     // Interrupted while it is being moved, an attempt is in both places.
-    const earlier = shown.filter(({ number }) => number < delivery.attempts_count);
+    const earlier: StoredAttempt[] = attempts.filter(({ number }) => number < delivery.attempts_count);
     const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
     return {
       ...toDelivery(delivery),
       payload: payload === undefined ? null : (JSON.parse(payload.body) as JsonValue),
-      attempts: all.sort((one, other) => one.number - other.number),
+      attempts: all.map(toAttempt).sort((one, other) => one.number - other.number),
     };
   }
 
@@ -100,6 +105,11 @@ export class DeliveryQueries {
   private ofEvent(event_id: string): Promise<readonly DeliveryDocument[]> {
     return this.deliveries.find({ filter: { event_id }, limit: MOST_OF_AN_EVENT });
   }
+}
+
+function toAttempt(attempt: StoredAttempt): WebhookAttempt {
+  const { number, at, duration_ms, status_code, error, response, manual } = attempt;
+  return { number, at, duration_ms, status_code, error, response, manual };
 }
 
 function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {

@@ -19,6 +19,8 @@ export interface LogSweeperParts {
   readonly payloads: Collection<PayloadDocument>;
   readonly watermark: RetentionWatermark;
   readonly retention: Retention;
+  /** Deletes the statistics of hours before. */
+  forgetHours(before: Timestamp): Promise<void>;
   readonly everyMs: number;
   readonly clock: Clock;
   readonly leases: Leases;
@@ -63,6 +65,7 @@ export class LogSweeper {
       ['discarded', ago(deliveriesMs)],
       ['dead_lettered', ago(deadLettersMs)],
     ] as const;
+    await this.parts.forgetHours(ago(deliveriesMs));
     const byScope = ['workspace_id', 'environment', 'status', ...ORDER] as const;
     for await (const { workspace_id } of firstOfEach(this.parts.deliveries, byScope)) {
       for (const environment of ENVIRONMENTS) {

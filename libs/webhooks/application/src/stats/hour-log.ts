@@ -1,0 +1,130 @@
+import type { Timestamp } from '@tracking/contracts';
+import type { Clock, Collection } from '@tracking/ports';
+import { DutyCycle } from '@tracking/resilience';
+import { type HourCounts, HourCounter, hourAfter, hourOf } from '@tracking/webhooks-domain';
+import type { WebhookAttempt } from '../requests.ts';
+import { type AttemptDocument, type DeliveryDocument, attemptIds } from '../store/delivery-document.ts';
+import type { RetentionWatermark } from '../store/retention-watermark.ts';
+
+const AT_ONCE = 100;
+/** Of the time that counting from the log takes at most: deliveries come first. */
+const SHARE = 0.2;
+/** By so much the clocks of one owner and the next may differ. */
+const SLACK_MS = 600_000;
+
+/** The log cannot tell: it does not hold all attempts of the hour any more. */
+export class NotInLog extends Error {
+  override readonly name = 'NotInLog';
+}
+/** A delivery was attempted again meanwhile, and nobody can tell whether it was counted before. */
+export class Disturbed extends Error {
+  override readonly name = 'Disturbed';
+}
+
+export interface HourLogParts {
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly attempts: Collection<AttemptDocument>;
+  readonly watermark: RetentionWatermark;
+  readonly clock: Clock;
+}
+
+/** Counts hours from the log of deliveries and attempts. */
+export class HourLog {
+  private readonly pace = new DutyCycle({ share: SHARE });
+
+  constructor(private readonly parts: HourLogParts) {}
+
+  /**
+   * All attempts of the hour. To be thrown away where any of that hour was stored meanwhile.
+   * @throws NotInLog, Disturbed
+   */
+  async attempts(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourCounts> {
+    const counter = new HourCounter();
+    const begun = new Date(this.parts.clock().getTime() - SLACK_MS).toISOString();
+    const seen = new SeenDeliveries(begun);
+    const since = new Date(Date.parse(hour) - SLACK_MS).toISOString();
+    let after: readonly string[] | undefined;
+    for (;;) {
+      const resume = after === undefined ? {} : { after };
+      const page = await this.pace.work(async () => {
+        const filter = { endpoint_id, last_attempt_at: { gte: since } };
+        const sort = { fields: ['last_attempt_at', 'id'] };
+        const found = await this.parts.deliveries.find({ filter, sort, limit: AT_ONCE, index: 'attempted', ...resume });
+        for (const [delivery, attempts] of await this.withAttempts(found)) {
+          const counted = inHour(attempts, hour);
+          if (seen.isNew(delivery, counted)) for (const attempt of counted) counter.count(attempt);
+        }
+        return found;
+      }, ending);
+      ending.throwIfAborted();
+      const last = page.at(-1);
+      // Asked last, since what was deleted in between is not counted.
+      if (last === undefined) break;
+      after = [last.last_attempt_at ?? '', last.id];
+    }
+    await this.requireKept(hour);
+    return counter.counts;
+  }
+
+  /** Deliveries discarded within the hour, as the log has it now. @throws NotInLog */
+  async discards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
+    const completed_at = { gte: hour, lt: hourAfter(hour) };
+    const filter = { endpoint_id, status: 'discarded', sandbox: false, completed_at };
+    const count = await this.pace.work(() => this.parts.deliveries.count(filter, { index: 'endpoint' }), ending);
+    await this.requireKept(hour);
+    return count;
+  }
+
+  private async requireKept(hour: Timestamp): Promise<void> {
+    if ((await this.parts.watermark.before()) > hour) throw new NotInLog(hour);
+  }
+
+  /** Each with its attempts, by their numbers. */
+  private async withAttempts(found: readonly DeliveryDocument[]) {
+    const deliveries = found.filter(({ sandbox }) => !sandbox);
+    const ids = deliveries.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
+    const earlier = ids.length === 0 ? [] : await this.parts.attempts.getMany(ids);
+    const byDelivery = Map.groupBy(earlier, ({ id }) => id.slice(0, id.lastIndexOf('.')));
+    return deliveries.map((delivery) => {
+      const { id, attempts_count, latest_attempt } = delivery;
+      // Interrupted while it is being moved, an attempt is in both places.
+      const kept = (byDelivery.get(id) ?? []).filter(({ number }) => number < attempts_count);
+      const all: WebhookAttempt[] = latest_attempt === undefined ? kept : [...kept, latest_attempt];
+      return [delivery, all.toSorted((one, other) => one.number - other.number)] as const;
+    });
+  }
+}
+
+/** Those of the hour. @throws NotInLog where there may be others between them that the log has left out */
+function inHour(attempts: readonly WebhookAttempt[], hour: Timestamp): readonly WebhookAttempt[] {
+  const end = hourAfter(hour);
+  const isGap = attempts.some((attempt, n) => {
+    const next = attempts[n + 1];
+    return next !== undefined && next.number > attempt.number + 1 && attempt.at < end && next.at >= hour;
+  });
+  if (isGap) throw new NotInLog(hour);
+  return attempts.filter(({ at }) => hourOf(at) === hour);
+}
+
+/**
+ * A delivery that is attempted while the log is gone through moves ahead to where it is met once more. Those of the hour that
+ * go on by themselves are remembered; one that had succeeded is attempted again only where a person asked for it.
+ */
+class SeenDeliveries {
+  private readonly goOn = new Set<string>();
+
+  /** @param begun an attempt that ended before can have moved no delivery since */
+  constructor(private readonly begun: Timestamp) {}
+
+  /** @param counted its attempts of the hour. @throws Disturbed */
+  isNew(
+    { id, status, attempts_count, last_attempt_at }: DeliveryDocument,
+    counted: readonly WebhookAttempt[],
+  ): boolean {
+    if (counted.length === 0 || this.goOn.has(id)) return false;
+    if (status !== 'succeeded') this.goOn.add(id);
+    const succeeded = counted.some(({ number, error }) => error === null && number < attempts_count);
+    if (succeeded && (last_attempt_at ?? '') >= this.begun) throw new Disturbed(id);
+    return true;
+  }
+}

@@ -1,0 +1,103 @@
+import type { Lease } from '@tracking/ports';
+import type { Timestamp } from '@tracking/contracts';
+import { hourAfter } from '@tracking/webhooks-domain';
+import type { RecountDocument } from './hour-document.ts';
+import { Disturbed, NotInLog } from './hour-log.ts';
+import type { CountedEndpoint, OpenHour } from './open-hour.ts';
+import type { StatsKeeperParts } from './stats-keeper.ts';
+
+const READ_AT_ONCE = 100;
+
+/** The hours in which this process counts. */
+export interface CountedHours {
+  /** The hour, open until `storing` is counted down again. */
+  use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour>;
+  write(hour: OpenHour): Promise<void>;
+}
+
+/**
+ * Counts anew, from the log, what was asked for: one hour at a time, and only while nothing is counted in it. An hour that is
+ * attempted in without a pause is so when it is over.
+ */
+export class Recounting {
+  /** Since when each request has stood still, on the monotonic clock: clocks of processes are never compared. */
+  private standing = new Map<string, { readonly token: string; readonly since: number }>();
+  /** Up to where the requests were looked at. */
+  private after: string | undefined;
+
+  constructor(
+    private readonly parts: Pick<StatsKeeperParts, 'recounts' | 'log' | 'clock' | 'settleMs'>,
+    private readonly hours: CountedHours,
+  ) {}
+
+  /** Looks at the next few requests for the endpoints of these shards. */
+  async round(owned: ReadonlyMap<number, Lease>, ending: AbortSignal): Promise<void> {
+    if (owned.size === 0) return;
+    const { documents } = this.parts.recounts;
+    const from = this.after ?? '';
+    const filter = { shard: { in: [...owned.keys()] }, id: { gt: from } };
+    const found = await documents.find({ filter, sort: { fields: ['id'] }, limit: READ_AT_ONCE });
+    this.after = found.length < READ_AT_ONCE ? undefined : found.at(-1)?.id;
+    for (const request of found) {
+      const lease = owned.get(request.shard);
+      if (ending.aborted) return;
+      if (lease?.isHeld() === true && this.hasStood(request)) await this.carryOut(request, lease, ending);
+    }
+    if (from === '' && this.after === undefined) this.forget(found);
+  }
+
+  private hasStood({ id, token }: RecountDocument): boolean {
+    const known = this.standing.get(id);
+    if (known?.token === token) return performance.now() - known.since >= this.parts.settleMs;
+    this.standing.set(id, { token, since: performance.now() });
+    return this.parts.settleMs === 0;
+  }
+
+  /** Those that are there no more. */
+  private forget(found: readonly RecountDocument[]): void {
+    const there = new Set(found.map(({ id }) => id));
+    for (const id of this.standing.keys()) if (!there.has(id)) this.standing.delete(id);
+  }
+
+  private async carryOut(request: RecountDocument, lease: Lease, ending: AbortSignal): Promise<void> {
+    const { endpoint_id, hour, token } = request;
+    const open = await this.hours.use({ id: endpoint_id, lease }, hour);
+    try {
+      if (open.isLost || !(await this.recount(open, request, ending))) return;
+      await this.hours.write(open);
+      if (open.isLost || !lease.isHeld()) return;
+    } finally {
+      open.storing -= 1;
+    }
+    await this.parts.recounts.documents.delete(request.id, { token });
+    this.standing.delete(request.id);
+  }
+
+  /** Answers whether it is done; otherwise it is to be tried again. */
+  private async recount(open: OpenHour, { part }: RecountDocument, ending: AbortSignal): Promise<boolean> {
+    const { log } = this.parts;
+    const { hour, counted } = open;
+    const { id } = open.endpoint;
+    try {
+      if (part === 'discards') open.replace({ discarded: await log.discards(id, hour, ending) });
+      else {
+        if (this.isBusy(open)) return false;
+        const attempts = await log.attempts(id, hour, ending);
+        // What was stored meanwhile may have been found in the log or not.
+        if (open.counted !== counted || open.storing > 1) return false;
+        open.replace({ attempts });
+      }
+    } catch (error) {
+      if (error instanceof Disturbed) return false;
+      if (!(error instanceof NotInLog)) throw error;
+      open.giveUp();
+    }
+    return true;
+  }
+
+  private isBusy({ storing, counted, usedAt, hour }: OpenHour): boolean {
+    if (storing > 1) return true;
+    const isOver = hourAfter(hour) <= this.parts.clock().toISOString();
+    return !isOver && counted > 0 && performance.now() - usedAt < this.parts.settleMs;
+  }
+}

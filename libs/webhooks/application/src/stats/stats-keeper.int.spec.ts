@@ -1,0 +1,112 @@
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
+import type { Lease } from '@tracking/ports';
+import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
+import { newDelivery, shardOf } from '@tracking/webhooks-domain';
+import { counted, countedLog } from '../../test/counted-log.ts';
+import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
+import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/retention-watermark.ts';
+import { type Statistics, openStatistics } from './statistics.ts';
+
+const ENDPOINT = 'whe_one';
+const HOUR = '2026-11-23T14:00:00.000Z';
+const AT = '2026-11-23T14:20:00.000Z';
+
+describe('who counts', () => {
+  let folder: TempFolder;
+  let engine: EmbeddedEngine;
+  let running: Statistics[];
+  beforeEach(async () => {
+    folder = await tempFolder();
+    engine = await openTestEngine(folder.path);
+    running = [];
+  });
+  afterEach(async () => {
+    for (const { keeper } of running) await keeper.finish();
+    await engine.close();
+    await folder.remove();
+  });
+
+  const lease = (epoch: number): Lease => ({
+    name: 'shard',
+    epoch,
+    lost: new AbortController().signal,
+    isHeld: () => true,
+    release: () => Promise.resolve(),
+  });
+  const owner = async (owned: Lease, store = engine.documentStore): Promise<Statistics> => {
+    const [deliveries, attempts, watermark] = await Promise.all([
+      store.collection<DeliveryDocument>(DELIVERIES),
+      store.collection<AttemptDocument>(ATTEMPTS),
+      store.collection<WatermarkDocument>(RETENTION_WATERMARK),
+    ]);
+    const opened = await openStatistics({
+      ...{ store, deliveries, attempts, watermark: new RetentionWatermark(watermark) },
+      owned: () => new Map([[shardOf(ENDPOINT), owned]]),
+      clock: () => new Date(AT),
+      logger: silentLogger,
+      countRetry: () => undefined,
+      ...{ writeMs: 5, idleMs: 60_000, settleMs: 10 },
+    });
+    opened.keeper.start();
+    running.push(opened);
+    return opened;
+  };
+  const attempt = { number: 1, at: AT, duration_ms: 3, status_code: 200, error: null, response: null, manual: false };
+  /** As the outcome of an attempt leaves it. */
+  const store = async (id: string) => {
+    const about = { workspace_id: 'wsp_one', environment: 'live', endpoint_id: ENDPOINT, payload_id: 'p' } as const;
+    const event = { event_id: `evt_${id}`, event_type: 'shipment.created', event_created_at: AT, sandbox: false };
+    const deliveries = await engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
+    const done = { status: 'succeeded', attempts_count: 1, last_attempt_at: AT, completed_at: AT } as const;
+    await deliveries.insert({ ...newDelivery({ id, ...about, ...event }, AT), ...done, latest_attempt: attempt });
+  };
+  const hours = async ({ queries }: Statistics) => (await queries.stats(ENDPOINT, HOUR, AT)).hours;
+  const exact = (of: Statistics) =>
+    eventually(async () => {
+      const found = await hours(of);
+      expect(counted(found)).toEqual(await countedLog(engine.documentStore, ENDPOINT));
+      expect(found.every(({ is_exact }) => is_exact)).toBe(true);
+      return found;
+    });
+
+  test('what an owner stores that has lost its shard is counted anew by the next one', async () => {
+    const former = await owner(lease(1));
+    const first = lease(1);
+    const count = await former.keeper.before({ id: ENDPOINT, lease: first }, AT);
+    const next = await owner(lease(2));
+    // It finds the hour open, and nothing of it in the log.
+    await eventually(async () =>
+      expect(await hours(next)).toMatchObject([{ is_exact: true, attempts: { succeeded: 0 } }]),
+    );
+    await store('dlv_1');
+    count(attempt);
+    expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
+    // Another one, which begins only now.
+    const late = await former.keeper.before({ id: ENDPOINT, lease: first }, AT);
+    await store('dlv_2');
+    late(attempt);
+    expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 2 } }]);
+  });
+
+  test('an hour is not closed while an outcome of it is being stored', async () => {
+    const one = await owner(lease(1));
+    const count = await one.keeper.before({ id: ENDPOINT, lease: lease(1) }, AT);
+    await store('dlv_1');
+    await one.keeper.finish();
+    const next = await owner(lease(2));
+    expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
+    count(undefined);
+  });
+
+  test('an owner that acquires its shard again counts anew what it had not written', async () => {
+    const one = await owner(lease(1));
+    const count = await one.keeper.before({ id: ENDPOINT, lease: lease(1) }, AT);
+    const again = await one.keeper.before({ id: ENDPOINT, lease: lease(2) }, AT);
+    await store('dlv_1');
+    count(attempt);
+    again(undefined);
+    const next = await owner(lease(3));
+    expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
+  });
+});

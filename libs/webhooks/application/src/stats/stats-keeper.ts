@@ -1,0 +1,217 @@
+import type { Clock, Collection, CountRetry, Lease, Logger } from '@tracking/ports';
+import type { Timestamp } from '@tracking/contracts';
+import { pause } from '@tracking/resilience';
+import { type CountedAttempt, hourAfter, hourOf, shardOf } from '@tracking/webhooks-domain';
+import { type HourDocument, type Recounts, hourId } from './hour-document.ts';
+import type { HourLog } from './hour-log.ts';
+import { type CountedEndpoint, OpenHour } from './open-hour.ts';
+import { Recounting } from './recounting.ts';
+
+/** Most hours written in a round: what statistics cost is bounded, however many endpoints are attempted. */
+const WRITTEN_AT_ONCE = 64;
+const READ_AT_ONCE = 200;
+
+export interface StatsKeeperParts {
+  readonly hours: Collection<HourDocument>;
+  readonly recounts: Recounts;
+  readonly log: HourLog;
+  /** The leases of the shards that this process owns at this moment, by their numbers. */
+  owned(): ReadonlyMap<number, Lease>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly countRetry: CountRetry;
+  /** From one round of writing to the next. */
+  readonly writeMs: number;
+  /** So long nothing may have been counted in an hour for it to be closed. */
+  readonly idleMs: number;
+  /** So long a request to count anew has to stand: what it was made for has happened by then, or never does. */
+  readonly settleMs: number;
+}
+
+/** An outcome is being stored: tells what became of that. */
+export type CountOutcome = (attempt: CountedAttempt | undefined) => void;
+
+/**
+ * Counts the attempts at this process's endpoints, hour by hour. An hour is stored as open before the first outcome of it is,
+ * and closed once all that were stored are counted. So an owner that dies leaves it open, and its next owner, which finds
+ * that, has it counted anew: docs/adr/0038-statistics.md.
+ */
+export class StatsKeeper {
+  /** In the order in which they were written. */
+  private readonly open = new Map<string, OpenHour>();
+  /** Under which epoch each shard was looked through for hours that were left open. */
+  private readonly lookedThrough = new Map<number, number>();
+  private readonly recounting: Recounting;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  /** Requests for what was counted in vain. */
+  private readonly requests = new Set<Promise<void>>();
+
+  constructor(private readonly parts: StatsKeeperParts) {
+    this.recounting = new Recounting(parts, {
+      use: (endpoint, hour) => this.use(endpoint, hour),
+      write: (hour) => this.write(hour, true),
+    });
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Begins nothing more by itself. What is counted from here on {@link finish} writes. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  /** Writes what is counted. What is left open where the engine does not answer is counted anew by the next owner. */
+  async finish(): Promise<void> {
+    this.stop();
+    await this.running;
+    await Promise.allSettled([...this.open.values()].map((hour) => this.close(hour)));
+    await Promise.allSettled(this.requests);
+  }
+
+  /**
+   * To be awaited before the outcome of an attempt is stored; the answer is to be called right after. Where it never is, because
+   * the process ends, the hour stays open.
+   * @param at begin of the attempt
+   * @throws Unavailable: then it may be called again
+   */
+  async before(endpoint: CountedEndpoint, at: Timestamp): Promise<CountOutcome> {
+    const hour = await this.use(endpoint, hourOf(at));
+    return (attempt) => {
+      hour.storing -= 1;
+      if (attempt !== undefined) hour.count(attempt);
+      if (hour.isLost) this.request(hour);
+    };
+  }
+
+  /** The hour, stored as open, and not closed until `storing` is counted down again. */
+  private async use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour> {
+    const id = hourId(endpoint.id, hour);
+    for (;;) {
+      const known = this.open.get(id);
+      if (known === undefined) break;
+      if (known.settling !== undefined) await known.settling;
+      else if (known.endpoint.lease.epoch === endpoint.lease.epoch) {
+        known.storing += 1;
+        return known;
+      } else await this.lose(known);
+    }
+    const used = new OpenHour(id, endpoint, hour);
+    this.open.set(id, used);
+    used.storing += 1;
+    const opening = this.begin(used);
+    used.settling = settled(opening).then(() => (used.settling = undefined));
+    await opening;
+    return used;
+  }
+
+  private async begin(hour: OpenHour): Promise<void> {
+    const { hours, recounts } = this.parts;
+    const { id, lease } = hour.endpoint;
+    try {
+      const stored = await hours.get(hour.id);
+      if (stored !== undefined) hour.goOnFrom(stored);
+      // Whoever left it open may have stored outcomes that it did not count.
+      if (stored?.open_in !== undefined) await recounts.leftOpen([stored]);
+      const written = await hours.upsert(hour.document(shardOf(id)), { epoch: { lte: lease.epoch } });
+      if (!written || !lease.isHeld()) await this.lose(hour);
+    } catch (error) {
+      this.open.delete(hour.id);
+      throw error;
+    }
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    const { logger, countRetry } = this.parts;
+    while (!signal.aborted) {
+      try {
+        await this.lookThrough();
+        await this.writeSome();
+        await this.recounting.round(this.parts.owned(), signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        countRetry('keeping statistics');
+        logger.warn({ reason: String(error) }, 'webhooks: could not keep statistics; trying again');
+      }
+      await pause(this.parts.writeMs, signal);
+    }
+  }
+
+  /** Finds what former owners of newly acquired shards left open. */
+  private async lookThrough(): Promise<void> {
+    const acquired = [...this.parts.owned()].filter(([shard, { epoch }]) => this.lookedThrough.get(shard) !== epoch);
+    const epochs = new Map(acquired.map(([shard, { epoch }]) => [shard, epoch]));
+    const filter = { open_in: { in: [...epochs.keys()] } };
+    let after: readonly string[] | undefined;
+    while (epochs.size > 0) {
+      const resume = after === undefined ? {} : { after };
+      const found = await this.parts.hours.find({ filter, sort: { fields: ['id'] }, limit: READ_AT_ONCE, ...resume });
+      const left = found.filter(({ open_in = -1, epoch }) => epoch < (epochs.get(open_in) ?? epoch));
+      if (left.length > 0) await this.parts.recounts.leftOpen(left);
+      const last = found.at(-1);
+      if (last === undefined) break;
+      after = [last.id];
+    }
+    for (const [shard, epoch] of epochs) this.lookedThrough.set(shard, epoch);
+  }
+
+  private async writeSome(): Promise<void> {
+    const now = this.parts.clock().toISOString();
+    const due = [...this.open.values()].filter((hour) => hour.isDirty || this.mayClose(hour, now));
+    const written = await Promise.allSettled(
+      due
+        .slice(0, WRITTEN_AT_ONCE)
+        .map((hour) => (this.mayClose(hour, now) ? this.close(hour) : this.write(hour, true))),
+    );
+    for (const one of written) if (one.status === 'rejected') throw one.reason;
+  }
+
+  private mayClose(hour: OpenHour, now: Timestamp): boolean {
+    if (hour.storing > 0 || hour.settling !== undefined) return false;
+    return hourAfter(hour.hour) <= now || performance.now() - hour.usedAt >= this.parts.idleMs;
+  }
+
+  /** Not where an outcome of it is being stored. */
+  private async close(hour: OpenHour): Promise<void> {
+    if (hour.storing > 0) return this.write(hour, true);
+    const closing = this.write(hour, false).then(() => void this.open.delete(hour.id));
+    hour.settling = settled(closing).then(() => (hour.settling = undefined));
+    await closing;
+  }
+
+  private async write(hour: OpenHour, staysOpen: boolean): Promise<void> {
+    const { id, lease } = hour.endpoint;
+    hour.isDirty = false;
+    try {
+      const document = hour.document(staysOpen ? shardOf(id) : undefined);
+      if (!(await this.parts.hours.upsert(document, { epoch: { lte: lease.epoch } }))) return await this.lose(hour);
+    } catch (error) {
+      hour.isDirty = true;
+      throw error;
+    }
+    if (this.open.delete(hour.id)) this.open.set(hour.id, hour);
+  }
+
+  /** What was counted here since it was last written is known to nobody else, and so is what is still being stored. */
+  private async lose(hour: OpenHour): Promise<void> {
+    hour.isLost = true;
+    this.open.delete(hour.id);
+    await this.parts.recounts.request('attempts', hour.endpoint.id, hour.hour);
+  }
+
+  private request(hour: OpenHour): void {
+    const request = this.lose(hour).catch((error: unknown) => {
+      this.parts.logger.warn({ reason: String(error), hour: hour.id }, 'webhooks: an hour is not counted anew');
+    });
+    this.requests.add(request);
+    void request.finally(() => this.requests.delete(request));
+  }
+}
+
+/** Whichever way it went. */
+function settled(work: Promise<void>): Promise<void> {
+  return work.catch(() => undefined);
+}

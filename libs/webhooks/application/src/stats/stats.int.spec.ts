@@ -1,0 +1,220 @@
+import { eventually } from '@tracking/testing';
+import { counted, countedLog } from '../../test/counted-log.ts';
+import { answer, timedOut } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import type { WebhookStats } from '../index.ts';
+import { RECOUNTS } from './hour-document.ts';
+
+const URL_A = 'https://a.example.com/hooks';
+const HOUR_MS = 3_600_000;
+/** No attempt but the first within a test. */
+const SETTINGS = {
+  statsWriteMs: 5,
+  statsSettleMs: 20,
+  policy: { firstMs: 60_000, factor: 1, capMs: 60_000, windowMs: HOUR_MS },
+};
+
+describe('statistics of an endpoint', () => {
+  let stage: WebhooksTestStage;
+  let webhooks: RunningWebhooks;
+  let id: string;
+  beforeEach(async () => {
+    stage = await WebhooksTestStage.open();
+    // In the middle of an hour, so that none ends within a test unless it says so.
+    stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
+    webhooks = await stage.start(SETTINGS);
+    id = (await stage.endpoint(webhooks, URL_A)).id;
+  });
+  afterEach(() => stage.close());
+
+  const stats = (api = webhooks, asked = {}): Promise<WebhookStats> =>
+    api.stats.get({ ...SCOPE, endpoint_id: id, ...asked });
+  const publish = async (count: number) => {
+    const events = Array.from({ length: count }, () => stage.event());
+    await stage.publish(...events);
+    return events;
+  };
+  /** Resolves once the counters say what the log says, and that they are exact. */
+  const exact = (api = webhooks): Promise<WebhookStats> =>
+    eventually(
+      async () => {
+        const found = await stats(api);
+        expect(counted(found.hours)).toEqual(await countedLog(stage.engine.documentStore, id));
+        expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
+        return found;
+      },
+      { deadlineMs: 10_000 },
+    );
+  const attempted = (count: number) => eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(count));
+
+  it('tell of each hour what became of attempts and deliveries, and how long they took', async () => {
+    expect(await stats()).toMatchObject({ hours: [], last_success_at: null, last_error: null });
+    const answers = [answer(200), timedOut, answer(500), { ...answer(200), durationMs: 70.4 }];
+    stage.receivers.behave(URL_A, () => answers[stage.receivers.at(URL_A).length - 1] ?? answer(200));
+    for (let n = 1; n <= 4; n += 1) {
+      await publish(1);
+      await attempted(n);
+    }
+    await eventually(async () => expect((await stats()).hours[0]?.attempts).toEqual({ succeeded: 2, failed: 2 }));
+    const found = await exact();
+    expect(found.hours).toEqual([
+      {
+        hour: `${stage.now().slice(0, 13)}:00:00.000Z`,
+        attempts: { succeeded: 2, failed: 2 },
+        deliveries: { succeeded: 2, dead_lettered: 0, discarded: 0 },
+        latency_ms: { p50: 1, p95: 70, p99: 70, max: 70 },
+        is_exact: true,
+      },
+    ]);
+    expect(found.last_error).toMatchObject({ code: 'unexpected_status', status_code: 500 });
+    expect(found.last_success_at).not.toBeNull();
+    const [oldest] = (await stage.deliveries(webhooks, { statuses: ['retrying'] })).toReversed();
+    expect(found.waiting).toEqual({ count: 2, is_at_least: false, oldest_at: oldest?.created_at });
+  });
+
+  it('say of the last success and error also what was before the hours asked for', async () => {
+    await publish(1);
+    await eventually(async () => expect((await stats()).last_success_at).not.toBeNull());
+    const { last_success_at } = await exact();
+    stage.clockOffset += 48 * HOUR_MS;
+    expect(await stats()).toMatchObject({ hours: [], last_success_at });
+    const since = new Date(Date.parse(stage.now()) - 49 * HOUR_MS).toISOString();
+    expect((await stats(webhooks, { since })).hours).toHaveLength(1);
+  });
+
+  it.each([
+    ['ends before it begins', { since: '2026-11-02T00:00:00.000Z', until: '2026-11-01T00:00:00.000Z' }],
+    ['is longer than 30 days', { since: '2026-10-01T00:00:00.000Z', until: '2026-10-31T00:00:00.001Z' }],
+  ])('refuse a time that %s', async (_, time) => {
+    await expect(stats(webhooks, time)).rejects.toMatchObject({ code: 'validation_failed' });
+  });
+
+  it('are of the endpoints of one workspace and environment', async () => {
+    const get = (scope: object) => webhooks.stats.get({ ...SCOPE, ...scope, endpoint_id: id });
+    await expect(get({ environment: 'test' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(get({ workspace_id: 'wsp_two' })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('leave sandbox events out', async () => {
+    const { id: delivery_id } = await webhooks.endpoints.test({
+      ...stage.command(),
+      endpoint_id: id,
+      type: 'shipment.created',
+    });
+    await eventually(async () => {
+      const { status } = await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id });
+      expect(status).toBe('succeeded');
+    });
+    await publish(1);
+    await eventually(async () => expect((await stats()).hours[0]?.attempts).toEqual({ succeeded: 1, failed: 0 }));
+  });
+
+  it('go on in the same hour in another process', async () => {
+    await publish(3);
+    await attempted(3);
+    await webhooks.stop();
+    const other = await stage.start(SETTINGS);
+    expect((await stats(other)).hours).toMatchObject([{ attempts: { succeeded: 3, failed: 0 }, is_exact: true }]);
+    await publish(2);
+    await eventually(async () => expect((await stats(other)).hours[0]?.attempts.succeeded).toBe(5));
+    await exact(other);
+  });
+
+  it('are counted anew from the log where their process died before it wrote what it had counted', async () => {
+    await webhooks.stop();
+    const mortal = await stage.start({ ...SETTINGS, statsWriteMs: 60_000 });
+    let answered = 0;
+    stage.receivers.behave(URL_A, () => answer((answered += 1) % 3 === 0 ? 500 : 200));
+    await publish(30);
+    const ended = { statuses: ['succeeded', 'retrying'] as const };
+    await eventually(async () => expect(await stage.deliveries(mortal, ended)).toHaveLength(30));
+    mortal.process.kill();
+    expect(counted((await stats(webhooks)).hours)).toMatchObject([{ attempts: { succeeded: 0, failed: 0 } }]);
+    const waits = await stage.start({ ...SETTINGS, statsSettleMs: 60_000 });
+    await eventually(async () => expect((await stats(waits)).hours).toMatchObject([{ is_exact: false }]));
+    await waits.stop();
+    const other = await stage.start(SETTINGS);
+    const { hours } = await exact(other);
+    expect(hours).toMatchObject([{ attempts: { succeeded: 20, failed: 10 } }]);
+  });
+
+  it('are counted anew of an hour that is attempted in without a pause when it is over', async () => {
+    const mortal = await stage.start(SETTINGS, new MortalProcess());
+    await webhooks.stop();
+    await publish(5);
+    await attempted(5);
+    mortal.process.kill();
+    const other = await stage.start({ ...SETTINGS, statsSettleMs: 400 });
+    let isOver = false;
+    stage.receivers.behave(URL_A, () => {
+      if (!isOver) void publish(1);
+      return answer(200);
+    });
+    await publish(1);
+    await eventually(() => expect(stage.receivers.at(URL_A).length).toBeGreaterThan(100));
+    expect((await stats(other)).hours).toMatchObject([{ is_exact: false }]);
+    stage.clockOffset += HOUR_MS;
+    await eventually(async () => expect((await stats(other)).hours[0]?.is_exact).toBe(true), { deadlineMs: 10_000 });
+    isOver = true;
+    await stage.consumed();
+    await exact(other);
+  });
+
+  it('count what a person discards, and not twice', async () => {
+    stage.receivers.behave(URL_A, () => answer(500));
+    await publish(3);
+    await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3));
+    const [one, two] = await stage.deliveries(webhooks);
+    const command = { ...stage.command(), delivery_id: one?.id ?? '' };
+    await webhooks.deliveries.discard(command);
+    await webhooks.deliveries.discard(command);
+    await webhooks.deliveries.discard({ ...stage.command(), delivery_id: two?.id ?? '' });
+    await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(2));
+    const { waiting } = await exact();
+    expect(waiting.count).toBe(1);
+  });
+
+  it('count dead letters, also those that are sent again later', async () => {
+    stage.receivers.behave(URL_A, () => answer(410));
+    await publish(1);
+    await eventually(async () => expect((await stats()).hours[0]?.deliveries.dead_lettered).toBe(1));
+    stage.receivers.behave(URL_A, (request) => stage.receivers.good(request));
+    await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: id });
+    await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: {} });
+    await eventually(async () => expect((await stats()).hours[0]?.deliveries.succeeded).toBe(1));
+    webhooks.process.kill();
+    const other = await stage.start(SETTINGS);
+    const { hours } = await exact(other);
+    expect(hours).toMatchObject([{ deliveries: { succeeded: 1, dead_lettered: 1 } }]);
+  });
+
+  it('say that an hour is not exact when the log does not hold all of it', async () => {
+    const short = { ...SETTINGS, retention: { deliveriesMs: 1, deadLettersMs: 1 }, sweepMs: 20 };
+    await webhooks.stop();
+    const mortal = await stage.start(SETTINGS);
+    await publish(5);
+    await eventually(async () => expect((await stats(mortal)).hours[0]?.attempts.succeeded).toBe(5));
+    mortal.process.kill();
+    const sweeping = await stage.start({ ...short, statsSettleMs: 60_000 });
+    await eventually(async () => expect(await stage.deliveries(sweeping)).toEqual([]));
+    await sweeping.stop();
+    const other = await stage.start(SETTINGS);
+    const requests = await stage.engine.documentStore.collection(RECOUNTS);
+    await eventually(async () => expect(await requests.count({})).toBe(0));
+    expect((await stats(other)).hours).toMatchObject([{ attempts: { succeeded: 5 }, is_exact: false }]);
+  });
+
+  it('are deleted with the log', async () => {
+    await publish(1);
+    await eventually(async () => expect((await stats()).hours).toHaveLength(1));
+    await webhooks.stop();
+    stage.clockOffset += 3 * HOUR_MS;
+    const other = await stage.start({
+      ...SETTINGS,
+      retention: { deliveriesMs: HOUR_MS, deadLettersMs: HOUR_MS },
+      sweepMs: 20,
+    });
+    await eventually(async () => expect((await stats(other)).hours).toEqual([]));
+  });
+});

@@ -1,0 +1,58 @@
+import type { DocumentStore } from '@tracking/ports';
+import type { WebhookHour } from '../src/index.ts';
+import {
+  ATTEMPTS,
+  type AttemptDocument,
+  DELIVERIES,
+  type DeliveryDocument,
+  type StoredAttempt,
+} from '../src/store/delivery-document.ts';
+
+const EVERYTHING = 100_000;
+
+type Counted = Pick<WebhookHour, 'hour' | 'attempts' | 'deliveries'> & { readonly longest: number | null };
+
+/** The hours of an endpoint as a naive look at all deliveries and attempts counts them, the oldest first. */
+export async function countedLog(store: DocumentStore, endpointId: string): Promise<readonly Counted[]> {
+  const deliveries = await store.collection<DeliveryDocument>(DELIVERIES);
+  const attempts = await store.collection<AttemptDocument>(ATTEMPTS);
+  const all = await deliveries.find({ filter: {}, limit: EVERYTHING });
+  const own = all.filter(({ endpoint_id, sandbox }) => endpoint_id === endpointId && !sandbox);
+  const earlier = Map.groupBy(await attempts.find({ filter: {}, limit: EVERYTHING }), ({ id }) => id.split('.')[0]);
+  const made = own.flatMap(({ id, attempts_count, latest_attempt }): readonly StoredAttempt[] => {
+    const before = (earlier.get(id) ?? []).filter(({ number }) => number < attempts_count);
+    return latest_attempt === undefined ? before : [...before, latest_attempt];
+  });
+  const discards = own.flatMap(({ status, completed_at }) => (status === 'discarded' ? (completed_at ?? []) : []));
+  const hours = new Set([...made.map(({ at }) => at), ...discards].map(begin));
+  return [...hours].toSorted().map((hour) => {
+    const ofHour = made.filter(({ at }) => begin(at) === hour);
+    const succeeded = ofHour.filter(({ error }) => error === null).length;
+    return {
+      hour,
+      attempts: { succeeded, failed: ofHour.length - succeeded },
+      deliveries: {
+        succeeded,
+        dead_lettered: ofHour.filter(({ dead_lettered }) => dead_lettered).length,
+        discarded: discards.filter((at) => begin(at) === hour).length,
+      },
+      longest: ofHour.length === 0 ? null : Math.max(...ofHour.map(({ duration_ms }) => duration_ms)),
+    };
+  });
+}
+
+/** The same of what an endpoint's statistics say. */
+export function counted(hours: readonly WebhookHour[]): readonly Counted[] {
+  return hours.map(({ hour, attempts, deliveries, latency_ms: { max } }) => ({
+    hour,
+    attempts,
+    deliveries,
+    longest: max,
+  }));
+}
+
+function begin(at: string): string {
+  const hour = new Date(at);
+  hour.setUTCMinutes(0, 0, 0);
+  return hour.toISOString();
+}

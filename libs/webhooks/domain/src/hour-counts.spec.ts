@@ -1,0 +1,50 @@
+import { type CountedAttempt, HourCounter, hourAfter, hourOf } from './hour-counts.ts';
+
+const at = (minute: number) => `2026-11-23T14:${String(minute).padStart(2, '0')}:00.000Z`;
+const good = (minute: number, duration_ms = 10): CountedAttempt => ({
+  at: at(minute),
+  duration_ms,
+  status_code: 200,
+  error: null,
+});
+const bad = (minute: number, message: string, more: Partial<CountedAttempt> = {}): CountedAttempt => ({
+  ...good(minute),
+  status_code: 500,
+  error: { code: 'unexpected_status', message },
+  ...more,
+});
+const counts = (attempts: readonly CountedAttempt[]) => {
+  const counter = new HourCounter();
+  for (const attempt of attempts) counter.count(attempt);
+  return counter.counts;
+};
+
+test('an hour begins when its UTC hour does', () => {
+  expect(hourOf('2026-12-31T23:59:59.999Z')).toBe('2026-12-31T23:00:00.000Z');
+  expect(hourAfter('2026-12-31T23:00:00.000Z')).toBe('2027-01-01T00:00:00.000Z');
+});
+
+const ATTEMPTS = [good(5, 3), good(20, 40), bad(7, 'a'), bad(9, 'b', { dead_lettered: true }), bad(9, 'c')];
+
+test('attempts are counted by their outcome', () => {
+  expect(counts(ATTEMPTS)).toEqual({
+    succeeded: 2,
+    failed: 3,
+    dead_lettered: 1,
+    discarded: 0,
+    latency: { 3: 1, 10: 3, 26: 1 },
+    longest_ms: 40,
+    last_success_at: at(20),
+    last_error: { at: at(9), code: 'unexpected_status', message: 'c', status_code: 500 },
+  });
+});
+
+test('in whichever order they come', () => {
+  expect(counts(ATTEMPTS.toReversed())).toEqual(counts(ATTEMPTS));
+});
+
+test('and those that come later go on from what is stored', () => {
+  const counter = new HourCounter(counts(ATTEMPTS.slice(0, 2)));
+  for (const attempt of ATTEMPTS.slice(2)) counter.count(attempt);
+  expect(counter.counts).toEqual(counts(ATTEMPTS));
+});
