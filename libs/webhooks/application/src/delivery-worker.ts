@@ -27,13 +27,14 @@ export interface DeliveryWorkerParts {
 }
 
 /**
- * The way of a delivery from the consumed event to its end, one step after the other:
+ * Makes the attempts, and does what follows from each. They are one step on the way of a delivery, from the consumed event to
+ * its end:
  *
  *     consume ─► record ─► pending window ─► its turn ─► attempt ─► outcome ─┬─► succeeded
- *                                ▲                                           ├─► dead letter ─► its topic
+ *                                ▲                                           ├─► dead letter ─► other endpoints, topic
  *                                └───────────── due again later ─────────────┘
  *
- * Between `consume` and `attempt` it waits in the pending window of its endpoint ({@link OwnedEndpoint}), or on disk, until
+ * Until its attempt it waits in the pending window of its endpoint ({@link OwnedEndpoint}), or on disk, until
  * the dispatcher gives it a turn.
  */
 export class DeliveryWorker {
