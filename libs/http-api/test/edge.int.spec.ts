@@ -78,6 +78,11 @@ const ROUTES = [
   ['POST', '/v1/webhook_endpoints/whe_a/test', 'webhooks:manage'],
   ['POST', '/v1/webhook_endpoints/whe_a/rotate_secret', 'webhooks:manage'],
   ['POST', '/v1/webhook_endpoints/whe_a/reveal_secret', 'workspace:admin'],
+  ['POST', '/v1/webhook_endpoints/whe_a/replay', 'webhooks:manage'],
+  ['GET', '/v1/webhook_replays', 'webhooks:manage'],
+  ['GET', '/v1/webhook_replays/rpl_a', 'webhooks:manage'],
+  ['POST', '/v1/webhook_replays/rpl_a/cancel', 'webhooks:manage'],
+  ['POST', '/v1/webhook_replays/rpl_a/resume', 'webhooks:manage'],
   ['GET', '/v1/webhook_deliveries', 'webhooks:manage'],
   ['GET', '/v1/webhook_deliveries/dlv_a', 'webhooks:manage'],
   ['POST', '/v1/webhook_deliveries/dlv_a/retry', 'webhooks:manage'],
@@ -141,7 +146,7 @@ const OPEN_ROUTES = 6;
 /** The path as OpenAPI writes it. */
 const templateOf = (path: string): string =>
   path
-    .replace(/(shp|exc|doc|evt|whe|dlv|sva|usr|key)_a+/, '{id}')
+    .replace(/(shp|exc|doc|evt|whe|rpl|dlv|sva|usr|key)_a+/, '{id}')
     .replace('CSQU3054383', '{number}')
     .replace('mst_a', '{milestone_id}');
 
