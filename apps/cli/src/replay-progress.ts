@@ -59,7 +59,9 @@ function latest(client: AdministrationClient, replays: readonly ReplaySummary[])
   return Promise.all(
     replays.map(async (replay) => {
       const { id, workspace, environment, status } = replay;
-      return status === 'running' ? client.get<ReplaySummary>(`/replays/${id}`, { workspace, environment }) : replay;
+      return status === 'running'
+        ? client.get<ReplaySummary>(`/dead_letters/replays/${id}`, { workspace, environment })
+        : replay;
     }),
   );
 }

@@ -11,6 +11,7 @@ export type MilestoneWritten = Schemas['MilestoneWritten'];
 export type ShipmentException = Schemas['Exception'];
 export type WebhookEndpoint = Schemas['WebhookEndpoint'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type WebhookDeadLetterSummary = Schemas['WebhookDeadLetterSummary'];
 export type WebhookReplay = Schemas['WebhookReplay'];
 export type WorkspaceSettings = Schemas['WorkspaceSettings'];
 export type Warning = Schemas['Warning'];

@@ -12,6 +12,7 @@ import { Shipments } from './resources/shipments.ts';
 import { Users } from './resources/users.ts';
 import { WebhookDeliveries } from './resources/webhook-deliveries.ts';
 import { WebhookEndpoints } from './resources/webhook-endpoints.ts';
+import { WebhookDeadLetters } from './resources/webhook-dead-letters.ts';
 import { WebhookReplays } from './resources/webhook-replays.ts';
 import { AuditLog, Health, Settings } from './resources/workspace.ts';
 
@@ -27,6 +28,7 @@ export class TrackingClient {
   readonly events: Events;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly webhookDeliveries: WebhookDeliveries;
+  readonly webhookDeadLetters: WebhookDeadLetters;
   readonly webhookReplays: WebhookReplays;
   readonly settings: Settings;
   readonly keys: Keys;
@@ -49,6 +51,7 @@ export class TrackingClient {
     this.events = new Events(api);
     this.webhookEndpoints = new WebhookEndpoints(api);
     this.webhookDeliveries = new WebhookDeliveries(api);
+    this.webhookDeadLetters = new WebhookDeadLetters(api);
     this.webhookReplays = new WebhookReplays(api);
     this.settings = new Settings(api);
     this.keys = new Keys(api);

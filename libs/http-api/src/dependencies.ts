@@ -42,7 +42,7 @@ export interface HttpApiDependencies {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly health: () => HealthReport;
-  readonly webhooks: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'replays' | 'stats'>;
+  readonly webhooks: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'replays' | 'deadLetters' | 'stats'>;
   readonly workspaceSettings: Pick<SettingsOfWorkspaces, 'get' | 'change'>;
   readonly events: EventsService;
   readonly settings: HttpApiSettings;

@@ -57,6 +57,7 @@ import { ShipmentWrites } from './shipments/shipment-writes.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
 import { EndpointSecretsController } from './webhooks/endpoint-secrets.controller.ts';
 import { WebhookDeliveriesController } from './webhooks/webhook-deliveries.controller.ts';
+import { WebhookDeadLettersController } from './webhooks/webhook-dead-letters.controller.ts';
 import { WebhookReplaysController } from './webhooks/webhook-replays.controller.ts';
 import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.ts';
 import { WebhookWrites } from './webhooks/webhook-writes.ts';
@@ -110,6 +111,7 @@ export class HttpApiModule {
         WebhookEndpointsController,
         EndpointSecretsController,
         WebhookDeliveriesController,
+        WebhookDeadLettersController,
         WebhookReplaysController,
         ServiceAccountsController,
         ApiKeysController,

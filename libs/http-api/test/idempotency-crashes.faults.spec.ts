@@ -97,6 +97,27 @@ const newReplay = async () => {
   receiver.behave(receivers.answers(204, ''));
   return path;
 };
+/** An endpoint that is enabled again after one of its deliveries failed for good. */
+const newDeadLetter = async () => {
+  const { id } = await newEndpoint();
+  receiver.behave(receivers.answers(410, ''));
+  await api.publish({
+    id: `evt_${randomUUID()}`,
+    type: 'shipment.created',
+    api_version: '2026-11-01',
+    created_at: new Date().toISOString(),
+    environment: 'live',
+    workspace_id: String(((await get('/v1/session'))['workspace'] as JsonObject)['id']),
+    data: { shipment_id: 'shp_a' },
+  });
+  const found = `/v1/webhook_deliveries?status=dead_lettered&endpoint_id=${String(id)}`;
+  await eventually(async () => expect(await dataOf(found)).toHaveLength(1));
+  receiver.behave(receivers.answers(204, ''));
+  await post(`/v1/webhook_endpoints/${String(id)}/enable`);
+  return String(id);
+};
+const replaysOf = async (endpoint_id: string) =>
+  (await dataOf(`/v1/webhook_replays?endpoint_id=${endpoint_id}`)).length;
 
 const newAccount = async () =>
   String((await post('/v1/service_accounts', { name: randomUUID(), role: 'operator' }))['id']);
@@ -399,6 +420,18 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     const path = await sentTest(await newEndpoint());
     receiver.behave(receivers.answers(204, ''));
     return { path: `${path}/discard`, effect: async () => (await get(path))['status'], expected: 'discarded' };
+  },
+  replayWebhookDeadLetters: async () => {
+    const endpoint_id = await newDeadLetter();
+    const path = '/v1/webhook_dead_letters/replay';
+    const other = { endpoint_id, reasons: ['timeout'] };
+    return { path, json: { endpoint_id }, other, effect: () => replaysOf(endpoint_id), expected: 1 };
+  },
+  discardWebhookDeadLetters: async () => {
+    const endpoint_id = await newDeadLetter();
+    const path = '/v1/webhook_dead_letters/discard';
+    const other = { endpoint_id, reasons: ['timeout'] };
+    return { path, json: { endpoint_id }, other, effect: () => replaysOf(endpoint_id), expected: 1 };
   },
   createWebhookReplay: async () => {
     const path = `/v1/webhook_endpoints/${String((await newEndpoint())['id'])}/replay`;

@@ -14,6 +14,7 @@ const COMMANDS = {
   endpoints: ['create', 'verify', 'enable', 'disable', 'test', 'rotateSecret', 'revealSecret'],
   deliveries: ['retry', 'discard'],
   replays: ['create', 'cancel', 'resume'],
+  deadLetters: ['replay', 'discard'],
   serviceAccounts: ['create', 'deactivate', 'reactivate'],
   keys: ['create', 'rotate', 'revoke'],
   users: ['invite', 'deactivate', 'reactivate', 'resetPassword'],
@@ -71,6 +72,7 @@ export class MortalGateway {
         deliveries: this.wrap(webhooks.deliveries, COMMANDS.deliveries),
         replays: this.wrap(webhooks.replays, COMMANDS.replays),
         stats: webhooks.stats,
+        deadLetters: this.wrap(webhooks.deadLetters, COMMANDS.deadLetters),
       },
       identity: new Proxy(identity, {
         get: (of, name) => {

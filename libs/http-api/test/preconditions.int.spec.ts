@@ -285,6 +285,8 @@ describe('the description of the API', () => {
   const WITHOUT_CONDITION = new Set([
     'testWebhookEndpoint',
     'createWebhookReplay',
+    'replayWebhookDeadLetters',
+    'discardWebhookDeadLetters',
     'revealWebhookSecret',
     'useInvitation',
     'endSession',

@@ -73,6 +73,7 @@ describe('a replay', () => {
       event_types: null,
       statuses: ['dead_lettered', 'missed'],
       reasons: null,
+      delivery_ids: null,
       status: 'running',
       ...{ matched: 0, done: 0, failed: 0 },
       created_at: expect.any(String),

@@ -193,12 +193,28 @@ export function webhookJourneys(subject: () => Subject): void {
         const where = ['--workspace', tenant.workspace];
         const { data } = await cliJson<{ data: Delivery[] }>(subject(), 'dead-letters', 'list', ...where);
         expect(data.map(({ event_id }) => event_id)).toEqual([two.id]);
-        expect(await cliJson(subject(), 'dead-letters', 'replay', '--endpoint', hook.id, ...where)).toMatchObject({
-          data: [{ endpoint_id: hook.id, action: 'replay' }],
+        expect(await cliJson(subject(), 'dead-letters', 'summary', ...where)).toMatchObject({
+          count: 1,
+          by_reason: [{ reason: 'unexpected_status', count: 1 }],
+        });
+        const which = ['--endpoint', hook.id, '--reason', 'unexpected_status', ...where];
+        expect(await cliJson(subject(), 'dead-letters', 'replay', '--wait', ...which)).toMatchObject({
+          data: [{ endpoint_id: hook.id, action: 'replay', status: 'completed', matched: 1, done: 1 }],
           refused: [],
         });
         await eventually(async () => expect((await only({ event_id: two.id })).status).toBe('succeeded'), PATIENT);
         expect(await cliJson(subject(), 'dead-letters', 'list', ...where)).toMatchObject({ data: [] });
+
+        hook.behave = () => 500;
+        const three = await event('DEAD-3');
+        await eventually(
+          async () => expect((await only({ event_id: three.id })).status).toBe('dead_lettered'),
+          PATIENT,
+        );
+        const discarded = await tenant.api.post('/v1/webhook_dead_letters/discard', { endpoint_id: hook.id });
+        expect([discarded.status, discarded.data.data]).toMatchObject([202, [{ action: 'discard' }]]);
+        await eventually(async () => expect((await only({ event_id: three.id })).status).toBe('discarded'), PATIENT);
+        expect((await tenant.api.get('/v1/webhook_dead_letters/summary')).data).toMatchObject({ count: 0 });
       },
       patient(180_000),
     );

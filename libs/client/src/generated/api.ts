@@ -1161,6 +1161,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhook_dead_letters/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give up what failed for good: all of it, or what is asked for
+         * @description A job for each endpoint that has such, deleted ones too; seen and canceled like a replay.
+         *
+         *     Needs the permission `webhooks:manage`.
+         */
+        post: operations["discardWebhookDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_dead_letters/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver again what failed for good: all of it, or what is asked for
+         * @description A replay for each endpoint that has such, the oldest first, each with a new schedule.
+         *
+         *     Needs the permission `webhooks:manage`.
+         */
+        post: operations["replayWebhookDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook_dead_letters/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what failed for good, by reason, endpoint and event type
+         * @description Needs the permission `webhooks:manage`.
+         */
+        get: operations["summarizeWebhookDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhook_deliveries": {
         parameters: {
             query?: never;
@@ -4903,6 +4967,131 @@ export interface components {
             /** @description What the endpoint answered with. */
             status_code: number | null;
         };
+        WebhookDeadLetters: {
+            /**
+             * @description Only these deliveries.
+             * @example [
+             *       "dlv_9c1e2k7qv3n5xw6yz2aabbccdd"
+             *     ]
+             */
+            delivery_ids?: string[] | null;
+            /** @description Only those of this endpoint. */
+            endpoint_id?: string | null;
+            /**
+             * @description Only those of such events.
+             * @example [
+             *       "shipment.updated"
+             *     ]
+             */
+            event_types?: components["schemas"]["EventType"][] | null;
+            /**
+             * @description Only those with such a code of their `last_error`.
+             * @example [
+             *       "timeout",
+             *       "connection_refused"
+             *     ]
+             */
+            reasons?: ("unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response")[] | null;
+            /**
+             * Format: date-time
+             * @description Only those of events created at this time or later.
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description Only those of events created at this time or earlier; the request’s time, unless told.
+             */
+            until?: string | null;
+        };
+        WebhookDeadLettersByEndpoint: {
+            /**
+             * @description How many.
+             * @example 120
+             */
+            count: number;
+            /** @description Where they were to go. */
+            endpoint_id: string;
+            /**
+             * @description Otherwise there are at least so many: no more were counted.
+             * @example true
+             */
+            is_exact: boolean;
+            /**
+             * @description They are delivered again where it is `enabled`.
+             * @example enabled
+             * @enum {string}
+             */
+            status: "pending_verification" | "verified" | "enabled" | "disabled" | "deleted";
+            /**
+             * @description Its URL as it is now.
+             * @example https://tms.example.com/webhooks
+             */
+            url: string | null;
+        };
+        WebhookDeadLettersByEventType: {
+            /**
+             * @description How many.
+             * @example 120
+             */
+            count: number;
+            /** @description Type of their events. */
+            event_type: components["schemas"]["EventType"];
+            /**
+             * @description Otherwise there are at least so many: no more were counted.
+             * @example true
+             */
+            is_exact: boolean;
+        };
+        WebhookDeadLettersByReason: {
+            /**
+             * @description How many.
+             * @example 120
+             */
+            count: number;
+            /**
+             * @description Otherwise there are at least so many: no more were counted.
+             * @example true
+             */
+            is_exact: boolean;
+            /**
+             * @description Code of their `last_error`.
+             * @example timeout
+             * @enum {string}
+             */
+            reason: "unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response" | "unknown";
+        };
+        WebhookDeadLettersRefused: {
+            /**
+             * @description Stable code.
+             * @example endpoint_not_enabled
+             */
+            code: string;
+            /** @description The endpoint. */
+            endpoint_id: string;
+            /**
+             * @description For people.
+             * @example Deliveries are sent to enabled endpoints only: enable it first.
+             */
+            message: string;
+        };
+        WebhookDeadLetterSummary: {
+            /** @description By endpoint, deleted ones too. */
+            by_endpoint: components["schemas"]["WebhookDeadLettersByEndpoint"][];
+            /** @description By type of the event. */
+            by_event_type: components["schemas"]["WebhookDeadLettersByEventType"][];
+            /** @description The largest count first, as in the other two. */
+            by_reason: components["schemas"]["WebhookDeadLettersByReason"][];
+            /**
+             * @description How many.
+             * @example 120
+             */
+            count: number;
+            /**
+             * @description Otherwise there are at least so many: no more were counted.
+             * @example true
+             */
+            is_exact: boolean;
+        };
         WebhookDelivery: {
             /** @description Attempts made. */
             attempts_count: number;
@@ -5482,6 +5671,8 @@ export interface components {
              * @description When it was asked for. UTC with milliseconds.
              */
             created_at: string;
+            /** @description Only these deliveries; null where what else is said decides. */
+            delivery_ids: string[] | null;
             /** @description Of these, delivered since, or discarded. */
             done: number;
             /** @description Whose deliveries they are. */
@@ -5563,6 +5754,14 @@ export interface components {
             /** @description Send it as `cursor` for the next page, with the same filters. */
             next_cursor: string | null;
         };
+        WebhookReplaysBegun: {
+            /** @description One for each endpoint that has such; get each for how far it is. */
+            data: components["schemas"]["WebhookReplay"][];
+            /** @description Endpoints that have such, and why none was begun for them. */
+            refused: components["schemas"]["WebhookDeadLettersRefused"][];
+            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            warnings: components["schemas"]["Warning"][];
+        };
         WebhookReplayWritten: {
             /**
              * @description `discard` gives them up instead of sending them again.
@@ -5579,6 +5778,8 @@ export interface components {
              * @description When it was asked for. UTC with milliseconds.
              */
             created_at: string;
+            /** @description Only these deliveries; null where what else is said decides. */
+            delivery_ids: string[] | null;
             /** @description Of these, delivered since, or discarded. */
             done: number;
             /** @description Whose deliveries they are. */
@@ -11484,6 +11685,252 @@ export interface operations {
             };
         };
     };
+    discardWebhookDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_types": [
+                 *         "milestone.recorded"
+                 *       ],
+                 *       "reasons": [
+                 *         "timeout",
+                 *         "connection_refused"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookDeadLetters"];
+            };
+        };
+        responses: {
+            /** @description The jobs that were begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
+                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "action": "replay",
+                     *           "since": "2026-11-21T09:30:00.000Z",
+                     *           "until": "2026-11-23T09:30:00.000Z",
+                     *           "event_types": null,
+                     *           "statuses": [
+                     *             "dead_lettered"
+                     *           ],
+                     *           "reasons": null,
+                     *           "delivery_ids": null,
+                     *           "status": "running",
+                     *           "matched": 180,
+                     *           "done": 120,
+                     *           "failed": 2,
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "completed_at": "2026-11-23T09:30:00.000Z",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "refused": [
+                     *         {
+                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "code": "endpoint_not_enabled",
+                     *           "message": "Deliveries are sent to enabled endpoints only: enable it first."
+                     *         }
+                     *       ],
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplaysBegun"];
+                };
+            };
+        };
+    };
+    replayWebhookDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_types": [
+                 *         "milestone.recorded"
+                 *       ],
+                 *       "reasons": [
+                 *         "timeout",
+                 *         "connection_refused"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookDeadLetters"];
+            };
+        };
+        responses: {
+            /** @description The replays that were begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
+                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "action": "replay",
+                     *           "since": "2026-11-21T09:30:00.000Z",
+                     *           "until": "2026-11-23T09:30:00.000Z",
+                     *           "event_types": null,
+                     *           "statuses": [
+                     *             "dead_lettered"
+                     *           ],
+                     *           "reasons": null,
+                     *           "delivery_ids": null,
+                     *           "status": "running",
+                     *           "matched": 180,
+                     *           "done": 120,
+                     *           "failed": 2,
+                     *           "created_at": "2026-11-23T09:30:00.000Z",
+                     *           "completed_at": "2026-11-23T09:30:00.000Z",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "refused": [
+                     *         {
+                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "code": "endpoint_not_enabled",
+                     *           "message": "Deliveries are sent to enabled endpoints only: enable it first."
+                     *         }
+                     *       ],
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplaysBegun"];
+                };
+            };
+        };
+    };
+    summarizeWebhookDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Only those of this endpoint. */
+                endpoint_id?: string;
+                /** @description Only those of such events; several separated by commas. */
+                event_type?: components["schemas"]["EventType"][];
+                /** @description Only those with such a code of their `last_error`; several separated by commas. */
+                reason?: ("unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response")[];
+                /** @description Only those of events created at this time or later. */
+                since?: string;
+                /** @description Only those of events created at this time or earlier. */
+                until?: string;
+            };
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 120,
+                     *       "is_exact": true,
+                     *       "by_reason": [
+                     *         {
+                     *           "count": 120,
+                     *           "is_exact": true,
+                     *           "reason": "timeout"
+                     *         }
+                     *       ],
+                     *       "by_endpoint": [
+                     *         {
+                     *           "count": 120,
+                     *           "is_exact": true,
+                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *           "url": "https://tms.example.com/webhooks",
+                     *           "status": "enabled"
+                     *         }
+                     *       ],
+                     *       "by_event_type": [
+                     *         {
+                     *           "count": 120,
+                     *           "is_exact": true,
+                     *           "event_type": "shipment.created"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDeadLetterSummary"];
+                };
+            };
+        };
+    };
     listWebhookDeliveries: {
         parameters: {
             query?: {
@@ -12326,6 +12773,7 @@ export interface operations {
                      *         "dead_lettered"
                      *       ],
                      *       "reasons": null,
+                     *       "delivery_ids": null,
                      *       "status": "running",
                      *       "matched": 180,
                      *       "done": 120,
@@ -12746,6 +13194,7 @@ export interface operations {
                      *             "dead_lettered"
                      *           ],
                      *           "reasons": null,
+                     *           "delivery_ids": null,
                      *           "status": "running",
                      *           "matched": 180,
                      *           "done": 120,
@@ -12805,6 +13254,7 @@ export interface operations {
                      *         "dead_lettered"
                      *       ],
                      *       "reasons": null,
+                     *       "delivery_ids": null,
                      *       "status": "running",
                      *       "matched": 180,
                      *       "done": 120,
@@ -12875,6 +13325,7 @@ export interface operations {
                      *         "dead_lettered"
                      *       ],
                      *       "reasons": null,
+                     *       "delivery_ids": null,
                      *       "status": "running",
                      *       "matched": 180,
                      *       "done": 120,
@@ -12946,6 +13397,7 @@ export interface operations {
                      *         "dead_lettered"
                      *       ],
                      *       "reasons": null,
+                     *       "delivery_ids": null,
                      *       "status": "running",
                      *       "matched": 180,
                      *       "done": 120,

@@ -37,6 +37,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Events: 'What clients are told, to read afterwards or to follow.',
   'Webhook endpoints': 'Where events are posted to.',
   'Webhook deliveries': 'Every event for every endpoint, with each attempt.',
+  'Webhook dead letters': 'What failed for good: counted, delivered again or given up, many at once.',
   'Webhook replays': 'Sending again what failed or was missed.',
   Webhooks: 'What is posted to endpoints.',
   'API keys': 'Keys of people and of service accounts.',

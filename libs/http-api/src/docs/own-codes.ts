@@ -48,6 +48,8 @@ export const OWN_CODES: Readonly<Partial<Record<OperationId, readonly ErrorCode[
   revealWebhookSecret: ['secret_unreadable'],
   retryWebhookDelivery: ['endpoint_not_enabled', 'endpoint_not_verified', 'secret_unreadable'],
   discardWebhookDelivery: ['delivery_succeeded'],
+  replayWebhookDeadLetters: ['limit_exceeded', 'endpoint_not_enabled', 'replay_running'],
+  discardWebhookDeadLetters: ['limit_exceeded'],
   createWebhookReplay: ['limit_exceeded', 'endpoint_not_enabled', 'replay_running'],
   resumeWebhookReplay: ['endpoint_not_enabled', 'replay_running', 'replay_completed'],
   signIn: ['invalid_credentials', 'csrf', 'rate_limited'],

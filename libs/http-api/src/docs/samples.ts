@@ -73,11 +73,13 @@ export const SAMPLES: Readonly<Record<string, object | undefined>> = {
     last_error: { code: 'unexpected_status', message: 'The endpoint answered 500.' },
     payload: sampleEvent('milestone.recorded'),
   },
+  WebhookDeadLetters: { event_types: ['milestone.recorded'], reasons: ['timeout', 'connection_refused'] },
   WebhookReplayFilter: { since: '2026-11-21T09:30:00Z', statuses: ['dead_lettered', 'missed'] },
   WebhookReplay: {
     since: '2026-11-21T09:30:00.000Z',
     event_types: null,
     reasons: null,
+    delivery_ids: null,
     matched: 180,
     done: 120,
     failed: 2,

@@ -23,6 +23,8 @@ export class ReplayResource implements WebhookReplay {
   readonly statuses!: WebhookReplay['statuses'];
   @Shown([String], 'Only those whose `last_error` has one of these codes; all where null.', { nullable: true })
   readonly reasons!: readonly string[] | null;
+  @Shown([String], 'Only these deliveries; null where what else is said decides.', { nullable: true })
+  readonly delivery_ids!: readonly string[] | null;
   @Shown(String, 'How far it is.', { enum: [...REPLAY_STATUSES] })
   readonly status!: WebhookReplay['status'];
   @Shown('integer', 'Found so far; all of them once it is completed.')

@@ -143,7 +143,9 @@ export interface ListReplays extends Scope, PageRequest {
 }
 
 /** A replay as it is answered. */
-export interface WebhookReplay extends Omit<Replay, 'workspace_id' | 'environment' | 'revision'> {
+export interface WebhookReplay extends Omit<Replay, 'workspace_id' | 'environment' | 'revision' | 'delivery_ids'> {
+  /** Only these deliveries; null where what else is said decides. */
+  readonly delivery_ids: readonly string[] | null;
   /** Grows with every change, progress among them. */
   readonly version: number;
 }

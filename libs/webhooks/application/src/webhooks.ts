@@ -22,6 +22,7 @@ import { ENDPOINT_HEALTH, type EndpointHealth } from './attempts/adaptive-concur
 import { AttemptPreparation } from './attempts/attempt-preparation.ts';
 import { AttemptSender } from './attempts/attempt-sender.ts';
 import { DeadLetterAnnouncer } from './attempts/dead-letter-announcer.ts';
+import { DeadLetterMessages } from './attempts/dead-letter-message.ts';
 import { Dispatcher, type MakeAttempt } from './attempts/dispatcher.ts';
 import { EngineRetry } from './attempts/engine-retry.ts';
 import { FailingAlarm, type TellFailing } from './attempts/failing-alarm.ts';
@@ -158,7 +159,9 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const sweeping = { watermark, retention, everyMs: settings.sweepMs, forgetHours: stats.forget };
   const sweeper = new LogSweeper({ ...around, ...stored, ...sweeping });
   const tellDeadLetters = (found: readonly DeliveryDocument[]): Promise<void> => told.deadLettered(found);
-  const announcer = new DeadLetterAnnouncer({ ...around, deliveries, broker, tell: tellDeadLetters });
+  const { addresses } = settings;
+  const messages = new DeadLetterMessages({ endpoints: store, attempts, payloads: stored.payloads, addresses });
+  const announcer = new DeadLetterAnnouncer({ ...around, deliveries, broker, messages, tell: tellDeadLetters });
 
   const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
   const counts = new DeadLetterCounts(deliveries);

@@ -57,6 +57,9 @@ describe('an attempt', () => {
       'service-event-type': 'milestone.recorded',
       'service-signature': expect.any(String) as string,
       traceparent: expect.any(String) as string,
+      'webhook-id': event.id,
+      'webhook-signature': expect.stringMatching(/^v1,/) as string,
+      'webhook-timestamp': expect.any(String) as string,
     });
     const { webhooks: verifier } = new Stripe('sk_test_unused');
     const header = request?.headers['service-signature'] ?? '';
@@ -219,7 +222,8 @@ describe('a delivery that keeps failing', () => {
     stage.receivers.behave(URL_A, failing);
     const event = stage.event();
     await stage.publish(event);
-    const { attempts } = await untilIs(id, event.id, { status: 'dead_lettered', next_attempt_at: null });
+    const attempted = await untilIs(id, event.id, { status: 'dead_lettered', next_attempt_at: null });
+    const { attempts } = attempted;
     const span = Date.parse(attempts.at(-1)?.at ?? '') - Date.parse(attempts[0]?.at ?? '');
     expect(span).toBeGreaterThanOrEqual(SHORT.windowMs);
     expect(attempts.length).toBeGreaterThanOrEqual(3);
@@ -232,7 +236,17 @@ describe('a delivery that keeps failing', () => {
       status: 'dead_lettered',
       attempts_count: attempts.length,
       ...SCOPE,
+      reason: 'unexpected_status',
+      endpoint: { id, url: URL_A, description: null, status: 'enabled' },
+      event: { id: event.id, type: event.type },
+      latest_attempts: attempts.slice(-3).map(({ number, status_code }) => ({ number, status_code, answer: 'sorry' })),
+      replay: {
+        url: 'https://api.example.com/v1/webhook_dead_letters/replay',
+        body: { delivery_ids: [attempted.id] },
+        command: `dead-letters replay ${attempted.id} --all-workspaces`,
+      },
     });
+    expect(message?.value).not.toContain('x-from');
   });
 
   test('succeeds if its last attempt does', async () => {

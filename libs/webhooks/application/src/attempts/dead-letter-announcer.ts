@@ -2,24 +2,19 @@ import { retryCounter } from '@tracking/ports';
 import type { Clock, Collection, Counter, Leases, Logger, MessageBroker, Metrics } from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
 import { announced } from '@tracking/webhooks-domain';
-import { ANNOUNCEMENTS, type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
+import { ANNOUNCEMENTS, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { DEAD_LETTERS_TOPIC } from '../topics.ts';
+import type { DeadLetterMessages } from './dead-letter-message.ts';
 
-const AT_ONCE = 200;
+/** With their events, of which each may be large. */
+const AT_ONCE = 50;
 /** How often it looks for dead letters of which this process was not told. */
 const SWEEP_MS = 5_000;
-
-/** A message of the dead letter topic. */
-function message(delivery: DeliveryDocument) {
-  const { workspace_id, environment, event_created_at } = delivery;
-  const value = JSON.stringify({ ...toDelivery(delivery), workspace_id, environment, event_created_at });
-  const headers = { 'delivery-id': delivery.id, 'event-id': delivery.event_id };
-  return { key: delivery.endpoint_id, value, headers };
-}
 
 export interface DeadLetterAnnouncerParts {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly broker: MessageBroker;
+  readonly messages: DeadLetterMessages;
   /** Tells the other endpoints of them; told again of the same, they get nothing more. */
   tell(deadLetters: readonly DeliveryDocument[]): Promise<void>;
   readonly leases: Leases;
@@ -59,7 +54,7 @@ export class DeadLetterAnnouncer {
       });
       if (found.length === 0 || ending.aborted) return;
       await this.parts.tell(found);
-      await this.parts.broker.publish(DEAD_LETTERS_TOPIC, found.map(message));
+      await this.parts.broker.publish(DEAD_LETTERS_TOPIC, await this.parts.messages.of(found));
       const at = this.parts.clock().toISOString();
       await Promise.all(found.map((delivery) => this.markAnnounced(delivery, at)));
       this.announced.add(found.length);

@@ -74,7 +74,7 @@ export function toReplay(document: ReplayDocument): WebhookReplay {
     event_types: document.event_types,
     statuses: document.statuses,
     reasons: document.reasons,
-    ...(document.delivery_ids !== undefined && { delivery_ids: document.delivery_ids }),
+    delivery_ids: document.delivery_ids ?? null,
     status: document.status,
     matched: document.matched,
     done: document.done,

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '@tracking/contracts';
+import { eventually, receivers } from '@tracking/testing';
+import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import type { ClientReceiver } from './client-endpoint.ts';
+import { startApi } from './start-api.ts';
+import type { Answer, Api } from './start-api.ts';
+
+let api: Api;
+let receiver: ClientReceiver;
+let workspace: string;
+let key: string;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+beforeEach(async () => {
+  receiver = await startClientReceiver();
+  workspace = randomUUID();
+  key = await api.key('developer', 'live', workspace);
+});
+afterEach(() => receiver.close());
+afterAll(() => api.stop());
+
+const DEAD = '/v1/webhook_dead_letters';
+const post = (path: string, json?: object, by = key): Promise<Answer> =>
+  api.call('POST', path, { key: by, ...(json && { json }) });
+const get = (path: string, by = key): Promise<Answer> => api.call('GET', path, { key: by });
+const dataOf = ({ body }: Answer): JsonObject[] => body['data'] as JsonObject[];
+const codeOf = ({ status, body }: Answer) => [status, (body['error'] as JsonObject | undefined)?.['code']];
+
+/** Endpoints that gave each a delivery up, and are enabled again. */
+async function deadLetters(count = 1): Promise<JsonObject[]> {
+  const made: JsonObject[] = [];
+  for (let n = 0; n < count; n += 1) made.push(await enabledEndpoint(api, key, receiver.url));
+  receiver.behave(receivers.answers(410, ''));
+  await api.publish({
+    id: `evt_${randomUUID()}`,
+    type: 'shipment.created',
+    api_version: '2026-11-01',
+    created_at: new Date().toISOString(),
+    environment: 'live',
+    workspace_id: await api.workspace(workspace),
+    data: { shipment_id: 'shp_a' },
+  });
+  const letters = await eventually(async () => {
+    const found = dataOf(await get('/v1/webhook_deliveries?status=dead_lettered'));
+    expect(found).toHaveLength(count);
+    return found;
+  });
+  receiver.behave(receivers.answers(204, ''));
+  for (const { endpoint_id } of letters) {
+    const path = `/v1/webhook_endpoints/${String(endpoint_id)}`;
+    await eventually(async () => expect((await get(path)).body['status']).toBe('disabled'));
+    await post(`${path}/enable`);
+  }
+  return letters;
+}
+const ended = (id: unknown): Promise<Answer> =>
+  eventually(async () => {
+    const found = await get(`/v1/webhook_replays/${String(id)}`);
+    expect(found.body['status']).toBe('completed');
+    return found;
+  });
+
+describe('dead letters', () => {
+  it('are counted, and listed by reason and time', async () => {
+    const [letter] = await deadLetters();
+    const endpoint_id = letter?.['endpoint_id'];
+    const summary = await get(`${DEAD}/summary`);
+    expect([summary.status, summary.body]).toEqual([
+      200,
+      {
+        count: 1,
+        is_exact: true,
+        by_reason: [{ reason: 'unexpected_status', count: 1, is_exact: true }],
+        by_endpoint: [{ endpoint_id, url: receiver.url, status: 'enabled', count: 1, is_exact: true }],
+        by_event_type: [{ event_type: 'shipment.created', count: 1, is_exact: true }],
+      },
+    ]);
+    const later = new Date(Date.now() + 60_000).toISOString();
+    for (const [query, count] of [
+      ['reason=timeout,unexpected_status&event_type=shipment.created', 1],
+      [`endpoint_id=${String(endpoint_id)}&until=${later}`, 1],
+      ['reason=timeout', 0],
+      ['event_type=shipment.updated', 0],
+      [`since=${later}`, 0],
+    ] as const) {
+      expect((await get(`${DEAD}/summary?${query}`)).body['count']).toBe(count);
+    }
+    const listed = async (query: string) => dataOf(await get(`/v1/webhook_deliveries?${query}`)).map(({ id }) => id);
+    expect(await listed(`reason=UNEXPECTED_STATUS&until=${later}`)).toEqual([letter?.['id']]);
+    expect(await listed(`since=${later}`)).toEqual([]);
+    expect(await listed('reason=timeout')).toEqual([]);
+    const other = await api.key('developer', 'test', workspace);
+    expect((await get(`${DEAD}/summary`, other)).body['count']).toBe(0);
+  });
+
+  it('are delivered again, each endpoint by a replay of its own', async () => {
+    const letters = await deadLetters(2);
+    const begun = await post(`${DEAD}/replay`, { reasons: ['unexpected_status'], until: null });
+    expect([begun.status, begun.body['refused'], begun.body['warnings']]).toEqual([202, [], []]);
+    const endpoints = letters.map(({ endpoint_id }) => endpoint_id).sort();
+    expect(
+      dataOf(begun)
+        .map(({ endpoint_id }) => endpoint_id)
+        .sort(),
+    ).toEqual(endpoints);
+    for (const { id } of dataOf(begun)) {
+      expect((await ended(id)).body).toMatchObject({ action: 'replay', matched: 1, done: 1, failed: 0 });
+    }
+    expect((await get(`${DEAD}/summary`)).body['count']).toBe(0);
+    expect((await post(`${DEAD}/replay`, {})).body).toEqual({ data: [], refused: [], warnings: [] });
+  });
+
+  it('are given up, and told as a job among the replays', async () => {
+    const [letter] = await deadLetters();
+    const { body } = await post(`${DEAD}/discard`, { delivery_ids: [letter?.['id']], colour: 'red' });
+    expect(body['warnings']).toMatchObject([{ code: 'unknown_field', param: 'colour' }]);
+    const [job] = body['data'] as JsonObject[];
+    expect(job).toMatchObject({ action: 'discard', delivery_ids: [letter?.['id']] });
+    await ended(job?.['id']);
+    expect(dataOf(await get('/v1/webhook_replays')).map(({ id }) => id)).toEqual([job?.['id']]);
+    expect((await get(`/v1/webhook_deliveries/${String(letter?.['id'])}`)).body['status']).toBe('discarded');
+    expect((await get(`${DEAD}/summary`)).body['count']).toBe(0);
+  });
+
+  it('say why none was begun: where one endpoint is asked for as a refusal, else beside what was', async () => {
+    const [one, two] = await deadLetters(2);
+    await post(`/v1/webhook_endpoints/${String(one?.['endpoint_id'])}/disable`);
+    expect(codeOf(await post(`${DEAD}/replay`, { endpoint_id: one?.['endpoint_id'] }))).toEqual([
+      409,
+      'endpoint_not_enabled',
+    ]);
+    const { status, body } = await post(`${DEAD}/replay`, {});
+    expect([status, body['refused']]).toEqual([
+      202,
+      [
+        {
+          endpoint_id: one?.['endpoint_id'],
+          code: 'endpoint_not_enabled',
+          message: expect.stringContaining('enable it first'),
+        },
+      ],
+    ]);
+    expect(body['data']).toMatchObject([{ endpoint_id: two?.['endpoint_id'] }]);
+  });
+
+  it('of another workspace are not there', async () => {
+    const [letter] = await deadLetters();
+    const stranger = await api.key('developer', 'live', randomUUID());
+    for (const which of [{ endpoint_id: letter?.['endpoint_id'] }, { delivery_ids: [letter?.['id']] }]) {
+      expect(codeOf(await post(`${DEAD}/discard`, which, stranger))).toEqual([404, 'not_found']);
+    }
+    expect((await post(`${DEAD}/discard`, {}, stranger)).body['data']).toEqual([]);
+    expect((await get(`${DEAD}/summary`)).body['count']).toBe(1);
+  });
+
+  it.each([
+    [{ reasons: ['luck'] }, 'reasons[0]'],
+    [{ event_types: 'shipment.created' }, 'event_types'],
+    [{ since: 'yesterday' }, 'since'],
+    [{ endpoint_id: 'x' }, 'endpoint_id'],
+    [{ delivery_ids: Array(201).fill('dlv_a') }, 'delivery_ids'],
+    [{ since: '2026-11-22T00:00:00Z', until: '2026-11-21T00:00:00Z' }, 'since'],
+  ])('are not settled by %j', async (json, param) => {
+    for (const how of ['replay', 'discard']) {
+      const { status, body } = await post(`${DEAD}/${how}`, json);
+      expect([status, (body['error'] as JsonObject)['param']]).toEqual([400, param]);
+    }
+  });
+});
