@@ -1,0 +1,104 @@
+import { jest } from '@jest/globals';
+import { eventually, rounds, takeTime } from '@tracking/testing';
+import { counted, countedLog } from '../../test/counted-log.ts';
+import { answer } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+
+jest.setTimeout(300_000);
+
+const URL_A = 'https://a.example.com/hooks';
+const HOUR_MS = 3_600_000;
+const SETTINGS = {
+  statsWriteMs: 5,
+  statsSettleMs: 20,
+  policy: { firstMs: 10, factor: 1, capMs: 10, windowMs: 300 * HOUR_MS },
+};
+/** What was counted in the latest tenth of a second dies with its owner. */
+const DYING = { ...SETTINGS, statsWriteMs: 100 };
+/** Owners that end badly, one after the other. */
+const REIGNS = rounds(60);
+
+type End = 'at a call' | 'kill' | 'stand still' | 'lose leases' | 'stop';
+const ENDS: readonly End[] = ['at a call', 'kill', 'at a call', 'stand still', 'at a call', 'lose leases', 'stop'];
+
+test('statistics agree with the log whatever ends their owners, hour after hour', async () => {
+  const stage = await WebhooksTestStage.open();
+  try {
+    stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
+    const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    const { id } = await stage.endpoint(api, URL_A);
+    let attempts = 0;
+    // Every fourth attempt fails.
+    stage.receivers.behave(URL_A, () => answer((attempts += 1) % 4 > 0 ? 200 : 500));
+    const stats = (asked = {}) => api.stats.get({ ...SCOPE, endpoint_id: id, ...asked });
+    const load = async (count: number) => {
+      for (let n = 0; n < count; n += 1) {
+        await stage.publish(stage.event());
+        await takeTime(1);
+      }
+    };
+    const given: string[] = [];
+    /** Gives up something that waits, where there is any. */
+    const discard = async () => {
+      const [waiting] = await stage.deliveries(api, { statuses: ['retrying'] });
+      if (waiting === undefined) return;
+      const discarding = api.deliveries.discard({ ...stage.command(), delivery_id: waiting.id });
+      await discarding.then(
+        () => given.push(waiting.id),
+        (error: unknown) => expect(error).toMatchObject({ code: 'delivery_succeeded' }),
+      );
+    };
+    const since = stage.now();
+    const standing: RunningWebhooks[] = [];
+    for (let reign = 0; reign < REIGNS; reign += 1) {
+      const end = ENDS[reign % ENDS.length] ?? 'stop';
+      const dieAt = end === 'at a call' ? 1 + ((reign * 37) % 90) : Infinity;
+      const owner = await stage.start(DYING, new MortalProcess(dieAt, reign % 2 === 0));
+      const before = attempts;
+      const loaded = load(15);
+      await eventually(() => expect(owner.process.dead || attempts > before + 5).toBe(true));
+      await discard();
+      if (end === 'stand still') {
+        // It wakes up beside its follower, with what it had counted.
+        owner.process.standStill();
+        standing.push(owner);
+      } else if (end === 'lose leases') {
+        owner.process.loseLeases();
+        standing.push(owner);
+      } else if (end === 'stop') await owner.stop();
+      else owner.process.kill();
+      await loaded;
+      // An hour for each, so that none is counted anew because of another.
+      stage.clockOffset += HOUR_MS;
+      while (standing.length > 1) await standing.shift()?.stop();
+    }
+    for (const owner of standing) await owner.stop();
+    const last = await stage.start(SETTINGS);
+    await stage.consumed();
+    await eventually(
+      async () => {
+        expect(await stage.deliveries(api, { statuses: ['pending', 'retrying'] })).toEqual([]);
+        const found = await stats({ since });
+        expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
+        const log = await countedLog(stage.engine.documentStore, id);
+        const said = counted(found.hours);
+        const plain = (hours: typeof said) =>
+          hours.map(({ deliveries, ...hour }) => ({ ...hour, deliveries: { ...deliveries, discarded: 0 } }));
+        expect(plain(said)).toEqual(plain(log));
+        // What was under way when it was given up, and was delivered, is in the log as delivered alone.
+        const delivered = (await stage.deliveries(api, { statuses: ['succeeded'] })).filter((one) =>
+          given.includes(one.id),
+        );
+        const discards = (hours: typeof said) => hours.reduce((sum, { deliveries }) => sum + deliveries.discarded, 0);
+        expect(discards(said)).toBeGreaterThanOrEqual(discards(log));
+        expect(discards(said)).toBeLessThanOrEqual(discards(log) + delivered.length);
+      },
+      { deadlineMs: 60_000 },
+    );
+    expect((await stats({ since })).hours.length).toBeGreaterThan(1);
+    await last.stop();
+  } finally {
+    await stage.close();
+  }
+});
