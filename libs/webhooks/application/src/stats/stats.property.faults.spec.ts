@@ -1,0 +1,242 @@
+import { jest } from '@jest/globals';
+import type { EmbeddedEngine } from '@tracking/embedded';
+import { openTestEngine } from '@tracking/embedded/testing';
+import type { Lease } from '@tracking/ports';
+import { eventually, propertyRun, silentLogger, tempFolder } from '@tracking/testing';
+import { discarded, newDelivery, shardOf } from '@tracking/webhooks-domain';
+import fc from 'fast-check';
+import { counted, countedLog } from '../../test/counted-log.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import {
+  ATTEMPTS,
+  type AttemptDocument,
+  DELIVERIES,
+  type DeliveryDocument,
+  type StoredAttempt,
+  attemptId,
+} from '../store/delivery-document.ts';
+import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/retention-watermark.ts';
+import { type Statistics, openStatistics } from './statistics.ts';
+
+jest.setTimeout(300_000);
+
+const BEGIN = Date.parse('2026-11-23T14:55:00.000Z');
+const MINUTE_MS = 60_000;
+const ENDPOINTS = ['whe_one', 'whe_two'] as const;
+
+const steps = fc.array(
+  fc.record({
+    what: fc.constantFrom(
+      'attempt',
+      'attempt',
+      'attempt',
+      'attempt again',
+      'discard',
+      'hand over',
+      'kill',
+      'lose',
+      'later',
+    ),
+    endpoint: fc.constantFrom(...ENDPOINTS),
+    ok: fc.boolean(),
+    ms: fc.nat(300),
+    /** Where the process dies: after so many calls more that change something. */
+    dieIn: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined, freq: 4 }),
+  }),
+  { minLength: 5, maxLength: 40, size: 'max' },
+);
+type Step = typeof steps extends fc.Arbitrary<readonly (infer S)[]> ? S : never;
+
+interface Owner {
+  readonly process: MortalProcess;
+  readonly lease: Lease;
+  readonly statistics: Statistics;
+}
+
+/** Attempts at two endpoints by owners that die, are followed by others, or go on although they were. */
+class CountingRun {
+  private now = BEGIN;
+  private epoch = 0;
+  private count = 0;
+  private readonly owners: Owner[] = [];
+  /** Deliveries, with their latest state. */
+  private readonly made = new Map<string, string[]>();
+
+  constructor(readonly engine: EmbeddedEngine) {}
+
+  async start(dieIn = Infinity): Promise<Owner> {
+    this.epoch += 1;
+    const process = new MortalProcess(dieIn);
+    const store = process.documentStore(this.engine.documentStore);
+    const lease: Lease = {
+      ...{ name: 'shard', epoch: this.epoch, lost: new AbortController().signal },
+      isHeld: () => this.owners.at(-1)?.lease === lease,
+      release: () => Promise.resolve(),
+    };
+    const statistics = await openStatistics({
+      ...{ store, ...(await this.log(store)) },
+      owned: () => new Map(lease.isHeld() ? ENDPOINTS.map((id) => [shardOf(id), lease]) : []),
+      clock: () => new Date(this.now),
+      logger: silentLogger,
+      countRetry: () => undefined,
+      ...{ writeMs: 3, idleMs: 30, settleMs: 5 },
+    });
+    const owner = { process, lease, statistics };
+    this.owners.push(owner);
+    statistics.keeper.start();
+    return owner;
+  }
+
+  async take(step: Step): Promise<void> {
+    this.now += 7_000;
+    const owner = this.owners.at(-1) ?? (await this.start());
+    switch (step.what) {
+      case 'later':
+        this.now += 20 * MINUTE_MS;
+        return;
+      case 'hand over':
+        await this.orDead(owner, owner.statistics.keeper.finish());
+        await this.start(step.dieIn);
+        return;
+      case 'kill':
+        owner.process.kill();
+        await this.start(step.dieIn);
+        return;
+      case 'discard':
+        return this.discard(owner, step);
+      case 'lose': {
+        // It has lost its shard in the middle of an attempt, and stores the outcome nevertheless.
+        await this.attempt(owner, step, () => this.start());
+        return;
+      }
+      case 'attempt':
+      case 'attempt again':
+        return this.attempt(owner, step);
+    }
+  }
+
+  async end(): Promise<Statistics> {
+    for (const { statistics } of this.owners) statistics.keeper.stop();
+    // So long it may be that nobody can tell whether one that had succeeded was attempted again in between.
+    this.now += 15 * MINUTE_MS;
+    const { statistics } = await this.start();
+    return statistics;
+  }
+
+  async close(): Promise<void> {
+    for (const owner of this.owners) {
+      owner.statistics.keeper.stop();
+      if (!owner.process.dead) await this.orDead(owner, owner.statistics.keeper.finish());
+    }
+  }
+
+  get hours() {
+    return { since: '2026-11-23T14:00:00.000Z', until: new Date(this.now + 1).toISOString() };
+  }
+
+  private async attempt(owner: Owner, step: Step, meanwhile?: () => Promise<unknown>): Promise<void> {
+    const { endpoint, ok, ms } = step;
+    const at = new Date(this.now).toISOString();
+    const error = ok ? null : { code: 'unexpected_status', message: 'The endpoint answered 500.' };
+    const log = { at, duration_ms: ms, status_code: ok ? 200 : 500, error, response: null, manual: false };
+    await this.orDead(
+      owner,
+      (async () => {
+        const tell = await owner.statistics.keeper.before({ id: endpoint, lease: owner.lease }, at);
+        await meanwhile?.();
+        tell(await this.store(owner, step, log));
+      })(),
+    );
+    if (owner.process.dead && this.owners.at(-1) === owner) await this.start();
+  }
+
+  private async store({ process }: Owner, { endpoint, what }: Step, log: Omit<StoredAttempt, 'number'>) {
+    const { deliveries, attempts } = await this.log(process.documentStore(this.engine.documentStore));
+    const known = this.made.get(endpoint) ?? [];
+    const again = what === 'attempt again' ? await deliveries.get(known.at(-1) ?? '') : undefined;
+    const done = { status: log.error === null ? 'succeeded' : 'retrying', last_attempt_at: log.at } as const;
+    // What was discarded and is attempted again is discarded no more: the log forgets it, the counters do not.
+    if (again !== undefined && again.status !== 'discarded') {
+      const { latest_attempt: before, revision, attempts_count: made } = again;
+      if (before !== undefined) await attempts.upsert({ id: attemptId(again.id, before.number), ...before });
+      const attempt = { number: made + 1, ...log };
+      const next = { ...again, ...done, attempts_count: made + 1, latest_attempt: attempt, revision: revision + 1 };
+      return (await deliveries.replace(next, { revision })) ? attempt : undefined;
+    }
+    const id = `dlv_${(this.count += 1)}`;
+    this.made.set(endpoint, [...known, id]);
+    const about = { workspace_id: 'wsp_one', environment: 'live', endpoint_id: endpoint, payload_id: 'p' } as const;
+    const event = { event_id: `evt_${id}`, event_type: 'shipment.created', event_created_at: log.at, sandbox: false };
+    const attempt = { number: 1, ...log };
+    await deliveries.insert({
+      ...newDelivery({ id, ...about, ...event }, log.at),
+      ...{ ...done, attempts_count: 1, completed_at: log.error === null ? log.at : null, latest_attempt: attempt },
+    });
+    return attempt;
+  }
+
+  /** As any process does, which may be one that dies. */
+  private async discard(owner: Owner, { endpoint }: Step): Promise<void> {
+    const at = new Date(this.now).toISOString();
+    const { deliveries } = await this.log(owner.process.documentStore(this.engine.documentStore));
+    const discarding = (async () => {
+      const delivery = await deliveries.get(this.made.get(endpoint)?.at(-1) ?? '');
+      if (delivery === undefined) return;
+      await owner.statistics.recounts.beforeDiscards([endpoint], at);
+      const after = discarded(delivery, at);
+      if (after !== delivery) await deliveries.replace(after, { revision: delivery.revision });
+    })();
+    await this.orDead(owner, discarding);
+    if (owner.process.dead) await this.start();
+  }
+
+  private async log(store: EmbeddedEngine['documentStore'] | ReturnType<MortalProcess['documentStore']>) {
+    const [deliveries, attempts, watermark] = await Promise.all([
+      store.collection<DeliveryDocument>(DELIVERIES),
+      store.collection<AttemptDocument>(ATTEMPTS),
+      store.collection<WatermarkDocument>(RETENTION_WATERMARK),
+    ]);
+    return { deliveries, attempts, watermark: new RetentionWatermark(watermark) };
+  }
+
+  /** What a dead process waits for never comes. */
+  private async orDead({ process }: Owner, work: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    const ended = work.then(() => (isDone = true));
+    await eventually(() => expect(isDone || process.dead).toBe(true), { deadlineMs: 10_000 });
+    if (isDone) await ended;
+  }
+}
+
+test('whoever dies in the middle of what, the counters are those of the log in the end', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (taken) => {
+      const folder = await tempFolder();
+      const engine = await openTestEngine(folder.path);
+      const run = new CountingRun(engine);
+      try {
+        for (const step of taken) await run.take(step);
+        const { queries } = await run.end();
+        const { since, until } = run.hours;
+        for (const id of ENDPOINTS) {
+          await eventually(
+            async () => {
+              const { hours } = await queries.stats(id, since, until);
+              expect(hours.map(({ is_exact }) => is_exact)).not.toContain(false);
+              const some = counted(hours).filter(
+                ({ longest, deliveries }) => longest !== null || deliveries.discarded > 0,
+              );
+              expect(some).toEqual(await countedLog(engine.documentStore, id));
+            },
+            { deadlineMs: 10_000 },
+          );
+        }
+      } finally {
+        await run.close();
+        await engine.close();
+        await folder.remove();
+      }
+    }),
+    { ...propertyRun(100, 10), endOnFailure: true },
+  );
+});
