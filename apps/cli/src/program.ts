@@ -9,6 +9,7 @@ import { addEventCommands } from './event-commands.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addListenCommand } from './listen-command.ts';
 import { Printer } from './output.ts';
+import { addReplayCommands } from './replay-commands.ts';
 import type { Output } from './output.ts';
 import { addParkedCommands } from './parked-commands.ts';
 import { addReadModelCommands } from './read-model-commands.ts';
@@ -97,6 +98,7 @@ function program(
   addParkedCommands(root.command('parked').description('what could not be handled and was put aside'), run);
   addDeliveryCommands(root.command('deliveries').description('deliveries to webhook endpoints'), run);
   addDeadLetterCommands(root.command('dead-letters').description('deliveries that failed for good'), run);
+  addReplayCommands(root.command('replays').description('deliveries sent again, or given up, by jobs'), run);
   addListenCommand(root.command('listen'), runAlone, apiKey);
   for (const command of allOf(root)) {
     command

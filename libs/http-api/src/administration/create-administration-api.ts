@@ -19,6 +19,8 @@ import type { AdministrationDependencies } from './dependencies.ts';
 import { EventTransferController } from './event-transfer.controller.ts';
 import { KeysController } from './keys.controller.ts';
 import { OperatedDeadLetters } from './operated-dead-letters.ts';
+import { ReplayOperations } from './operated-replays.ts';
+import { ReplaysController } from './replays.controller.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
 import { ParkedController } from './parked.controller.ts';
 import { PublishedEventsController } from './published-events.controller.ts';
@@ -76,7 +78,7 @@ export async function createAdministrationApi(
       ParkedController,
       ...(dependencies.events ? [EventTransferController] : []),
       ...(dependencies.publishedEvents ? [PublishedEventsController] : []),
-      ...(dependencies.webhooks ? [DeliveriesController, DeadLettersController] : []),
+      ...(dependencies.webhooks ? [DeliveriesController, DeadLettersController, ReplaysController] : []),
     ],
     providers: [
       { provide: IDENTITY, useValue: dependencies.identity },
@@ -87,7 +89,7 @@ export async function createAdministrationApi(
       { provide: EVENT_TRANSFER, useValue: dependencies.events },
       { provide: PUBLISHED_EVENTS, useValue: dependencies.publishedEvents },
       { provide: WEBHOOKS, useValue: dependencies.webhooks },
-      ...(dependencies.webhooks ? [OperatedDeliveries, OperatedDeadLetters] : []),
+      ...(dependencies.webhooks ? [OperatedDeliveries, OperatedDeadLetters, ReplayOperations] : []),
     ],
   };
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {

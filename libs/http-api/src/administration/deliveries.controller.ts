@@ -4,7 +4,6 @@ import type { Environment } from '@tracking/contracts';
 import type { WebhookDeliveryDetail } from '@tracking/webhooks';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { Identified } from '../server/request-decorators.ts';
-import { invalidRequest } from '../errors/request-error.ts';
 import { QueryOneOf, QueryText } from '../validation/fields.ts';
 import { Takes } from './takes.ts';
 import { ListDeliveriesDto, deliveryFilter } from '../webhooks/list-deliveries.dto.ts';
@@ -12,6 +11,7 @@ import { OperatedDeliveries } from './operated-deliveries.ts';
 import type { Operated } from './operated-deliveries.ts';
 import { InputPipe } from './input.pipe.ts';
 import { IN_ENVIRONMENT, IN_WORKSPACE, WhereDto } from './operated-scopes.ts';
+import { placeOf } from './place.ts';
 
 class OperatedListDto extends ListDeliveriesDto {
   @QueryText(IN_WORKSPACE)
@@ -60,11 +60,4 @@ export class DeliveriesController {
   ): Promise<Operated> {
     return this.deliveries.retry(where, id, identity);
   }
-}
-
-/** Nobody but the operator's own tool sends it, so it is neither sealed nor bound to its filters. */
-function placeOf(cursor: string | undefined): readonly string[] | undefined {
-  const place = cursor?.split(' ');
-  if (place === undefined || place.length === 2) return place;
-  throw invalidRequest([{ param: 'cursor', code: 'invalid_cursor', message: 'Must be a next_cursor of this list.' }]);
 }

@@ -98,6 +98,6 @@ export const WEBHOOK_RULES: readonly string[] = [
   ),
   '<h2 id="dead-letters">Dead letters</h2>',
   paragraph(
-    'What failed for 72 hours is kept: `GET /v1/webhook_deliveries?status=dead_lettered`, with every attempt and what you answered. `POST /v1/webhook_deliveries/{id}/retry` tries once more, `…/discard` gives up. `GET /v1/events?after=<id>` answers what was announced in the last 30 days, whether or not it was delivered.',
+    'What failed for 72 hours is kept: `GET /v1/webhook_deliveries?status=dead_lettered`, with every attempt and what you answered. `POST /v1/webhook_deliveries/{id}/retry` tries once more, `…/discard` gives up. `POST /v1/webhook_endpoints/{id}/replay` sends again all that failed, and what the endpoint missed. `GET /v1/events?after=<id>` answers what was announced in the last 30 days, whether or not it was delivered.',
   ),
 ];

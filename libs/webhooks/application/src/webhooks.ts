@@ -156,7 +156,9 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { statsWriteMs: writeMs, statsIdleMs: idleMs, statsSettleMs: settleMs } = settings;
   const counting = { ...around, deliveries, attempts, watermark, countRetry, writeMs, idleMs, settleMs };
   const stats = await openStatistics({ ...counting, store: documentStore, owned: () => owner.leases });
-  const sweeping = { watermark, retention, everyMs: settings.sweepMs, forgetHours: stats.forget };
+  const replays = new ReplayStore(stored.replays, stored.progress);
+  const sweepReplays: typeof replays.sweep = (...given) => replays.sweep(...given);
+  const sweeping = { watermark, retention, everyMs: settings.sweepMs, forgetHours: stats.forget, sweepReplays };
   const sweeper = new LogSweeper({ ...around, ...stored, ...sweeping });
   const tellDeadLetters = (found: readonly DeliveryDocument[]): Promise<void> => told.deadLettered(found);
   const { addresses } = settings;
@@ -165,7 +167,6 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
 
   const queries = new DeliveryQueries(deliveries, attempts, stored.payloads);
   const counts = new DeadLetterCounts(deliveries);
-  const replays = new ReplayStore(stored.replays, stored.progress);
   const { eventLog: log } = dependencies;
   const resending = new Resending({ queries, deliveries: repeatable, payloads, versions, log, clock });
   const replaying = { store: replays, queries, resending, log, watermark, clock };

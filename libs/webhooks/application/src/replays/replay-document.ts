@@ -42,6 +42,7 @@ export const REPLAYS: CollectionSpec = {
     { name: 'running', fields: ['running_for'], unique: true },
     { name: 'scope', fields: ['workspace_id', 'environment', ...ORDER] },
     { name: 'endpoint', fields: ['endpoint_id', ...ORDER] },
+    { name: 'age', fields: ORDER },
     { name: 'discarding', fields: ['discarding', ...ORDER], only: 'discarding' },
     { name: 'requested', fields: ['requested_by'], only: 'requested_by' },
   ],

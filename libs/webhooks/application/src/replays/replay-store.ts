@@ -9,6 +9,7 @@ import { firstOfEach } from '../store/skip-scan.ts';
 import { type ReplayDocument, placed } from './replay-document.ts';
 
 const MAX_TRIES = 20;
+const SWEPT_AT_ONCE = 100;
 /** More than a scope has endpoints, deleted ones included. */
 const MOST_OF_A_COMMAND = 5_000;
 const OLDEST_FIRST = { fields: ['created_at', 'id'] } as const;
@@ -121,6 +122,21 @@ export class ReplayStore {
       if (now === undefined || now.under_way[0]?.id !== taken.under_way[0]?.id) return;
       const change = { under_way: [], done: now.done + done, failed: now.failed + failed };
       if ((await this.advance(now, change)) !== undefined) return;
+    }
+  }
+
+  /** Deletes those that ended before then; one that is resumed at the moment stays. */
+  async sweep(before: Timestamp, ending: AbortSignal): Promise<void> {
+    let after: readonly string[] = [];
+    while (!ending.aborted) {
+      const page = { sort: { fields: ['created_at', 'id'] }, limit: SWEPT_AT_ONCE, ...(after.length > 0 && { after }) };
+      const old = await this.documents.find({ filter: { created_at: { lt: before } }, index: 'age', ...page });
+      const last = old.at(-1);
+      if (last === undefined) return;
+      after = [last.created_at, last.id];
+      const isOver = ({ status, completed_at }: ReplayDocument) =>
+        status !== 'running' && completed_at !== null && completed_at < before;
+      for (const { id, revision } of old.filter(isOver)) await this.documents.delete(id, { revision });
     }
   }
 

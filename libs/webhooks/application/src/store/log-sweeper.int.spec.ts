@@ -101,3 +101,22 @@ test('an event older than the log is recorded as long as nothing of its time was
   await stage.publish(late);
   await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(1));
 });
+
+test('a replay goes so long after it ended; one that runs stays', async () => {
+  const create = async (endpoint_id: string) =>
+    (await webhooks.replays.create({ ...stage.command(), endpoint_id, filter: {} })).id;
+  const statusOf = async (replay_id: string) =>
+    (await webhooks.replays.get({ ...SCOPE, replay_id }).catch(() => undefined))?.status;
+  const old = await create((await stage.endpoint(webhooks, URL_A)).id);
+  await eventually(async () => expect(await statusOf(old)).toBe('completed'));
+  const waiting = await stage.endpoint(webhooks, URL_B);
+  stage.event();
+  stage.receivers.behave(URL_B, () => answer(503, { 'retry-after': '3600' }));
+  const running = await create(waiting.id);
+  stage.clockOffset += 29 * DAY_MS;
+  await webhooks.replays.cancel({ ...stage.command(), replay_id: running });
+  await webhooks.replays.resume({ ...stage.command(), replay_id: running });
+  stage.clockOffset += 2 * DAY_MS;
+  await eventually(async () => expect(await statusOf(old)).toBeUndefined());
+  expect(await statusOf(running)).toBe('running');
+});

@@ -17,6 +17,8 @@ export interface LogSweeperParts {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Collection<PayloadDocument>;
+  /** Told of the time before which what came to its end is over its retention. */
+  readonly sweepReplays: (before: Timestamp, ending: AbortSignal) => Promise<void>;
   readonly watermark: RetentionWatermark;
   readonly retention: Retention;
   /** Deletes the statistics of hours before. */
@@ -65,6 +67,7 @@ export class LogSweeper {
       ['discarded', ago(deliveriesMs)],
       ['dead_lettered', ago(deadLettersMs)],
     ] as const;
+    await this.parts.sweepReplays(ago(deliveriesMs), ending);
     await this.parts.forgetHours(ago(deliveriesMs));
     const byScope = ['workspace_id', 'environment', 'status', ...ORDER] as const;
     for await (const { workspace_id } of firstOfEach(this.parts.deliveries, byScope)) {

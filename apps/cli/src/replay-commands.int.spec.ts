@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from '../test/run.ts';
+import { startAdministration } from '../test/stub-administration.ts';
+import type { Asked, StubAdministration } from '../test/stub-administration.ts';
+import { loadConfig } from './config.ts';
+import type { CliConfig } from './config.ts';
+
+describe('replays', () => {
+  let folder: string;
+  let config: CliConfig;
+  let service: StubAdministration;
+  let asked: Asked[];
+  let statuses: string[];
+  const replay = (status: string) => ({
+    ...{ id: 'rpl_1', workspace: 'default', environment: 'live', endpoint_id: 'whe_a', action: 'replay', status },
+    ...{ matched: 12, done: 11, failed: 1 },
+  });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cli-'));
+    config = loadConfig({ DATA_DIR: folder });
+    service = await startAdministration(config, (each) => {
+      asked.push(each);
+      if (each.route === 'GET /replays')
+        return { data: [replay('running')], workspaces: ['default'], next_cursor: null };
+      return replay(statuses.shift() ?? 'completed');
+    });
+  });
+  beforeEach(() => {
+    [asked, statuses] = [[], []];
+  });
+  afterAll(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+  const cli = (...line: readonly string[]) => run(config, ['replays', ...line]);
+  const routes = () => asked.map(({ route }) => route);
+
+  it('are listed, shown, canceled and resumed', async () => {
+    const listed = await cli('list', '--endpoint', 'whe_a');
+    expect([listed.code, listed.out]).toEqual([0, expect.stringMatching(/rpl_1.*running.*12.*11.*1/)]);
+    for (const how of ['show', 'cancel', 'resume']) {
+      expect(await cli(how, 'rpl_1', '--json')).toMatchObject({ code: 0, out: expect.stringContaining('"done"') });
+    }
+    expect(routes()).toEqual([
+      'GET /replays',
+      'GET /replays/rpl_1',
+      'POST /replays/rpl_1/cancel',
+      'POST /replays/rpl_1/resume',
+    ]);
+  });
+
+  it('are made of what is asked for, and waited for', async () => {
+    statuses = ['running', 'running', 'completed'];
+    const made = await cli('create', 'whe_a', '--status', 'missed', '--since', '2026-11-21T09:30:00Z', '--wait');
+    expect([made.code, made.out]).toEqual([0, expect.stringContaining('completed')]);
+    expect(routes()).toEqual(['POST /webhook_endpoints/whe_a/replay', 'GET /replays/rpl_1', 'GET /replays/rpl_1']);
+    expect(asked[0]?.body).toMatchObject({ statuses: ['missed'], since: '2026-11-21T09:30:00Z', workspace: 'default' });
+    statuses = ['running', 'canceled'];
+    expect((await cli('create', 'whe_a', '--wait')).code).toBe(1);
+  });
+
+  it('are refused where they are called wrongly', async () => {
+    expect((await cli('create', 'whe_a', '--status', 'pending')).code).toBe(2);
+    expect((await cli('create')).code).toBe(2);
+    expect(asked).toEqual([]);
+  });
+});
