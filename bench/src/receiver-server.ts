@@ -6,12 +6,14 @@ import { endless, receivers } from '@tracking/testing';
  * with 500, `/reset/…` by resetting the connection, `/flap/N` with 204 and with 500 a second each, `/hang/…` never, and
  * `/endless/NAME` with one of the answers that do not end; all answer the challenge. Of what came since the last `/reset`,
  * `GET /count` tells how many different (endpoint, event) pairs it was, cheaply enough to be asked over and over under load,
- * `/stats` also how long after `created_at`, and `/arrivals` when.
+ * `/stats` also how long after `created_at`, and `/arrivals` when. After `/reset?new` only events that are made since count.
  */
 let deliveries = 0;
 let seen = new Set<string>();
 let latencies: number[] = [];
 let last = 0;
+/** Events from before count for nothing. */
+let since = '';
 /** When the first delivery about a shipment came, by its `external_id`. */
 let arrivals = new Map<string, number>();
 
@@ -57,7 +59,8 @@ const server = createServer((request, response) => {
     response.end(JSON.stringify(Object.fromEntries(arrivals)));
     return;
   }
-  if (path === '/reset') {
+  if (path === '/reset' || path === '/reset?new') {
+    since = path === '/reset' ? '' : new Date().toISOString();
     [deliveries, seen, latencies, last] = [0, new Set(), [], 0];
     arrivals = new Map();
     response.end();
@@ -76,11 +79,12 @@ const server = createServer((request, response) => {
     const other = behaviours[kind ?? ''];
     if (other !== undefined) return other(response, name ?? '');
     response.writeHead(204).end();
+    // The envelope begins with id, type and created_at: no need to parse what can be large.
+    const created = /"created_at":"([^"]+)"/.exec(body)?.[1];
+    if (created !== undefined && created < since) return;
     last = Date.now();
     deliveries += 1;
     seen.add(`${path} ${String(request.headers['service-event-id'])}`);
-    // The envelope begins with id, type and created_at: no need to parse what can be large.
-    const created = /"created_at":"([^"]+)"/.exec(body)?.[1];
     if (created !== undefined) latencies.push(last - Date.parse(created));
     const shipment = /"external_id":"([^"]+)"/.exec(body)?.[1];
     if (shipment !== undefined && !arrivals.has(shipment)) arrivals.set(shipment, last);

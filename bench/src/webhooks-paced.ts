@@ -7,7 +7,7 @@ import type { ReceiverStats, WebhooksStage } from './webhooks-stage.ts';
 export const PER_SECOND = 100;
 
 export interface PartOptions {
-  /** Duration of the parts that have one, in seconds; each has its own default. */
+  /** Duration of the parts that have one, in seconds; each has its own default. Of the replay it is the number of events. */
   readonly seconds: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export const latency = ({ p50, p99, greatest }: ReceiverStats) =>
  * the write, when it was stored but may not be published yet.
  */
 export async function paced(stage: WebhooksStage, name: string, seconds: number): Promise<void> {
-  await stage.reset();
+  await stage.reset(true);
   const cpu = cpuSeconds(stage.server.pid);
   const sent = await driveEvenly(stage.server, { rate: PER_SECOND, seconds, key: stage.keys[0] ?? '' }, shipment);
   const { stats } = await stage.delivered(sent.length);

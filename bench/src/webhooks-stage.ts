@@ -109,9 +109,9 @@ export class WebhooksStage {
     await this.call('POST', `/v1/webhook_endpoints/${id}/disable`, {}, key);
   }
 
-  /** Forgets what came so far. */
-  async reset(): Promise<void> {
-    await fetch(`${this.receiver.url}/reset`);
+  /** Forgets what came so far. @param onlyNew whether older events count for nothing from now on */
+  async reset(onlyNew = false): Promise<void> {
+    await fetch(`${this.receiver.url}/reset${onlyNew ? '?new' : ''}`);
   }
 
   /** The present value of a metric of the server that has one only. */

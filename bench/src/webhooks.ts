@@ -6,6 +6,7 @@ import { startReceiver, startSender } from './server.ts';
 import { failingPart, fullRatePart } from './webhooks-failing.ts';
 import { hostilePart, neighboursPart } from './webhooks-neighbours.ts';
 import { PER_SECOND, type PartOptions, each, latency, paced, say, warm } from './webhooks-paced.ts';
+import { replayPart } from './webhooks-replay.ts';
 import { WebhooksStage, receiverStats } from './webhooks-stage.ts';
 
 const BASELINE = 20_000;
@@ -152,6 +153,7 @@ const PARTS: Readonly<Record<string, (run: WebhooksPartOptions) => Promise<void>
   neighbours: neighboursPart,
   failing: failingPart,
   'failing-full': fullRatePart,
+  replay: replayPart,
   hostile: hostilePart,
   drain: drainPart,
   kill: killPart,

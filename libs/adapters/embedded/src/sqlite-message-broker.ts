@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setInterval } from 'node:timers';
 import {
   Unavailable,
@@ -208,5 +208,5 @@ export class SqliteMessageBroker implements MessageBroker {
 
 /** Spread evenly, and the same in every start. */
 function partitionOf(key: string, partitions: number): number {
-  return partitions === 1 ? 0 : createHash('sha1').update(key).digest().readUInt32BE(0) % partitions;
+  return partitions === 1 ? 0 : Number.parseInt(hash('sha1', key).slice(0, 8), 16) % partitions;
 }
