@@ -175,12 +175,12 @@ describe('dead letters', () => {
 
   it('are waited for, told how far they are, and fail where they were canceled', async () => {
     answers['POST /dead_letters/replay'] = begun(replay('running'));
-    answers['GET /dead_letters/replays/rpl_1'] = [replay('running', 5), replay('completed', 12)];
+    answers['GET /replays/rpl_1'] = [replay('running', 5), replay('completed', 12)];
     const { code, out, err } = await cli('replay', '--wait');
     expect([code, out]).toEqual([0, expect.stringMatching(/^rpl_1 .* completed +12 +12 +0$/m)]);
     expect(err).toContain('5 of 12 found so far are done, 0 failed; 1 of 1 run\n12 of 12');
     expect(asked.at(-1)?.query).toEqual({ workspace: 'default', environment: 'live' });
-    answers['GET /dead_letters/replays/rpl_1'] = replay('canceled', 5);
+    answers['GET /replays/rpl_1'] = replay('canceled', 5);
     const canceled = await cli('replay', '--wait', '--json');
     expect([canceled.code, JSON.parse(canceled.out)]).toMatchObject([1, { data: [{ status: 'canceled' }] }]);
   });

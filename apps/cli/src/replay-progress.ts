@@ -60,7 +60,7 @@ function latest(client: AdministrationClient, replays: readonly ReplaySummary[])
     replays.map(async (replay) => {
       const { id, workspace, environment, status } = replay;
       return status === 'running'
-        ? client.get<ReplaySummary>(`/dead_letters/replays/${id}`, { workspace, environment })
+        ? client.get<ReplaySummary>(`/replays/${id}`, { workspace, environment })
         : replay;
     }),
   );

@@ -242,7 +242,7 @@ describe('dead letters, for operators', () => {
     const letters = [await deadLetter('ten'), await deadLetter('eleven', 'test')];
     const { data, refused } = await settled('discard', { delivery_ids: letters.map(({ id }) => id) });
     expect([data.map(({ workspace }) => workspace), refused]).toEqual([['ten', 'eleven'], []]);
-    const progress = `dead_letters/replays/${String(data[0]?.['id'])}`;
+    const progress = `replays/${String(data[0]?.['id'])}`;
     await eventually(async () => {
       expect((await get(progress)).body).toMatchObject({ status: 'completed', done: 1, workspace: 'ten' });
     });

@@ -52,7 +52,7 @@ export const SETTINGS = {
     for: 'first admin of the workspace `default`, made where it has none; with `ADMIN_PASSWORD`',
   },
   ADMIN_PASSWORD: { type: secret(10), of: SIGNING_IN, for: 'their password, 10 to 200 characters' },
-  API_KEY: { type: text, of: ['cli'], for: 'key of the public API, for `listen`' },
+  API_KEY: { type: text, of: ['cli'], for: 'key of the public API, for `listen` and `events resend`' },
   API_PORTS: { type: text, of: ['compose'], default: '3000', for: 'ports of this machine for gateways' },
   APP_URL: {
     type: url,

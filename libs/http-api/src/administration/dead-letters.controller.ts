@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
 import { ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
 import type { CommandIdentity } from '../server/command-identity.ts';
@@ -8,7 +8,7 @@ import { DeadLetterSummaryDto, DeadLettersDto, settleFilter, summaryFilter } fro
 import { InputPipe } from './input.pipe.ts';
 import { OperatedDeadLetters } from './operated-dead-letters.ts';
 import type { OperatedSettlement, OperatedSummary } from './operated-dead-letters.ts';
-import { IN_ENVIRONMENT, IN_WORKSPACE, WhereDto } from './operated-scopes.ts';
+import { IN_ENVIRONMENT, IN_WORKSPACE } from './operated-scopes.ts';
 import { Takes } from './takes.ts';
 
 class OperatedSummaryDto extends DeadLetterSummaryDto {
@@ -34,13 +34,6 @@ export class DeadLettersController {
   @Takes({ query: OperatedSummaryDto })
   summary(@Query() query: OperatedSummaryDto): Promise<OperatedSummary> {
     return this.deadLetters.summary(query, summaryFilter(query));
-  }
-
-  /** How far one that was begun here is. */
-  @Get('replays/:id')
-  @Takes({ query: WhereDto })
-  progress(@Query() where: WhereDto, @Param('id') id: string): Promise<OperatedSettlement['data'][number]> {
-    return this.deadLetters.progress(where, id);
   }
 
   /** A job for each endpoint that has such. */

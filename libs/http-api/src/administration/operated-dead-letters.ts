@@ -98,16 +98,6 @@ export class OperatedDeadLetters {
     };
   }
 
-  /** How far one that was begun is. @throws DomainError `not_found` */
-  async progress(where: Where, replay_id: string): Promise<WebhookReplay & Whose> {
-    const scopes = await scopesOf(this.identity, where);
-    for (const scope of scopes) {
-      const replay = await this.webhooks.replays.get({ ...inScope(scope), replay_id }).catch(unlessElsewhere);
-      if (replay !== undefined) return { ...replay, ...whose(scope) };
-    }
-    throw new RequestError('not_found', `No such replay in ${lookedAt(scopes)}.`);
-  }
-
   /** The deliveries that are named, by whose they are. */
   private async parted(where: Where, filter: SettleDeadLetters['filter']) {
     const found: { readonly scope: NamedScope; readonly id: string }[] = [];

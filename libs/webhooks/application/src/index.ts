@@ -1,7 +1,7 @@
 export { SecretBox } from './endpoints/secret-box.ts';
 export { secretsKeyInUse, useSecretsKey } from './endpoints/secrets-key.ts';
 export type { EventLog, EventLogQuery, LoggedEventRow } from './replays/event-log.ts';
-export type * from './requests.ts';
+export type * from './requests-and-answers.ts';
 export {
   DEFAULT_REPLAYED_STATUSES,
   REPLAYED_STATUSES,

@@ -1,5 +1,5 @@
 import { requireVersion } from '@tracking/contracts';
-import type { WebhookCommand } from './requests.ts';
+import type { WebhookCommand } from './requests-and-answers.ts';
 
 /** A document that commands change, by its revision. */
 interface Changed {

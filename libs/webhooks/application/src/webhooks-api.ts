@@ -25,7 +25,7 @@ import type {
   WebhookEndpoint,
   WebhookReplay,
   WebhookStats,
-} from './requests.ts';
+} from './requests-and-answers.ts';
 
 /**
  * Every refusal is a `DomainError`; what belongs to another scope is `not_found`. A command that changes one of them and

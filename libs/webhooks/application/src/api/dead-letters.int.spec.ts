@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { answer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { SettledDeadLetters, WebhookReplay } from '../requests.ts';
+import type { SettledDeadLetters, WebhookReplay } from '../requests-and-answers.ts';
 import { DeadLetterCounts } from '../store/dead-letter-counts.ts';
 import { DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
 

@@ -13,7 +13,7 @@ import type {
   SettleDeadLetters,
   SettledDeadLetters,
   SummarizeDeadLetters,
-} from '../requests.ts';
+} from '../requests-and-answers.ts';
 import type { DeadLetterCounts, DeadLetterGroup } from '../store/dead-letter-counts.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import type { WebhookDeadLetters } from '../webhooks-api.ts';

@@ -11,7 +11,7 @@ import type {
   Scope,
   WebhookDelivery,
   WebhookDeliveryDetail,
-} from '../requests.ts';
+} from '../requests-and-answers.ts';
 import type { Recounts } from '../stats/hour-document.ts';
 import { type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
 import type { WebhookDeliveries } from '../webhooks-api.ts';

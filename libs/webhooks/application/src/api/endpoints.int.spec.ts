@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import { answer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { Scope } from '../requests.ts';
+import type { Scope } from '../requests-and-answers.ts';
 
 const URL_A = 'https://a.example.com/hook';
 

@@ -40,7 +40,7 @@ import type {
   WebhookDelivery,
   WebhookCommand,
   WebhookEndpoint,
-} from '../requests.ts';
+} from '../requests-and-answers.ts';
 import type { WebhookEndpoints } from '../webhooks-api.ts';
 
 export interface EndpointsParts {

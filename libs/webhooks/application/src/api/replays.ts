@@ -14,7 +14,14 @@ import { endpointNotEnabled, invalid, replayCompleted } from '../refusals.ts';
 import type { Discarding } from '../replays/discarding.ts';
 import { type ReplayDocument, replayDocument, toReplay } from '../replays/replay-document.ts';
 import type { ReplayChange, ReplayStore } from '../replays/replay-store.ts';
-import type { CreateReplay, ListReplays, PageOf, ReplayCommand, Scope, WebhookReplay } from '../requests.ts';
+import type {
+  CreateReplay,
+  ListReplays,
+  PageOf,
+  ReplayCommand,
+  Scope,
+  WebhookReplay,
+} from '../requests-and-answers.ts';
 import type { WebhookReplays } from '../webhooks-api.ts';
 
 export interface ReplaysParts {

@@ -2,7 +2,7 @@ import type { FieldError } from '@tracking/contracts';
 import type { Clock } from '@tracking/ports';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import { invalid } from '../refusals.ts';
-import type { GetStats, WebhookStats } from '../requests.ts';
+import type { GetStats, WebhookStats } from '../requests-and-answers.ts';
 import type { StatsQueries } from '../stats/stats-queries.ts';
 import type { WebhookStatistics } from '../webhooks-api.ts';
 

@@ -9,7 +9,7 @@ import type {
   OutboundResponse,
 } from '@tracking/ports';
 import { type AttemptOutcome, type FinishedAttempt, judge } from '@tracking/webhooks-domain';
-import type { WebhookAttempt } from '../requests.ts';
+import type { WebhookAttempt } from '../requests-and-answers.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { attemptTraceparent, traceFields } from '../tracing.ts';
 import type { PreparedAttempt } from './attempt-preparation.ts';

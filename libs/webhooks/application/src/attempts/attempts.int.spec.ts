@@ -5,7 +5,7 @@ import Stripe from 'stripe';
 import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { WebhookEndpoint } from '../requests.ts';
+import type { WebhookEndpoint } from '../requests-and-answers.ts';
 import { DEAD_LETTERS_TOPIC } from '../topics.ts';
 
 const URL_A = 'https://a.example.com/hook';

@@ -1,7 +1,7 @@
 import type { JsonValue, PublicAddresses } from '@tracking/contracts';
 import type { Collection, Message } from '@tracking/ports';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { WebhookAttempt } from '../requests.ts';
+import type { WebhookAttempt } from '../requests-and-answers.ts';
 import { type AttemptDocument, type DeliveryDocument, attemptId, toDelivery } from '../store/delivery-document.ts';
 import type { PayloadDocument } from '../store/payloads.ts';
 

@@ -1,6 +1,6 @@
 import type { Collection } from '@tracking/ports';
 import { type Period, type Random, type RetryPolicy, settle } from '@tracking/webhooks-domain';
-import type { WebhookAttempt } from '../requests.ts';
+import type { WebhookAttempt } from '../requests-and-answers.ts';
 import { type AttemptDocument, type DeliveryDocument, attemptId, toDocument } from '../store/delivery-document.ts';
 import type { MadeAttempt } from './attempt-sender.ts';
 import type { EngineRetry } from './engine-retry.ts';

@@ -1,7 +1,7 @@
 import type { Environment, Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
 import { type EndpointFields, type EndpointState, MASK } from '@tracking/webhooks-domain';
-import type { WebhookEndpoint } from '../requests.ts';
+import type { WebhookEndpoint } from '../requests-and-answers.ts';
 import type { SecretBox } from './secret-box.ts';
 import type { StoredSecret } from './signing-secrets.ts';
 

@@ -2,7 +2,7 @@ import { type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, DuplicateKey, Unavailable } from '@tracking/ports';
 import { noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
 import { isRepeated } from '../repeated-command.ts';
-import type { EndpointCommand, PageOf, PageRequest, Scope } from '../requests.ts';
+import type { EndpointCommand, PageOf, PageRequest, Scope } from '../requests-and-answers.ts';
 import type { EndpointDocument } from './endpoint-document.ts';
 
 /** In each environment of a workspace: docs/reference/delivery.md#endpoints. */

@@ -13,7 +13,7 @@ import {
   type ReceivedMessage,
 } from '@tracking/ports';
 import { noSuchParkedMessage } from '../refusals.ts';
-import type { PageOf, PageRequest, ParkedMessage } from '../requests.ts';
+import type { PageOf, PageRequest, ParkedMessage } from '../requests-and-answers.ts';
 import { PARKED_TOPIC } from '../topics.ts';
 import { traceFields } from '../tracing.ts';
 import { originIn } from './published-event.ts';

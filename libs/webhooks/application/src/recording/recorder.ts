@@ -4,7 +4,7 @@ import { newDelivery, renderBody, wants } from '@tracking/webhooks-domain';
 import type { ShardOwner, StoredDeliveries } from '../attempts/shard-owner.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { Scope } from '../requests.ts';
+import type { Scope } from '../requests-and-answers.ts';
 import { type DeliveryDocument, awaitsAttempt, deliveryId, toDocument } from '../store/delivery-document.ts';
 import { type PayloadDocument, type Payloads, payloadId } from '../store/payloads.ts';
 import type { RetentionWatermark } from '../store/retention-watermark.ts';

@@ -4,7 +4,7 @@ import { newDelivery, renderBody, sandboxEvent } from '@tracking/webhooks-domain
 import type { ShardOwner } from '../attempts/shard-owner.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { endpointNotVerified, invalid } from '../refusals.ts';
-import type { TestEndpoint, WebhookDelivery } from '../requests.ts';
+import type { TestEndpoint, WebhookDelivery } from '../requests-and-answers.ts';
 import { type DeliveryDocument, deliveryId, toDelivery, toDocument } from '../store/delivery-document.ts';
 import { type Payloads, payloadId } from '../store/payloads.ts';
 

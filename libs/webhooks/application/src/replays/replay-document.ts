@@ -1,7 +1,7 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document, Position } from '@tracking/ports';
 import { type NewReplay, type Replay, newReplay } from '@tracking/webhooks-domain';
-import type { WebhookReplay } from '../requests.ts';
+import type { WebhookReplay } from '../requests-and-answers.ts';
 
 /** How far a replay has come: up to what was taken of the deliveries and of the events. */
 export interface ReplayCursor {

@@ -4,7 +4,7 @@ import { type Timestamp, isInScope } from '@tracking/contracts';
 import { replayCanceled } from '@tracking/webhooks-domain';
 import { noSuchReplay, replayRunning } from '../refusals.ts';
 import { isRepeated } from '../repeated-command.ts';
-import type { PageOf, PageRequest, ReplayCommand, Scope } from '../requests.ts';
+import type { PageOf, PageRequest, ReplayCommand, Scope } from '../requests-and-answers.ts';
 import { firstOfEach } from '../store/skip-scan.ts';
 import { type ReplayDocument, placed } from './replay-document.ts';
 

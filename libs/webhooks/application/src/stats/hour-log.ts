@@ -2,7 +2,7 @@ import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Collection } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
 import { type HourCounts, HourCounter, hourAfter, hourOf } from '@tracking/webhooks-domain';
-import type { WebhookAttempt } from '../requests.ts';
+import type { WebhookAttempt } from '../requests-and-answers.ts';
 import { type AttemptDocument, type DeliveryDocument, attemptIds } from '../store/delivery-document.ts';
 import type { RetentionWatermark } from '../store/retention-watermark.ts';
 

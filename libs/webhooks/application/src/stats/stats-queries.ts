@@ -1,7 +1,7 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { hourOf, percentile } from '@tracking/webhooks-domain';
-import type { WebhookHour, WebhookStats } from '../requests.ts';
+import type { WebhookHour, WebhookStats } from '../requests-and-answers.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { HourDocument, RecountDocument } from './hour-document.ts';
 

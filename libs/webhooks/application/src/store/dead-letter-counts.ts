@@ -1,6 +1,6 @@
 import type { Scope } from '@tracking/contracts';
 import type { Bounds, Collection } from '@tracking/ports';
-import type { DeadLetterFilter } from '../requests.ts';
+import type { DeadLetterFilter } from '../requests-and-answers.ts';
 import type { DeliveryDocument } from './delivery-document.ts';
 
 /** What dead letters have in common that are counted together. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
 import type { CollectionSpec, Document } from '@tracking/ports';
 import { type Delivery, isScheduled } from '@tracking/webhooks-domain';
-import type { WebhookAttempt, WebhookDelivery } from '../requests.ts';
+import type { WebhookAttempt, WebhookDelivery } from '../requests-and-answers.ts';
 
 /** An attempt as the log has it. */
 export interface StoredAttempt extends WebhookAttempt {

@@ -10,7 +10,7 @@ import type {
   WebhookAttempt,
   WebhookDelivery,
   WebhookDeliveryDetail,
-} from '../requests.ts';
+} from '../requests-and-answers.ts';
 import {
   type AttemptDocument,
   type DeliveryDocument,
