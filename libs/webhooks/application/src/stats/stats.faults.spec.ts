@@ -84,7 +84,9 @@ test('statistics agree with the log whatever ends their owners, hour after hour'
         const log = await countedLog(stage.engine.documentStore, id);
         const said = counted(found.hours);
         const plain = (hours: typeof said) =>
-          hours.map(({ deliveries, ...hour }) => ({ ...hour, deliveries: { ...deliveries, discarded: 0 } }));
+          hours
+            .filter(({ longest }) => longest !== null)
+            .map(({ deliveries, ...hour }) => ({ ...hour, deliveries: { ...deliveries, discarded: 0 } }));
         expect(plain(said)).toEqual(plain(log));
         // What was under way when it was given up, and was delivered, is in the log as delivered alone.
         const discarded = given.map((delivery_id) => api.deliveries.get({ scopes: [SCOPE], delivery_id }));
