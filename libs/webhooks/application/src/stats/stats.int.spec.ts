@@ -155,7 +155,7 @@ describe('statistics of an endpoint', () => {
     await eventually(() => expect(stage.receivers.at(URL_A).length).toBeGreaterThan(100));
     expect((await stats(other)).hours).toMatchObject([{ is_exact: false }]);
     stage.clockOffset += HOUR_MS;
-    await eventually(async () => expect((await stats(other)).hours[0]?.is_exact).toBe(true), { deadlineMs: 10_000 });
+    await eventually(async () => expect((await stats(other)).hours[0]?.is_exact).toBe(true), { deadlineMs: 40_000 });
     isOver = true;
     await stage.consumed();
     await exact(other);
