@@ -8,7 +8,7 @@ import { addWhere, filtersOf, printDeliveries, whereOf } from './delivery-list.t
 import { addDeadLetterFilters, addLimit } from './filters.ts';
 import type { Invocation, Runner } from './invocation.ts';
 import { noneIn } from './output.ts';
-import { REPLAY_COLUMNS, type ReplaySummary, ended, requireCompleted } from './replay-progress.ts';
+import { REPLAY_COLUMNS, type ReplaySummary, ended, requireCompleted, requireServing } from './replay-progress.ts';
 
 const DEAD = { status: 'dead_lettered' };
 /** Most that one command names. */
@@ -91,9 +91,7 @@ function refuseUnclear(invocation: Given): void {
 async function settle(invocation: Invocation, how: How): Promise<void> {
   const { client, print, operands, options } = invocation;
   const isWaiting = options['wait'] === true;
-  if (isWaiting && !invocation.isServing) {
-    throw new CliError('nothing runs that would do it: start the service, or leave out --wait', 'unavailable');
-  }
+  if (isWaiting) requireServing(invocation);
   const [count, workspaces] = operands.length > 0 ? await lookAtNamed(invocation) : await lookAtMatching(invocation);
   if (count === '0') return print.one({ data: [], refused: [], workspaces }, () => noneIn(workspaces));
   await requireConfirmed(invocation, how === 'replay' ? `Deliver ${count} again?` : `Give ${count} up for good?`);

@@ -1,11 +1,10 @@
 import type { Page } from '@tracking/contracts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError } from './cli-error.ts';
 import { addWhere, whereOf } from './delivery-list.ts';
 import { addEventFilters, addLimit, queryOf } from './filters.ts';
 import type { Invocation, Runner } from './invocation.ts';
 import { noneIn } from './output.ts';
-import { REPLAY_COLUMNS, type ReplaySummary, ended, requireCompleted } from './replay-progress.ts';
+import { REPLAY_COLUMNS, type ReplaySummary, ended, requireCompleted, requireServing } from './replay-progress.ts';
 
 const STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
 
@@ -83,9 +82,7 @@ async function create(invocation: Invocation): Promise<void> {
 async function show(invocation: Invocation, replay: ReplaySummary): Promise<void> {
   const { print, options } = invocation;
   const isWaiting = options['wait'] === true;
-  if (isWaiting && !invocation.isServing && replay.status === 'running') {
-    throw new CliError('nothing runs that would do it: start the service, or leave out --wait', 'unavailable');
-  }
+  if (isWaiting && replay.status === 'running') requireServing(invocation);
   const [now = replay] = isWaiting ? await ended(invocation, [replay]) : [];
   if (options['json'] === true) print.one(now, () => '');
   else print.list([now], REPLAY_COLUMNS);

@@ -59,11 +59,15 @@ function latest(client: AdministrationClient, replays: readonly ReplaySummary[])
   return Promise.all(
     replays.map(async (replay) => {
       const { id, workspace, environment, status } = replay;
-      return status === 'running'
-        ? client.get<ReplaySummary>(`/replays/${id}`, { workspace, environment })
-        : replay;
+      return status === 'running' ? client.get<ReplaySummary>(`/replays/${id}`, { workspace, environment }) : replay;
     }),
   );
+}
+
+/** Where nothing runs, nobody would end what is waited for. @throws CliError */
+export function requireServing({ isServing }: Pick<Invocation, 'isServing'>): void {
+  const message = 'nothing runs that would do it: start the service, or leave out --wait';
+  if (!isServing) throw new CliError(message, 'unavailable');
 }
 
 /** @throws CliError */

@@ -1,14 +1,14 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
-import type { WebhookDeliveryDetail } from '@tracking/webhooks';
+import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { Identified } from '../server/request-decorators.ts';
 import { QueryOneOf, QueryText } from '../validation/fields.ts';
 import { Takes } from './takes.ts';
 import { ListDeliveriesDto, deliveryFilter } from '../webhooks/list-deliveries.dto.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
-import type { Operated } from './operated-deliveries.ts';
+import type { Operated } from './operated-scopes.ts';
 import { InputPipe } from './input.pipe.ts';
 import { IN_ENVIRONMENT, IN_WORKSPACE, WhereDto } from './operated-scopes.ts';
 import { placeOf } from './place.ts';
@@ -28,7 +28,7 @@ export class DeliveriesController {
   @Get('deliveries')
   @Takes({ query: OperatedListDto })
   async list(@Query() query: OperatedListDto): Promise<{
-    readonly data: readonly Operated[];
+    readonly data: readonly Operated<WebhookDelivery>[];
     readonly workspaces: readonly string[];
     readonly next_cursor: string | null;
   }> {
@@ -57,7 +57,7 @@ export class DeliveriesController {
     @Param('id') id: string,
     @Body(new InputPipe(WhereDto)) where: WhereDto,
     @Identified() identity: CommandIdentity,
-  ): Promise<Operated> {
+  ): Promise<Operated<WebhookDelivery>> {
     return this.deliveries.retry(where, id, identity);
   }
 }

@@ -1,6 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError } from '@tracking/contracts';
-import type { Environment } from '@tracking/contracts';
 import type {
   DeadLetterCount,
   DeadLetterFilter,
@@ -13,22 +11,27 @@ import type { CommandIdentity } from '../server/command-identity.ts';
 import { IDENTITY, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
-import { type NamedScope, type Where, lookedAt, namesOf, scopesOf } from './operated-scopes.ts';
+import {
+  type NamedScope,
+  type Operated,
+  type Where,
+  inScope,
+  lookedAt,
+  namesOf,
+  operated,
+  scopesOf,
+  unlessElsewhere,
+} from './operated-scopes.ts';
 import { RequestError } from '../errors/request-error.ts';
 
-interface Whose {
-  /** Name of the workspace. */
-  readonly workspace: string;
-  readonly environment: Environment;
-}
 export interface OperatedSummary extends Omit<DeadLetterSummary, 'by_endpoint'> {
-  readonly by_endpoint: readonly (DeadLetterSummary['by_endpoint'][number] & Whose)[];
+  readonly by_endpoint: readonly Operated<DeadLetterSummary['by_endpoint'][number]>[];
   /** Names of the workspaces looked at. */
   readonly workspaces: readonly string[];
 }
 export interface OperatedSettlement {
-  readonly data: readonly (WebhookReplay & Whose)[];
-  readonly refused: readonly (SettledDeadLetters['refused'][number] & Whose)[];
+  readonly data: readonly Operated<WebhookReplay>[];
+  readonly refused: readonly Operated<SettledDeadLetters['refused'][number]>[];
   readonly workspaces: readonly string[];
 }
 
@@ -47,9 +50,7 @@ export class OperatedDeadLetters {
     for (const scope of scopes)
       found.push([scope, await this.webhooks.deadLetters.summary({ ...inScope(scope), filter })]);
     const summaries = found.map(([, summary]) => summary);
-    const by_endpoint = found.flatMap(([scope, summary]) =>
-      summary.by_endpoint.map((each) => ({ ...each, ...whose(scope) })),
-    );
+    const by_endpoint = found.flatMap(([scope, summary]) => summary.by_endpoint.map((each) => operated(each, scope)));
     return {
       ...sum(summaries),
       by_reason: summed(
@@ -78,13 +79,13 @@ export class OperatedDeadLetters {
     const settled: OperatedSettlement[] = [];
     for (const part of parts) {
       const command = { ...identity, ...inScope(part.scope), filter: part.filter };
-      const answer = await this.webhooks.deadLetters[how](command).catch(unlessElsewhere);
+      // The endpoint that is asked for is of one scope only.
+      const answer = await unlessElsewhere(this.webhooks.deadLetters[how](command));
       if (answer === undefined) continue;
       const { replays, refused } = answer;
-      const of = whose(part.scope);
       settled.push({
-        data: replays.map((replay) => ({ ...replay, ...of })),
-        refused: refused.map((each) => ({ ...each, ...of })),
+        data: replays.map((replay) => operated(replay, part.scope)),
+        refused: refused.map((each) => operated(each, part.scope)),
         workspaces: [],
       });
     }
@@ -109,19 +110,6 @@ export class OperatedDeadLetters {
       return scope === undefined ? [] : [{ scope, filter: { ...filter, delivery_ids: some.map(({ id }) => id) } }];
     });
   }
-}
-
-function inScope({ workspace_id, environment }: NamedScope) {
-  return { workspace_id, environment };
-}
-function whose({ workspace, environment }: NamedScope): Whose {
-  return { workspace, environment };
-}
-
-/** The endpoint that is asked for is of one scope only. */
-function unlessElsewhere(error: unknown): undefined {
-  if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
-  return undefined;
 }
 
 function sum(counts: readonly DeadLetterCount[]): DeadLetterCount {

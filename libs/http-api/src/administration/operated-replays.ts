@@ -1,19 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError } from '@tracking/contracts';
-import type { Environment } from '@tracking/contracts';
+import type { Scope } from '@tracking/contracts';
 import type { CreateReplay, WebhookReplay } from '@tracking/webhooks';
-import { RequestError } from '../errors/request-error.ts';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { IDENTITY, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { type NamedScope, type Where, lookedAt, namesOf, scopesOf } from './operated-scopes.ts';
+import {
+  type Operated,
+  type Where,
+  inOneOf,
+  inScope,
+  namesOf,
+  newestOf,
+  operated,
+  scopesOf,
+} from './operated-scopes.ts';
 
-/** A replay, and whose it is. */
-export type OperatedReplay = WebhookReplay & {
-  /** Name of the workspace. */
-  readonly workspace: string;
-  readonly environment: Environment;
-};
+export type OperatedReplay = Operated<WebhookReplay>;
 export interface OperatedReplays {
   /** Newest first. */
   readonly data: readonly OperatedReplay[];
@@ -38,16 +40,10 @@ export class ReplayOperations {
   ): Promise<OperatedReplays> {
     const scopes = await scopesOf(this.identity, where);
     const of = { ...(endpoint_id !== undefined && { endpoint_id }), ...(after && { after }) };
-    let data: readonly OperatedReplay[] = [];
-    let isMore = false;
-    for (const scope of scopes) {
-      const found = await this.webhooks.replays.list({ ...inScope(scope), ...of, limit });
-      const all = [...data, ...found.items.map((replay) => operated(replay, scope))].sort(newestFirst);
-      data = all.slice(0, limit);
-      isMore ||= found.next !== null || all.length > limit;
-    }
-    const last = data.at(-1);
-    return { data, workspaces: namesOf(scopes), next_cursor: isMore && last ? keyOf(last) : null };
+    const { items, next } = await newestOf(scopes, limit, (scope) =>
+      this.webhooks.replays.list({ ...inScope(scope), ...of, limit }),
+    );
+    return { data: items, workspaces: namesOf(scopes), next_cursor: next && next.join(' ') };
   }
 
   /** @throws RequestError `not_found` */
@@ -62,8 +58,7 @@ export class ReplayOperations {
     filter: CreateReplay['filter'],
     identity: CommandIdentity,
   ): Promise<OperatedReplay> {
-    const create = (scope: ReturnType<typeof inScope>) =>
-      this.webhooks.replays.create({ ...identity, ...scope, endpoint_id, filter });
+    const create = (scope: Scope) => this.webhooks.replays.create({ ...identity, ...scope, endpoint_id, filter });
     return this.inOne(where, 'endpoint', create);
   }
 
@@ -77,36 +72,13 @@ export class ReplayOperations {
     return this.inOne(where, 'replay', (scope) => this.webhooks.replays[how]({ ...identity, ...scope, replay_id }));
   }
 
-  /** Of whichever scope it is: an id tells of no workspace. */
   private async inOne(
     where: Where,
     what: string,
-    ask: (scope: ReturnType<typeof inScope>) => Promise<WebhookReplay>,
+    ask: (scope: Scope) => Promise<WebhookReplay>,
   ): Promise<OperatedReplay> {
     const scopes = await scopesOf(this.identity, where);
-    for (const scope of scopes) {
-      try {
-        return operated(await ask(inScope(scope)), scope);
-      } catch (error) {
-        if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
-      }
-    }
-    throw new RequestError('not_found', `No such ${what} in ${lookedAt(scopes)}.`);
+    const { scope, found } = await inOneOf(scopes, what, (each) => ask(inScope(each)));
+    return operated(found, scope);
   }
-}
-
-function inScope({ workspace_id, environment }: NamedScope) {
-  return { workspace_id, environment };
-}
-
-function operated(replay: WebhookReplay, { workspace, environment }: NamedScope): OperatedReplay {
-  return { ...replay, workspace, environment };
-}
-
-function keyOf({ created_at, id }: WebhookReplay): string {
-  return `${created_at} ${id}`;
-}
-
-function newestFirst(one: WebhookReplay, other: WebhookReplay): number {
-  return keyOf(one) < keyOf(other) ? 1 : -1;
 }

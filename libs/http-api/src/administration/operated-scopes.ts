@@ -1,5 +1,7 @@
-import { ENVIRONMENTS } from '@tracking/contracts';
+import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment, Scope } from '@tracking/contracts';
+import type { PageOf } from '@tracking/webhooks';
+import { RequestError } from '../errors/request-error.ts';
 import { QueryOneOf, QueryText } from '../validation/fields.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { workspaceNamed } from './workspace-named.ts';
@@ -25,6 +27,23 @@ export interface NamedScope extends Scope {
   readonly workspace: string;
 }
 
+/** Whose something is. */
+interface Whose {
+  /** Name of the workspace. */
+  readonly workspace: string;
+  readonly environment: Environment;
+}
+export type Operated<T extends object> = T & Whose;
+
+export function operated<T extends object>(it: T, { workspace, environment }: NamedScope): Operated<T> {
+  return { ...it, workspace, environment };
+}
+
+/** For commands and requests of webhooks. */
+export function inScope({ workspace_id, environment }: NamedScope): Scope {
+  return { workspace_id, environment };
+}
+
 /** @throws RequestError `not_found` naming a workspace that is not there */
 export async function scopesOf(
   identity: Pick<AdministrationDependencies['identity'], 'workspaces'>,
@@ -45,4 +64,59 @@ export function namesOf(scopes: readonly NamedScope[]): readonly string[] {
 export function lookedAt(scopes: readonly NamedScope[]): string {
   const names = namesOf(scopes);
   return `${names.length === 1 ? 'workspace' : 'the workspaces'} ${names.join(', ')}`;
+}
+
+/** Undefined where what is asked for is not of that scope. */
+export async function unlessElsewhere<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Of whichever scope it is: an id tells of no workspace.
+ * @param what it is called
+ * @throws RequestError `not_found`
+ */
+export async function inOneOf<T extends object>(
+  scopes: readonly NamedScope[],
+  what: string,
+  ask: (scope: NamedScope) => Promise<T>,
+): Promise<{ readonly scope: NamedScope; readonly found: T }> {
+  for (const scope of scopes) {
+    const found = await unlessElsewhere(ask(scope));
+    if (found !== undefined) return { scope, found };
+  }
+  throw new RequestError('not_found', `No such ${what} in ${lookedAt(scopes)}.`);
+}
+
+interface Listed {
+  readonly created_at: string;
+  readonly id: string;
+}
+
+/** The newest of all scopes, asked one after the other: together they could be too many at once. */
+export async function newestOf<T extends Listed>(
+  scopes: readonly NamedScope[],
+  limit: number,
+  list: (scope: NamedScope) => Promise<PageOf<T>>,
+): Promise<PageOf<Operated<T>>> {
+  let items: readonly Operated<T>[] = [];
+  let isMore = false;
+  for (const scope of scopes) {
+    const found = await list(scope);
+    const all = [...items, ...found.items.map((each) => operated(each, scope))].sort(newestFirst);
+    items = all.slice(0, limit);
+    isMore ||= found.next !== null || all.length > limit;
+  }
+  const last = items.at(-1);
+  return { items, next: isMore && last ? [last.created_at, last.id] : null };
+}
+
+function newestFirst(one: Listed, other: Listed): number {
+  const [left, right] = [`${one.created_at} ${one.id}`, `${other.created_at} ${other.id}`];
+  return left < right ? 1 : left > right ? -1 : 0;
 }
