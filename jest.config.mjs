@@ -6,5 +6,4 @@ export default {
     '<rootDir>/tools/jest.config.mjs',
   ],
   passWithNoTests: false,
-  testSequencer: '<rootDir>/tools/jest-sequencer.mjs',
 };

@@ -1,12 +1,29 @@
-import { TestEnvironment } from 'jest-environment-node';
+import { ModernFakeTimers } from '@jest/fake-timers';
+import { ModuleMocker } from 'jest-mock';
 
-/** Titles of kinds of queries that were found good: outside of what is loaded anew for each suite. */
-const goodQueries = new Set();
+const { exit } = process;
+const { stackTraceLimit } = Error;
 
-/** Node, with what suites that run in one process find out once for all of them. */
-export default class Environment extends TestEnvironment {
-  constructor(config, context) {
-    super(config, context);
-    this.global.goodQueries = goodQueries;
+/** Node as it is: a suite's globals are those of its process. */
+export default class Environment {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  fakeTimers = null;
+
+  constructor({ projectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  setup() {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+
+  teardown() {
+    this.fakeTimersModern.dispose();
+    process.exit = exit;
+  }
+
+  getVmContext() {
+    return null;
   }
 }

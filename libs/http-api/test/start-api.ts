@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, JsonObject, PublishedEvent, Role } from '@tracking/contracts';
-import { jest } from '@jest/globals';
 import { FileObjectStore } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { EVERY_KEY, Identity } from '@tracking/identity';
@@ -26,7 +25,6 @@ import { expectDescribed } from './described-answers.ts';
 export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
 
 // A busy machine is no failure.
-jest.setTimeout(60_000);
 
 export interface Answer {
   readonly status: number;

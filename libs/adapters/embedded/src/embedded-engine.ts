@@ -29,7 +29,7 @@ export interface EmbeddedLimits {
   readonly waitingWrites?: number;
   /** Most lists and scans that wait for a reader; beyond: `Busy`. 1,000 by default. */
   readonly waitingReads?: number;
-  /** Threads for lists, scans and old events; 2 by default. */
+  /** Threads for lists, scans and old events; 2 by default, 0 reads them on the calling thread. */
   readonly readerThreads?: number;
   /** Newest events, and as many messages, kept in memory for live readers. 2,000 by default, and 8 M characters of each. */
   readonly live?: Partial<TailLimits>;

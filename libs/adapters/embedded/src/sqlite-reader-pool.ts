@@ -1,5 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import { Busy, Unavailable, type Counter, type Metrics } from '@tracking/ports';
+import { openForReading, type Database } from './sqlite-database.ts';
+import { messageOf } from './sqlite-errors.ts';
+import { answerRead } from './sqlite-reads.ts';
 import { ENGINE } from './sqlite-writer.ts';
 import type { ReadAnswerByKind, ReadRequest } from './storage-protocol.ts';
 import { startThread } from './worker-thread.ts';
@@ -15,11 +18,15 @@ interface Reader {
   readonly pending: PendingRead[];
 }
 
-/** Threads for lists, scans and old events. They begin with the first request; one that dies is replaced at the next. */
+/**
+ * Threads for lists, scans and old events. They begin with the first request; one that dies is replaced at the next. Where there
+ * are to be none, the calling thread reads.
+ */
 export class SqliteReaderPool {
   private readonly readers: Reader[] = [];
   private waiting = 0;
   private closed = false;
+  private ownDatabase: Database | undefined;
   private readonly refused: Counter;
 
   constructor(
@@ -39,6 +46,7 @@ export class SqliteReaderPool {
         this.refused.add(1, { queue: 'reads' });
         throw new Busy(ENGINE, `${this.waiting} reads are waiting`);
       }
+      if (this.limits.threads === 0) return void setImmediate(() => this.readHere(request, resolve, reject));
       while (this.readers.length < this.limits.threads) this.startReader();
       const reader = this.readers.reduce((best, next) => (next.pending.length < best.pending.length ? next : best));
       reader.pending.push({ resolve: resolve as PendingRead['resolve'], reject });
@@ -52,6 +60,21 @@ export class SqliteReaderPool {
     const exits = this.readers.map(({ worker }) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const { worker } of this.readers) worker.postMessage(null);
     await Promise.all(exits);
+    this.ownDatabase?.close();
+  }
+
+  private readHere<R extends ReadRequest>(
+    request: R,
+    resolve: (answer: ReadAnswerByKind[R['kind']]) => void,
+    reject: (error: Error) => void,
+  ): void {
+    if (this.closed) return reject(new Unavailable(ENGINE, 'closed'));
+    try {
+      this.ownDatabase ??= openForReading(this.file);
+      resolve(answerRead(this.ownDatabase, request) as ReadAnswerByKind[R['kind']]);
+    } catch (error) {
+      reject(new Unavailable(ENGINE, messageOf(error)));
+    }
   }
 
   private startReader(): void {

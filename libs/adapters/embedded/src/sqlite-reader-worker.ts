@@ -1,75 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { LIMIT, openForReading, type Database } from './sqlite-database.ts';
-import type {
-  EventsAnswer,
-  EventsRequest,
-  ReadRequest,
-  RowsAnswer,
-  ScanAnswer,
-  ScanRequest,
-  SqlValue,
-} from './storage-protocol.ts';
-
-/** How many events one request looks at, and how much JSON it answers: the caller parses it in one go. */
-const WINDOW = 20_000;
-const MOST_CHARACTERS = 250_000;
-
-/** A prefix's streams: from it to the last code point after it. */
-const LAST_CODE_POINT = '\u{10FFFF}';
-
-function events(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
-  const head = Number(database.value('SELECT max(position) FROM events') ?? 0);
-  const last = Math.min(after + WINDOW, head);
-  const matching = prefixes.map(() => '(stream >= ? AND stream < ?)').join(' OR ') || 'FALSE';
-  const rows = database.each(
-    `SELECT position, stream, revision, id, type, data, metadata FROM events
-     WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT}`,
-    [after, last, ...prefixes.flatMap((prefix) => [prefix, prefix + LAST_CODE_POINT]), limit],
-  );
-  const parts: string[] = [];
-  let position = after;
-  let characters = 0;
-  for (const row of rows) {
-    const part = eventJson(row);
-    parts.push(part);
-    position = Number(row[0]);
-    characters += part.length;
-    if (characters >= MOST_CHARACTERS) break;
-  }
-  const complete = parts.length < limit && characters < MOST_CHARACTERS;
-  return { json: `[${parts.join(',')}]`, position: complete ? Math.max(last, after) : position, head };
-}
-
-/** Data and metadata are JSON already: parsed once, by the caller. */
-function eventJson([position, stream, revision, id, type, data, metadata]: readonly SqlValue[]): string {
-  return `{"at":${position},"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`;
-}
-
-function scan(database: Database, { sql, visit, limit }: ScanRequest): ScanAnswer {
-  const documents: SqlValue[] = [];
-  let last: readonly SqlValue[] = [];
-  let visited = 0;
-  for (const row of database.each(sql.text, sql.values)) {
-    const [document = null] = row;
-    last = row;
-    visited += 1;
-    if (document !== null) documents.push(document);
-    if (documents.length >= limit) break;
-  }
-  const hasEnded = visited < visit && documents.length < limit;
-  return { json: `[${documents.join(',')}]`, next: hasEnded ? null : last.slice(1) };
-}
-
-function answer(database: Database, request: ReadRequest): EventsAnswer | RowsAnswer | ScanAnswer {
-  switch (request.kind) {
-    case 'events':
-      return events(database, request);
-    case 'rows':
-      return { json: database.jsonArray(request.sql) };
-    case 'scan':
-      return scan(database, request);
-  }
-}
+import { openForReading } from './sqlite-database.ts';
+import { answerRead } from './sqlite-reads.ts';
+import type { ReadRequest } from './storage-protocol.ts';
 
 const port = parentPort;
 const database = openForReading((workerData as { readonly file: string }).file);
@@ -80,7 +12,7 @@ port?.on('message', (request: ReadRequest | null) => {
     return;
   }
   try {
-    port.postMessage({ answer: answer(database, request) });
+    port.postMessage({ answer: answerRead(database, request) });
   } catch (error) {
     port.postMessage({ error: (error as Error).message });
   }

@@ -14,8 +14,7 @@ import { SqliteCollection } from '../src/sqlite-collection.ts';
 import { VisitedRows } from './visited-rows.ts';
 
 /**
- * Run before the tests of every project that stores documents: notes each kind of query that its features ask, and fails
- * where one costs more than it answers. Each is asked of very many documents of which it wants some and of others that it
+ * Notes each kind of query that a suite's features ask, and tells where one costs more than it answers. Each is asked of very many documents of which it wants some and of others that it
  * wants but for one field: it may look at a few rows for each that it answers, at none of the others.
  */
 
@@ -64,10 +63,8 @@ interface Watched {
   readonly query: Query | Scan;
 }
 
-declare global {
-  /** Kept by the tests' environment for all suites that run in one process: what is good need not be tried again. */
-  var goodQueries: Set<string>;
-}
+/** Of all suites that run in one process: what is good need not be tried again. */
+const goodQueries = new Set<string>();
 const watched = new Map<string, Watched>();
 
 /** What the judgement hangs on: its kind, the indexes, the page and how long its lists are. */
@@ -181,13 +178,18 @@ Object.assign(SqliteCollection.prototype, {
   },
 });
 
-afterAll(() => {
-  const faults = [...watched].flatMap(([title, one]) => {
+/** Before a suite: other suites of the same process may ask what they want. */
+export function forgetQueries(): void {
+  watched.clear();
+}
+
+/** What is wrong with the kinds of queries that were asked since. */
+export function faultsOfQueries(): readonly string[] {
+  return [...watched].flatMap(([title, one]) => {
     const key = keyOf(title, one);
     if (goodQueries.has(key)) return [];
     const found = fault(one);
     if (found === undefined) goodQueries.add(key);
     return found === undefined ? [] : [`${title}: ${found}`];
   });
-  expect(faults).toEqual([]);
-});
+}

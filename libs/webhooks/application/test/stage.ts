@@ -27,8 +27,8 @@ import {
   type WebhookSettings,
   Webhooks,
   type WebhookOperations,
-  type WebhooksDependencies,
 } from '../src/index.ts';
+import type { LoopTime } from '../src/attempts/spare-time.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
 import { MortalProcess } from './mortal-process.ts';
@@ -41,6 +41,12 @@ export interface RunningWebhooks extends WebhookOperations {
   stop(): Promise<void>;
 }
 
+/** A loop that was idle for a second whenever it is asked. */
+function idleLoop(): () => LoopTime {
+  let idle = 0;
+  return () => ({ elapsed: 0, idle: (idle += 1_000) });
+}
+
 /** Everything around webhooks that outlives their processes: storage, topics, receivers. */
 export class WebhooksTestStage {
   readonly receivers = new FakeReceivers();
@@ -48,8 +54,8 @@ export class WebhooksTestStage {
   secretsKey = randomBytes(32);
   /** Likewise. */
   versions = PAYLOAD_VERSIONS;
-  /** Of processes started from now on; undefined: of the thread that the test runs in. */
-  loopTime: WebhooksDependencies['loopTime'] | undefined;
+  /** Of processes started from now on: they have time to spare, whatever else the machine does. */
+  loopTime: () => LoopTime = idleLoop();
   private readonly leases = new InProcessLeases(1);
   private readonly running = new Set<RunningWebhooks>();
   get errors(): readonly LogLine[] {
@@ -122,7 +128,7 @@ export class WebhooksTestStage {
       },
       versions: this.versions,
       passive,
-      ...(this.loopTime !== undefined && { loopTime: this.loopTime }),
+      loopTime: this.loopTime,
     });
     const running = { ...webhooks, process, metrics, stop: () => webhooks.stop() };
     this.running.add(running);

@@ -75,6 +75,8 @@ export class AdaptiveConcurrency {
   /** Whether its latest answer was a success. */
   proven = false;
   circuit: CircuitState;
+  /** When it answered again the last time, in epoch milliseconds; -Infinity where it never failed here. */
+  closedAt = -Infinity;
   /** Null after a success. */
   failures: FailuresSinceSuccess | null;
   private failuresInARow = 0;
@@ -142,6 +144,7 @@ export class AdaptiveConcurrency {
     this.failures = null;
     this.failuresInARow = 0;
     this.proven = true;
+    if (this.circuit === 'open') this.closedAt = at;
     this.circuit = 'closed';
     this.allowed = Math.min(this.most, this.allowed + 1);
   }

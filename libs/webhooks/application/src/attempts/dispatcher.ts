@@ -114,7 +114,7 @@ export class Dispatcher {
     this.watch(owned, now);
     if (owned.canTake(now)) return this.scheduler.add(owned);
     if (wantsRecovery(owned, now)) void this.recover(owned);
-    if (!owned.replaying && owned.replay?.wantsMore(now)) void this.replay(owned, owned.replay);
+    if (owned.wantsReplay(now) && this.paced.admitsReplay(owned)) void this.replay(owned);
     for (const moment of [owned.nextMoment, owned.replay?.nextMoment(now)]) {
       if (moment !== undefined) this.later.at(owned, moment);
     }
@@ -205,10 +205,11 @@ export class Dispatcher {
     this.serve(owned);
   }
 
-  private async replay(owned: OwnedEndpoint, replay: RunningReplay): Promise<void> {
+  private async replay(owned: OwnedEndpoint): Promise<void> {
+    const { replay } = owned;
     owned.replaying = true;
     await this.despiteFailures('replaying', async () => {
-      const goesOn = await replay.takeMore();
+      const goesOn = await replay?.takeMore();
       if (!goesOn && owned.replay === replay) owned.replay = await this.parts.openReplay(owned);
     });
     owned.replaying = false;

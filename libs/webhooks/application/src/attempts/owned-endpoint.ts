@@ -102,9 +102,15 @@ export class OwnedEndpoint {
     return this.window.complete && this.concurrency?.circuit !== 'open';
   }
 
-  /** Whether its attempts wait for time to spare: it goes on failing, and nobody has asked for the next one. */
+  /**
+   * Whether its next attempt waits for time to spare: it goes on failing, or what comes next piled up while it did; and nobody has
+   * asked for it.
+   */
   get isPaced(): boolean {
-    return this.concurrency?.circuit === 'open' && !this.window.express.some(this.mayGo);
+    if (this.concurrency === undefined || this.window.express.some(this.mayGo)) return false;
+    const { circuit, closedAt } = this.concurrency;
+    const next = this.window.scheduled.first?.delivery;
+    return circuit === 'open' || (next !== undefined && Date.parse(next.created_at) < closedAt);
   }
 
   setEndpoint(endpoint: EndpointDocument): void {
@@ -129,6 +135,11 @@ export class OwnedEndpoint {
   hold(delivery: DeliveryDocument, readAt: number): void {
     if (this.busy.has(delivery.id)) this.window.passOver(delivery);
     else this.window.change(toPending(delivery, readAt), this.room);
+  }
+
+  /** Whether its replay should take more now. */
+  wantsReplay(now: number): boolean {
+    return !this.replaying && this.replay?.wantsMore(now) === true;
   }
 
   canTake(now: number): boolean {

@@ -1,13 +1,16 @@
 import type { OwnedEndpoint } from './owned-endpoint.ts';
 import { RoundRobin } from './round-robin.ts';
-import { type LoopTime, SpareTime } from './spare-time.ts';
+import { ATTEMPT_MS, type LoopTime, SpareTime } from './spare-time.ts';
 
 /** How often it is looked whether there is time to spare, while an endpoint waits for it. */
 const EVERY_MS = 5;
 
+/** What a replay pays for the few deliveries that it takes at a time: less for each than an attempt that may hang. */
+const REPLAY_MS = 6;
+
 /**
- * Endpoints whose circuit is open are attempted in the time that the event loop has to spare: where there is plenty that is at
- * once, and where others keep it busy they wait here for their turn.
+ * Endpoints that fail, what piled up for them meanwhile, and replays have their turn in the time that the event loop has to
+ * spare: where there is plenty that is at once, and where others keep it busy they wait here.
  */
 export class PacedTurns {
   private readonly spare: SpareTime;
@@ -25,10 +28,12 @@ export class PacedTurns {
 
   /** Whether its next attempt may begin now. Otherwise it is served again when there is time to spare. */
   admits(owned: OwnedEndpoint): boolean {
-    if (!owned.isPaced || this.spare.take()) return true;
-    this.waiting.add(owned.workspace, owned);
-    this.look();
-    return false;
+    return !owned.isPaced || this.pays(owned, ATTEMPT_MS);
+  }
+
+  /** Whether its replay may take more now; otherwise as above. */
+  admitsReplay(owned: OwnedEndpoint): boolean {
+    return this.pays(owned, REPLAY_MS);
   }
 
   remove(owned: OwnedEndpoint): void {
@@ -40,11 +45,18 @@ export class PacedTurns {
     clearTimeout(this.timer);
   }
 
+  private pays(owned: OwnedEndpoint, price: number): boolean {
+    if (this.spare.spend(price)) return true;
+    this.waiting.add(owned.workspace, owned);
+    this.look();
+    return false;
+  }
+
   private look(): void {
     if (this.closed) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      for (let left = this.spare.attempts; left > 0; left -= 1) {
+      while (this.spare.isEnough) {
         const owned = this.next();
         if (owned === undefined) return;
         this.serve(owned);

@@ -12,16 +12,16 @@ export function ownLoopTime(): LoopTime {
   return { elapsed: performance.now(), idle };
 }
 
-/** What an attempt that fails, and the record of it, takes of the loop, in milliseconds: rather more than it does. */
-const PRICE_MS = 0.5;
+/** What an attempt takes of loop and engine together, in milliseconds: rather more than it does, so that others keep the rest. */
+export const ATTEMPT_MS = 2;
 /** Part of all time that is there to be spent even where the loop is never idle: nobody waits for ever. */
 const LEAST = 0.05;
-/** Saved at most, in attempts: what these take is what others wait when it is spent at once. */
-const MOST_SAVED = 20;
+/** Saved at most, in milliseconds: what is done with it is what others wait when it is spent at once. */
+const MOST_SAVED = 10 * ATTEMPT_MS;
 
 /**
- * What the event loop has to spare. For each attempt that fails it was idle as long as that takes: so those attempts take
- * about half of what others leave, and next to nothing of a loop that others keep busy.
+ * What the event loop has to spare: as long as it was idle, and a little of all time. What is paid for with it takes a fraction of
+ * what others leave, and next to nothing of a loop that others keep busy.
  */
 export class SpareTime {
   private saved = MOST_SAVED;
@@ -31,19 +31,19 @@ export class SpareTime {
     this.known = loopTime();
   }
 
-  /** How many attempts it is enough for. */
-  get attempts(): number {
+  /** Whether there is enough for an attempt. */
+  get isEnough(): boolean {
     const now = this.loopTime();
-    const spare = now.idle - this.known.idle + LEAST * (now.elapsed - this.known.elapsed);
+    this.saved += now.idle - this.known.idle + LEAST * (now.elapsed - this.known.elapsed);
+    this.saved = Math.min(MOST_SAVED, this.saved);
     this.known = now;
-    this.saved = Math.min(MOST_SAVED, this.saved + spare / PRICE_MS);
-    return Math.floor(this.saved);
+    return this.saved >= ATTEMPT_MS;
   }
 
-  /** Spends what an attempt takes, if there is as much. */
-  take(): boolean {
-    if (this.attempts < 1) return false;
-    this.saved -= 1;
+  /** Spends so many milliseconds, if there is enough for an attempt: what takes longer is paid off by what comes next. */
+  spend(price: number): boolean {
+    if (!this.isEnough) return false;
+    this.saved -= price;
     return true;
   }
 }

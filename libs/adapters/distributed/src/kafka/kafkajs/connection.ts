@@ -22,6 +22,8 @@ interface KafkaJsConnection {
   rejectRequests(error: Error): void;
 }
 
+let isPatched = false;
+
 /**
  * A connection of kafkajs outlives its sockets. Cut in the middle of a response, it takes the next socket's bytes for the
  * rest of that response: it reads sizes where there are none, and then either waits for a response for ever or throws
@@ -30,6 +32,8 @@ interface KafkaJsConnection {
  * break does not close the one that is being opened; and bytes that cannot be read cost their socket only.
  */
 export function patchConnections(): void {
+  if (isPatched) return;
+  isPatched = true;
   const require = createRequire(import.meta.url);
   const { prototype } = require('kafkajs/src/network/connection.js') as { readonly prototype: KafkaJsConnection };
   const { connect, disconnect, processData, rejectRequests } = prototype;

@@ -6,11 +6,15 @@ interface KafkaJsRequestQueue {
   scheduleCheckPendingRequests(): void;
 }
 
+let isPatched = false;
+
 /**
  * From its first answer on, a connection of kafkajs looks every millisecond, for ever, whether a request waits
  * (tulios/kafkajs#1704), which costs a few percent of a core for each. So it looks only while one does.
  */
 export function patchRequestQueues(): void {
+  if (isPatched) return;
+  isPatched = true;
   const require = createRequire(import.meta.url);
   const { prototype } = require('kafkajs/src/network/requestQueue/index.js') as {
     readonly prototype: KafkaJsRequestQueue;
