@@ -53,6 +53,9 @@ function store(path, text) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
+// Of one of Jest's processes nothing is left to do: what it holds need not be taken apart, for which Jest would not wait.
+if (process.send !== undefined) process.once('beforeExit', () => process.exit());
+
 let suites = 0;
 
 /**

@@ -104,13 +104,16 @@ export class DocumentCalls {
   }
 }
 
-/** A request of which only this is sent; what comes back until the other side ends it. */
-export async function sendRaw(api: Api, text: string | Buffer, then: 'wait' | 'break' = 'wait'): Promise<string> {
+/**
+ * A request of which only this is sent; what comes back until the other side ends it.
+ * @param until after which it is broken off from this side
+ */
+export async function sendRaw(api: Api, text: string | Buffer, until?: () => Promise<unknown>): Promise<string> {
   const { hostname, port } = new URL(api.url);
   const socket: Socket = connect(Number(port), hostname);
   socket.write(text);
-  if (then === 'break') {
-    await new Promise<void>((resolve) => socket.once('connect', () => setImmediate(resolve)));
+  if (until !== undefined) {
+    await until();
     socket.end();
   }
   let answer = '';
