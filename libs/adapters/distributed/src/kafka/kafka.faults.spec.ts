@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { jest } from '@jest/globals';
-import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
+import kafkajs, { Kafka, logLevel } from 'kafkajs';
 import { Busy, Unavailable, type BatchHandler, type Logger } from '@tracking/ports';
 import { beforeDeadline, eventually, freePort, noMetrics, silentLogger } from '@tracking/testing';
 import { longerThan } from '../../test/kafka/slow-handler.ts';
@@ -29,7 +29,7 @@ function faults(engines: string): void {
     const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
     const configEntries = [{ name: 'max.message.bytes', value: String(bytes) }];
-    const resources = [{ type: ConfigResourceTypes.TOPIC, name, configEntries }];
+    const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configEntries }];
     await admin.alterConfigs({ validateOnly: false, resources });
     await admin.disconnect();
   }
