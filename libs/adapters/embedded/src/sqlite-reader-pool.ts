@@ -46,7 +46,10 @@ export class SqliteReaderPool {
         this.refused.add(1, { queue: 'reads' });
         throw new Busy(ENGINE, `${this.waiting} reads are waiting`);
       }
-      if (this.limits.threads === 0) return void setImmediate(() => this.readHere(request, resolve, reject));
+      if (this.limits.threads === 0) {
+        this.waiting += 1;
+        return void setImmediate(() => this.readHere(request, resolve, reject));
+      }
       while (this.readers.length < this.limits.threads) this.startReader();
       const reader = this.readers.reduce((best, next) => (next.pending.length < best.pending.length ? next : best));
       reader.pending.push({ resolve: resolve as PendingRead['resolve'], reject });
@@ -60,6 +63,8 @@ export class SqliteReaderPool {
     const exits = this.readers.map(({ worker }) => new Promise((resolve) => worker.once('exit', resolve)));
     for (const { worker } of this.readers) worker.postMessage(null);
     await Promise.all(exits);
+    // Those that wait for the calling thread are answered first, as a thread does.
+    while (this.waiting > 0) await new Promise((resolve) => setImmediate(resolve));
     this.ownDatabase?.close();
   }
 
@@ -68,7 +73,7 @@ export class SqliteReaderPool {
     resolve: (answer: ReadAnswerByKind[R['kind']]) => void,
     reject: (error: Error) => void,
   ): void {
-    if (this.closed) return reject(new Unavailable(ENGINE, 'closed'));
+    this.waiting -= 1;
     try {
       this.ownDatabase ??= openForReading(this.file);
       resolve(answerRead(this.ownDatabase, request) as ReadAnswerByKind[R['kind']]);
