@@ -16,10 +16,10 @@ mkdirSync(CACHE, { recursive: true });
 const sourceMaps = new Map();
 
 const GLOBALS = 'jest-globals:';
-const JEST = Symbol.for('@tracking/jest');
+const JEST = '@tracking/jest';
 // Modules that several suites share get what belongs to the one that runs.
 const GLOBALS_SOURCE = `export const jest = new Proxy({}, {
-  get: (_, name) => globalThis[Symbol.for('@tracking/jest')][name],
+  get: (_, name) => globalThis['${JEST}'][name],
 });`;
 
 registerHooks({

@@ -24,8 +24,6 @@ import { expectDescribed } from './described-answers.ts';
 
 export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
 
-// A busy machine is no failure.
-
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
