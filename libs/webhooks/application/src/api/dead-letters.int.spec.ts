@@ -138,6 +138,7 @@ describe('deliveries', () => {
     expect(await found({ reason: 'tls_failed' })).toEqual([letter?.id]);
     expect(await found({ reason: 'tls_failed', endpoint_id, since: ago(60_000) })).toEqual([letter?.id]);
     expect(await found({ reason: 'tls_failed', event_id: letter?.event_id })).toEqual([letter?.id]);
+    expect(await found({ endpoint_id, since: ago(0), until: ago(60_000) })).toEqual([]);
     expect(await found({ reason: 'unexpected_status' })).toEqual([]);
     expect(await found({ reason: 'timeout', statuses: ['retrying'] })).toEqual([]);
   });
