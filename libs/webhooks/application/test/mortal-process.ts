@@ -49,6 +49,13 @@ export class MortalProcess {
     this.loseLeases();
   }
 
+  /** Resolves when this has come to its end, or it is dead: what a dead process waits for never comes. */
+  async orDead(work: Promise<unknown>): Promise<void> {
+    await Promise.race([work, this.died]).catch((error: unknown) => {
+      if (!this.dead) throw error;
+    });
+  }
+
   /** As when it was held and wakes up: others hold what it held, of which it learns only when it asks. */
   standStill(): void {
     this.isStill = true;

@@ -5,8 +5,8 @@ import { ATTEMPT_MS, type LoopTime, SpareTime } from './spare-time.ts';
 /** How often it is looked whether there is time to spare, while an endpoint waits for it. */
 const EVERY_MS = 5;
 
-/** What a replay pays for up to 32 deliveries that it takes at a time: less for each than an attempt that may hang. */
-const REPLAY_MS = 32;
+/** What a replay pays for up to 8 deliveries that it takes at a time: less for each than an attempt that may hang. */
+const REPLAY_MS = 6;
 
 /**
  * Endpoints that fail, what piled up for them meanwhile, and replays have their turn in the time that the event loop has to

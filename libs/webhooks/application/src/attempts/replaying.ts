@@ -11,7 +11,7 @@ import type { OwnedEndpoint, RunningReplay } from './owned-endpoint.ts';
  * Most deliveries that a replay has under way: so many may be sent twice where the process dies, and for so many at once live
  * events wait.
  */
-const MOST_UNDER_WAY = 32;
+const MOST_UNDER_WAY = 8;
 /** Beside live events that leave an endpoint no rest a replay still takes its turn so often, and tells how far it is. */
 const LONGEST_WAIT_MS = 1_000;
 

@@ -147,7 +147,7 @@ class ReplayRun {
   }
 
   async stop(): Promise<void> {
-    if (this.worker?.process.dead === false) await this.worker.stop();
+    await this.worker?.stop();
     await this.api.stop();
   }
 

@@ -95,7 +95,7 @@ class CountingRun {
         this.now += 20 * MINUTE_MS;
         return;
       case 'hand over':
-        await this.orDead(owner, owner.statistics.keeper.finish());
+        await owner.process.orDead(owner.statistics.keeper.finish());
         await this.start(step.dieIn);
         return;
       case 'kill':
@@ -126,7 +126,7 @@ class CountingRun {
   async close(): Promise<void> {
     for (const owner of this.owners) {
       owner.statistics.keeper.stop();
-      if (!owner.process.dead) await this.orDead(owner, owner.statistics.keeper.finish());
+      await owner.process.orDead(owner.statistics.keeper.finish());
     }
   }
 
@@ -139,8 +139,7 @@ class CountingRun {
     const at = new Date(this.now).toISOString();
     const error = ok ? null : { code: 'unexpected_status', message: 'The endpoint answered 500.' };
     const log = { at, duration_ms: ms, status_code: ok ? 200 : 500, error, response: null, manual: false };
-    await this.orDead(
-      owner,
+    await owner.process.orDead(
       (async () => {
         const tell = await owner.statistics.keeper.before({ id: endpoint, lease: owner.lease }, at);
         await meanwhile?.();
@@ -186,7 +185,7 @@ class CountingRun {
       const after = discarded(delivery, at);
       if (after !== delivery) await deliveries.replace(after, { revision: delivery.revision });
     })();
-    await this.orDead(owner, discarding);
+    await owner.process.orDead(discarding);
     if (owner.process.dead) await this.start();
   }
 
@@ -197,14 +196,6 @@ class CountingRun {
       store.collection<WatermarkDocument>(RETENTION_WATERMARK),
     ]);
     return { deliveries, attempts, watermark: new RetentionWatermark(watermark) };
-  }
-
-  /** What a dead process waits for never comes. */
-  private async orDead({ process }: Owner, work: Promise<unknown>): Promise<void> {
-    let isDone = false;
-    const ended = work.then(() => (isDone = true));
-    await eventually(() => expect(isDone || process.dead).toBe(true), { deadlineMs: 10_000 });
-    if (isDone) await ended;
   }
 }
 
