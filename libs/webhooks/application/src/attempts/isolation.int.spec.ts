@@ -280,7 +280,7 @@ describe('a large backlog', () => {
     });
     await webhooks.endpoints.verify({ ...stage.command(), endpoint_id: id });
     await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: id });
-    await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 20_000 });
+    await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 45_000 });
     expect(stage.receivers.at(`${URL_A}/2`)).toHaveLength(all);
     expect(most).toBeLessThanOrEqual(300);
     const times = stage.receivers
