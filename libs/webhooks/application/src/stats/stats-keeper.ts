@@ -118,7 +118,7 @@ export class StatsKeeper {
       const written = await hours.upsert(hour.document(shardOf(id)), { epoch: { lte: lease.epoch } });
       if (!written || !lease.isHeld()) await this.lose(hour);
     } catch (error) {
-      this.open.delete(hour.id);
+      this.forget(hour);
       throw error;
     }
   }
@@ -177,7 +177,7 @@ export class StatsKeeper {
   /** Not where an outcome of it is being stored. */
   private async close(hour: OpenHour): Promise<void> {
     if (hour.storing > 0) return this.write(hour, true);
-    const closing = this.write(hour, false).then(() => void this.open.delete(hour.id));
+    const closing = this.write(hour, false).then(() => void this.forget(hour));
     hour.settling = settled(closing).then(() => (hour.settling = undefined));
     await closing;
   }
@@ -192,14 +192,19 @@ export class StatsKeeper {
       hour.isDirty = true;
       throw error;
     }
-    if (this.open.delete(hour.id)) this.open.set(hour.id, hour);
+    if (this.forget(hour)) this.open.set(hour.id, hour);
   }
 
   /** What was counted here since it was last written is known to nobody else, and so is what is still being stored. */
   private async lose(hour: OpenHour): Promise<void> {
     hour.isLost = true;
-    this.open.delete(hour.id);
+    this.forget(hour);
     await this.parts.recounts.request('attempts', hour.endpoint.id, hour.hour);
+  }
+
+  /** Not the one that a later lease of this process has put in its place; answers whether it was there. */
+  private forget(hour: OpenHour): boolean {
+    return this.open.get(hour.id) === hour && this.open.delete(hour.id);
   }
 
   private request(hour: OpenHour): void {
