@@ -66,6 +66,32 @@ export type FilterCondition =
 export type Filter = Readonly<Record<string, FilterCondition>>;
 
 /**
+ * Whether no value can meet one of its conditions, as one that asks for a time which ends before it begins. An engine
+ * may look through an index to find so: an adapter answers none without a question.
+ */
+export function matchesNothing(filter: Filter): boolean {
+  return Object.values(filter).some((condition) => {
+    if (condition === null || typeof condition !== 'object') return false;
+    return 'in' in condition ? condition.in.length === 0 : isEmptyRange(condition as Bounds);
+  });
+}
+
+function isEmptyRange({ gt, gte, lt, lte }: Bounds): boolean {
+  const pairs = [gt, gte].flatMap((from) => [lt, lte].map((to) => [from, to] as const));
+  return pairs.some(([from, to]) => {
+    if (from === undefined || to === undefined) return false;
+    return isBeyond(from, to) || (from === to && (from === gt || to === lt));
+  });
+}
+
+/** Text by code points. */
+function isBeyond(one: Scalar, other: Scalar): boolean {
+  if (typeof one === 'string' && typeof other === 'string')
+    return Buffer.compare(Buffer.from(one), Buffer.from(other)) > 0;
+  return typeof one === 'number' && typeof other === 'number' && one > other;
+}
+
+/**
  * Cheap where one index begins with the fields that the filter compares with one value, and goes on with the sort's:
  * engines without statistics choose among several by rules of thumb, so ask for a sort only where order matters.
  */

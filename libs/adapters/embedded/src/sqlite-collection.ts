@@ -1,6 +1,7 @@
 import {
   DuplicateKey,
   Unavailable,
+  matchesNothing,
   type Collection,
   type CountOptions,
   type Document,
@@ -53,16 +54,20 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
 
   async find(query: Query): Promise<readonly T[]> {
     const sql = findSql(this.layout, query);
+    if (matchesNothing(query.filter)) return [];
     return isPointQuery(this.layout, query) ? this.readHere(sql) : this.readElsewhere<T>(sql);
   }
 
   async count(filter: Filter, options?: CountOptions): Promise<number> {
-    const [count] = await this.readElsewhere<number>(countSql(this.layout, filter, options));
+    const sql = countSql(this.layout, filter, options);
+    if (matchesNothing(filter)) return 0;
+    const [count] = await this.readElsewhere<number>(sql);
     return count ?? 0;
   }
 
   async scan(query: Scan): Promise<ScannedStretch<T>> {
-    const { limit, visit } = query;
+    const { limit, visit, filter } = query;
+    if (matchesNothing(filter)) return { documents: [], next: undefined };
     const { json, next } = await this.storage.readers.read({
       kind: 'scan',
       sql: scanSql(this.layout, query),

@@ -1,13 +1,14 @@
-import type {
-  Collection,
-  CollectionSpec,
-  CountOptions,
-  FilterCondition,
-  Document,
-  Filter,
-  IndexSpec,
-  Query,
-  Scan,
+import {
+  matchesNothing,
+  type Collection,
+  type CollectionSpec,
+  type CountOptions,
+  type FilterCondition,
+  type Document,
+  type Filter,
+  type IndexSpec,
+  type Query,
+  type Scan,
 } from '@tracking/ports';
 import { nearMisses } from '@tracking/testing';
 import { SqliteCollection } from '../src/sqlite-collection.ts';
@@ -79,6 +80,7 @@ function lengthsIn(condition: FilterCondition): readonly number[] {
 }
 
 function watch({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
+  if (matchesNothing(query.filter)) return;
   // Generations of a read model are of one kind.
   const collection = name.replace(/\.g\d+$/, '');
   const { filter, sort, after, index } = query;

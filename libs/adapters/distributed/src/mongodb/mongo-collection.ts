@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import {
   DuplicateKey,
+  matchesNothing,
   type Collection,
   type CollectionSpec,
   type CountOptions,
@@ -46,18 +47,19 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   async find(query: Query): Promise<readonly T[]> {
-    return query.limit <= 0 ? [] : this.list(query);
+    return query.limit <= 0 || matchesNothing(query.filter) ? [] : this.list(query);
   }
 
   async count(filter: Filter, { atMost: limit, index }: CountOptions = {}): Promise<number> {
-    if (limit !== undefined && limit <= 0) return 0;
+    if ((limit !== undefined && limit <= 0) || matchesNothing(filter)) return 0;
     const options = { ...this.reading(index), ...(limit === undefined ? {} : { limit }) };
     return this.run((documents) => documents.countDocuments(mongoFilter(this.spec, filter), options));
   }
 
   /** Where the stretch ends the index itself tells, without a look at a document. */
   async scan(scan: Scan): Promise<ScannedStretch<T>> {
-    const { index, visit, limit, sort } = scan;
+    const { index, visit, limit, sort, filter } = scan;
+    if (matchesNothing(filter)) return { documents: [], next: undefined };
     const range = scannedRange(this.spec, scan);
     const order = mongoSort(sort);
     const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [stored(field), 1])) };
