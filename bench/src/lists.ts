@@ -96,7 +96,8 @@ function facts(server: Server): string {
   return `${residentMiB(server.pid).toFixed(0)} MiB in memory`;
 }
 
-async function onlyWorkspace(dataDir: string): Promise<string> {
+/** The first one there is. */
+export async function onlyWorkspace(dataDir: string): Promise<string> {
   const listed = await cli(dataDir, 'workspaces', 'list');
   const id = /wsp_[A-Za-z0-9]+/.exec(listed)?.[0];
   if (id === undefined) throw new Error(`no workspace in ${listed}`);

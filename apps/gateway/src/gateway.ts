@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { GridfsObjectStore, GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
 import { DeletedDocuments, OrphanSweep } from '@tracking/documents';
 import { IdempotencyClaims, createAdministrationApi, createHttpApi, currentRequest, guarded } from '@tracking/http-api';
@@ -12,6 +13,7 @@ import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
 import { seeToFirstAdmin } from './first-admin.ts';
 
+const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const OPERATION_DEADLINE_MS = 10_000;
 /** Longer than a request of a live gateway mostly takes: a claim that is older is taken for one of a gateway that died. */
 const CLAIM_TAKE_OVER_MS = 15_000;
@@ -118,6 +120,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     settings: {
       baseUrl,
       appUrl,
+      webAppFolder: WEB_APP_FOLDER,
       rateLimitPerMinute,
       trustedProxies,
       cursorSecret: derivedKey(config.secretsKey, 'cursors'),

@@ -31,7 +31,7 @@ export class AskedOfMongo {
     return this.kinds.size;
   }
 
-  /** Questions that go by another way than the one index that each of them names. */
+  /** Questions that go by another way than the one index that each of them names: by ids where it names none. */
   async astray(): Promise<readonly string[]> {
     const astray: string[] = [];
     for (const [kind, { collection, filter, options }] of this.kinds) {
@@ -40,7 +40,7 @@ export class AskedOfMongo {
       )) as { queryPlanner: { winningPlan: PlanStage } };
       const stages = stagesOf(queryPlanner.winningPlan);
       const indexes = new Set(stages.flatMap(({ indexName }) => indexName ?? []));
-      const isRight = indexes.size === 1 && indexes.has(String(options.hint));
+      const isRight = indexes.size === 1 && indexes.has(String(options.hint ?? '_id_'));
       if (!isRight || stages.some(({ stage }) => stage === 'COLLSCAN'))
         astray.push(`${kind}: ${JSON.stringify(stages)}`);
     }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { IdempotencyClaims, createAdministrationApi, createHttpApi, listenOnSocket } from '@tracking/http-api';
 import type { Identity } from '@tracking/identity';
 import type { Logger } from '@tracking/ports';
@@ -7,6 +8,7 @@ import type { StandaloneConfig } from './config.ts';
 import { openEngines } from './engines.ts';
 import { startFeatures } from './features.ts';
 
+const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const SHUTDOWN_MS = 20_000;
 const CATCH_UP_MS = 5_000;
 
@@ -84,6 +86,7 @@ export async function startStandalone(
     health: report,
     settings: {
       ...addresses,
+      webAppFolder: WEB_APP_FOLDER,
       rateLimitPerMinute: config.rateLimitPerMinute,
       trustedProxies: config.trustedProxies,
       cursorSecret: derivedKey(secrets.secretsKey, 'cursors'),

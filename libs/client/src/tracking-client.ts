@@ -6,6 +6,7 @@ import { Events } from './resources/events.ts';
 import { Exceptions } from './resources/exceptions.ts';
 import { Keys } from './resources/keys.ts';
 import { Milestones } from './resources/milestones.ts';
+import { Places } from './resources/places.ts';
 import { ServiceAccounts } from './resources/service-accounts.ts';
 import { Invitations, SessionOperations } from './resources/session.ts';
 import { Shipments } from './resources/shipments.ts';
@@ -25,6 +26,7 @@ export class TrackingClient {
   readonly milestones: Milestones;
   readonly exceptions: Exceptions;
   readonly documents: Documents;
+  readonly places: Places;
   readonly events: Events;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly webhookDeliveries: WebhookDeliveries;
@@ -48,6 +50,7 @@ export class TrackingClient {
     this.milestones = new Milestones(api);
     this.exceptions = new Exceptions(api);
     this.documents = new Documents(api);
+    this.places = new Places(api);
     this.events = new Events(api);
     this.webhookEndpoints = new WebhookEndpoints(api);
     this.webhookDeliveries = new WebhookDeliveries(api);

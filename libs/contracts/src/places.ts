@@ -17,3 +17,13 @@ export interface Places {
   /** Whether the code is known to be wrong: no such country, or absent from the operator's own UN/LOCODE list. */
   isUnknown(code: string): boolean;
 }
+
+/** Places that people look for by what they remember of them. */
+export interface PlaceDirectory extends Places {
+  /**
+   * Those whose code begins so, or of whose name each of these words begins a word, whatever the accents and the case. The
+   * code that it is comes first, then sea ports before airports, each by name.
+   * @param limit at least 1
+   */
+  search(text: string, limit: number): readonly Place[];
+}

@@ -27,6 +27,7 @@ import { during } from './server/request.ts';
 import { Sealer } from './server/seal.ts';
 import { Routes } from './server/routes.ts';
 import { readParameters } from './validation/parameters.ts';
+import { serveWebApp } from './web-app/serve-web-app.ts';
 
 /**
  * The public API as an application that does not listen yet: `await app.listen(port, host)`. `app.close()` stops
@@ -104,6 +105,7 @@ export async function createHttpApi(
   });
   app.useGlobalFilters(errors);
   serveDocs(fastify, () => describeApi(app, baseUrl, deprecations), settings);
+  if (settings.webAppFolder !== undefined) serveWebApp(fastify, settings.webAppFolder);
   await app.init();
   routes.requireAll(Object.keys(OPERATIONS));
   return app;

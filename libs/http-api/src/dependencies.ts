@@ -1,4 +1,4 @@
-import type { Places } from '@tracking/contracts';
+import type { PlaceDirectory } from '@tracking/contracts';
 import type { Identity } from '@tracking/identity';
 import type { Clock, EventStore, Logger, Metrics, ObjectStore, Quota } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
@@ -37,7 +37,7 @@ export interface HttpApiDependencies {
   readonly idempotency: IdempotencyClaims;
   /** The bytes of documents. */
   readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
-  readonly places: Places;
+  readonly places: PlaceDirectory;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -53,6 +53,8 @@ export interface HttpApiSettings {
   readonly appUrl: string;
   /** Where this API is reached by its clients, without a trailing slash and without `/v1`. */
   readonly baseUrl: string;
+  /** The built web application, which is served beside the API; absent where there is none. */
+  readonly webAppFolder?: string;
   readonly rateLimitPerMinute: number;
   /** CIDRs or addresses whose `X-Forwarded-*` headers are believed. */
   readonly trustedProxies: readonly string[];

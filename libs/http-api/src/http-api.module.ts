@@ -52,6 +52,7 @@ import { CancellationController } from './shipments/cancellation.controller.ts';
 import { ShipmentChangesController } from './shipments/changes.controller.ts';
 import { HistoryController } from './shipments/history.controller.ts';
 import { PossibleDuplicates } from './shipments/possible-duplicates.ts';
+import { PlacesController } from './places/places.controller.ts';
 import { ShipmentReader } from './shipments/shipment-reader.ts';
 import { ShipmentWrites } from './shipments/shipment-writes.ts';
 import { ShipmentsController } from './shipments/shipments.controller.ts';
@@ -61,6 +62,7 @@ import { WebhookDeadLettersController } from './webhooks/webhook-dead-letters.co
 import { WebhookReplaysController } from './webhooks/webhook-replays.controller.ts';
 import { WebhookEndpointsController } from './webhooks/webhook-endpoints.controller.ts';
 import { WebhookWrites } from './webhooks/webhook-writes.ts';
+import { RequiredDocumentsController } from './workspace-settings/required-documents.controller.ts';
 import { SettingsController } from './workspace-settings/settings.controller.ts';
 
 /** What routes share with the hooks before them. */
@@ -107,6 +109,7 @@ export class HttpApiModule {
         DownloadController,
         ContentController,
         EventsStreamController,
+        PlacesController,
         EventsController,
         WebhookEndpointsController,
         EndpointSecretsController,
@@ -121,6 +124,7 @@ export class HttpApiModule {
         SessionsController,
         AuditLogController,
         SettingsController,
+        RequiredDocumentsController,
         HealthController,
       ],
       providers: [

@@ -63,6 +63,8 @@ const ROUTES = [
   ['POST', '/v1/documents/doc_a/reject', 'documents:approve'],
   ['DELETE', '/v1/documents/doc_a', 'documents:approve'],
   ['GET', '/v1/milestone_codes', 'shipments:read'],
+  ['GET', '/v1/places', 'shipments:read'],
+  ['GET', '/v1/required_documents', 'documents:read'],
   ['GET', '/v1/events', 'shipments:read'],
   ['GET', '/v1/events/evt_a', 'shipments:read'],
   ['GET', '/v1/events/stream', 'shipments:read'],
@@ -135,6 +137,7 @@ interface OpenApiOperation {
 /** Of whoever has credentials, or of users: they ask for no permission. */
 const PERSONAL_ROUTES = [
   ['GET', '/v1/session'],
+  ['PATCH', '/v1/session'],
   ['DELETE', '/v1/session'],
   ['POST', '/v1/session/password'],
   ['GET', '/v1/sessions'],
@@ -276,7 +279,7 @@ describe('query parameters', () => {
     expect(alone.body['error']).toMatchObject({
       code: 'unknown_parameter',
       message: expect.stringMatching(
-        /^Status: Is not a parameter of this operation: it has limit, cursor, status, active, .* sort\.$/,
+        /^Status: Is not a parameter of this operation: it has limit, cursor, id, status, active, .* sort\.$/,
       ),
     });
   });

@@ -99,7 +99,7 @@ it('a page loads its own files alone, sends forms here alone, and is shown in no
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self'",
+    "img-src 'self' blob:",
     "font-src 'self'",
     "connect-src 'self'",
     "manifest-src 'self'",

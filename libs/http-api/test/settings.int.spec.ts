@@ -27,7 +27,7 @@ it('every type and mode has its values, defaults too', async () => {
   const { status, body, headers } = await api.call('GET', PATH, { key });
   expect(status).toBe(200);
   expect(headers.get('etag')).toBe('"1"');
-  const fields = ['exceptions', 'required_documents', 'version', 'updated_at', 'updated_by', 'recheck'];
+  const fields = ['exceptions', 'required_documents', 'version', 'updated_at', 'updated_by', 'recheck', 'defaults'];
   expect(Object.keys(body)).toEqual(fields);
   expect(body).toMatchObject({ version: 1, updated_at: null, updated_by: null, recheck: null });
   expect(Object.keys(body['exceptions'] as JsonObject)).toEqual([...AUTOMATIC_EXCEPTION_TYPES]);
@@ -39,6 +39,7 @@ it('every type and mode has its values, defaults too', async () => {
     severity: 'high',
   });
   expect(body['required_documents']).toEqual(Object.fromEntries(MODES.map((mode) => [mode, []])));
+  expect(body['defaults']).toEqual({ exceptions: body['exceptions'], required_documents: body['required_documents'] });
 });
 
 it('a change is answered whole, with warnings, an ETag and a token, and read at once', async () => {
@@ -51,6 +52,10 @@ it('a change is answered whole, with warnings, an ETag and a token, and read at 
   const { warnings, ...settings } = changed.body;
   expect(warnings).toEqual([]);
   expect(exception(settings, 'eta_slip')).toMatchObject({ after_hours: 36, by_mode: { air: 4, road: 4, rail: 12 } });
+  expect(exception(settings['defaults'] as JsonObject, 'eta_slip')).toMatchObject({
+    after_hours: 24,
+    by_mode: { air: 4, road: 4 },
+  });
   expect(settings).toMatchObject({
     required_documents: { ocean: ['bill_of_lading'], air: [] },
     version: 2,
@@ -69,6 +74,26 @@ it('live and test share them, workspaces do not', async () => {
   ]);
   const versions = await Promise.all([test, other].map((one) => api.call('GET', PATH, { key: one })));
   expect(versions.map(({ body }) => body['version'])).toEqual([2, 1]);
+});
+
+it('which documents are required is read by those who work with documents, too', async () => {
+  await patch({ required_documents: { ocean: ['bill_of_lading', 'packing_list'] } });
+  const [operator, feed] = await Promise.all([
+    api.key('operator', 'test', workspace),
+    api.key('feed', 'live', workspace),
+  ]);
+  const { status, body, headers } = await api.call('GET', '/v1/required_documents', { key: operator });
+  expect([status, headers.get('etag')]).toEqual([200, '"2"']);
+  expect(body).toEqual({
+    required_documents: {
+      ...Object.fromEntries(MODES.map((mode) => [mode, []])),
+      ocean: ['bill_of_lading', 'packing_list'],
+    },
+    version: 2,
+  });
+  const known = { key: operator, headers: { 'if-none-match': '"2"' } };
+  expect((await api.call('GET', '/v1/required_documents', known)).status).toBe(304);
+  expect((await api.call('GET', '/v1/required_documents', { key: feed })).status).toBe(403);
 });
 
 it('a change that insists on a version is decided by it', async () => {

@@ -90,7 +90,24 @@ describe('GET /v1/shipments', () => {
     else expect(ids).toEqual(expected);
   });
 
+  it('answers those of the ids that are named, in the order asked for', async () => {
+    const { body } = await list('');
+    const ids = new Map((body['data'] as JsonObject[]).map((one) => [one['external_id'], String(one['id'])]));
+    const of = (...names: string[]) => names.map((name) => ids.get(name) ?? name).join(',');
+    expect(await found(`id=${of('A', 'shp_none', 'C', 'A')}`)).toEqual(['C', 'A']);
+    expect(await found(`id=${of('A', 'C')}&mode=sea`)).toEqual(['A']);
+    expect(await found(`id=${of('A', 'B', 'C')}&sort=eta`)).toEqual(['B', 'A', 'C']);
+    const first = await list(`id=${of('A', 'B', 'C')}&limit=2`);
+    expect(first.body).toMatchObject({ has_more: true });
+    expect(await found(`id=${of('C', 'B', 'A')}&limit=2&cursor=${String(first.body['next_cursor'])}`)).toEqual(['A']);
+    const other = await api.key('operator', 'live', 'other');
+    expect((await api.call('GET', `/v1/shipments?id=${of('A')}`, { key: other })).body['data']).toEqual([]);
+  });
+
   it.each<[string, string, string]>([
+    ['id=', 'invalid_value', 'shp_'],
+    ['id=shp_a,exc_b', 'invalid_value', 'shp_'],
+    [`id=${Array.from({ length: 101 }, (_, n) => `shp_${n}`).join(',')}`, 'too_many', '100'],
     ['mode=boat', 'invalid_value', 'ocean, air, road'],
     ['status=in_transit,gone', 'invalid_value', 'pending, booked'],
     ['sort=status', 'invalid_value', 'created_at, -created_at, updated_at, -updated_at, eta, -eta'],

@@ -237,6 +237,24 @@ describe('a session', () => {
     ]);
   });
 
+  it('changes what its user is called, and nothing of what they may do', async () => {
+    const { user, own } = await signedIn('viewer');
+    const changed = await call('PATCH', '/v1/session', { headers: own, json: { name: ' Jo Visser ', role: 'admin' } });
+    expect([changed.status, changed.body['role']]).toEqual([200, 'viewer']);
+    expect(changed.body['user']).toEqual({ id: user.id, name: 'Jo Visser', email: user.email });
+    expect(changed.body['warnings']).toHaveLength(1);
+    const { body } = await call('GET', '/v1/session', { headers: own });
+    expect(body['user']).toMatchObject({ name: 'Jo Visser' });
+    const { items } = await api.identity.auditLog.list(user.workspace_id, { filter: { actor: user.id }, limit: 10 });
+    expect(items.map(({ type, changes }) => [type, changes])).toEqual([
+      ['user.changed', { name: { from: null, to: 'Jo Visser' } }],
+    ]);
+    for (const json of [{}, { name: null }, { name: '' }, { name: 'x'.repeat(101) }]) {
+      const refused = await call('PATCH', '/v1/session', { headers: own, json });
+      expect([refused.status, codeOf(refused)]).toEqual([400, 'validation_failed']);
+    }
+  });
+
   it('changes the password, which ends all others', async () => {
     const { user, own } = await signedIn();
     const other = cookieOf(await signIn(user.email));

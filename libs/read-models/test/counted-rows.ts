@@ -12,7 +12,7 @@ import type {
 import { holds, type StoredField } from '@tracking/testing';
 
 /** Rows in memory with the indexes of their read model, each an order of its entries; counts what is looked at. */
-export class CountedRows<R extends Document> implements Pick<Collection<R>, 'find' | 'count' | 'scan'> {
+export class CountedRows<R extends Document> implements Pick<Collection<R>, 'getMany' | 'find' | 'count' | 'scan'> {
   visits = 0;
   readonly used = new Set<string>();
 
@@ -23,6 +23,11 @@ export class CountedRows<R extends Document> implements Pick<Collection<R>, 'fin
     private readonly rows: readonly R[],
     private readonly indexes: readonly IndexSpec[],
   ) {}
+
+  getMany(ids: readonly string[]): Promise<readonly R[]> {
+    this.visits += ids.length;
+    return Promise.resolve(this.rows.filter(({ id }) => ids.includes(id)));
+  }
 
   find(query: Query): Promise<readonly R[]> {
     const entries = this.entries(query);

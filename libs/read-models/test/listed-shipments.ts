@@ -6,7 +6,7 @@ import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
 import { termsOf } from '../src/shipments/shipment-terms.ts';
 import type { SortValues } from '../src/read-model.ts';
-import { ACME, ACME_TEST, OTHER, shipmentRecord } from './shipment-events.ts';
+import { ACME, ACME_TEST, OTHER, shipmentRecord, token } from './shipment-events.ts';
 
 /** Numbers from 0 to below 1, the same in every run. */
 export function numbersFrom(seed: number): () => number {
@@ -89,6 +89,7 @@ export function listedRows(count: number, seed = 1): readonly ShipmentRow[] {
 
 /** Each filter, with values that some have, and some that none has. */
 export const FILTERS: readonly ShipmentListFilter[] = [
+  { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${token(n)}`) },
   { status: ['in_transit'] },
   { status: ['arrived', 'pending', 'cancelled'] },
   { status: SHIPMENT_STATUSES },
@@ -134,6 +135,7 @@ const WORDS = new WeakMap<ShipmentRecord, readonly string[]>();
 
 /** What the reference says of each filter, as plainly as it can be written: by the record alone. */
 const SAYS: { readonly [Name in keyof ShipmentListFilter]-?: (record: ShipmentRecord, value: never) => boolean } = {
+  ids: ({ id }, those: readonly string[]) => those.includes(id),
   status: ({ status }, those: readonly string[]) => those.includes(status),
   active: ({ status }, active: boolean) =>
     ['delivered', 'completed', 'returned', 'cancelled'].includes(status) !== active,

@@ -20,6 +20,10 @@ export class KnownPlaces {
     return new KnownPlaces(lines);
   }
 
+  get codes(): Iterable<string> {
+    return this.#lines.keys();
+  }
+
   find(code: string): Place | undefined {
     const line = this.#lines.get(code);
     if (line === undefined) return undefined;

@@ -1,7 +1,8 @@
-import type { Place, Places } from '@tracking/contracts';
+import type { Place, PlaceDirectory } from '@tracking/contracts';
 import { COUNTRIES } from './countries.ts';
 import { KnownPlaces } from './known-places.ts';
 import { LocodeList, type Location } from './locode-list.ts';
+import { PlaceIndex } from './place-index.ts';
 
 export interface PlacesOptions {
   /** Path of the operator's own UN/LOCODE list (`PLACES_FILE`). */
@@ -13,13 +14,20 @@ export interface PlacesOptions {
  * the tables; coordinates and time zones that it lacks come from them.
  * @throws PlacesFileError
  */
-export async function loadPlaces({ file }: PlacesOptions = {}): Promise<Places> {
+export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDirectory> {
   const [known, list] = await Promise.all([KnownPlaces.load(), file ? LocodeList.load(file) : undefined]);
+  const find = (code: string): Place | undefined => {
+    const listed = list?.find(code);
+    const place = known.find(code);
+    return listed === undefined ? place : completed(code, listed, place);
+  };
+  let index: PlaceIndex | undefined;
   return {
-    find(code) {
-      const listed = list?.find(code);
-      const place = known.find(code);
-      return listed === undefined ? place : completed(code, listed, place);
+    find,
+    search(text, limit) {
+      // Made when somebody first searches: a start does not wait for it.
+      index ??= new PlaceIndex(new Set([...known.codes, ...(list?.codes ?? [])]), find);
+      return index.search(text, limit);
     },
     isUnknown(code) {
       // a UN/LOCODE list says nothing about the three letters of an airport

@@ -40,6 +40,10 @@ export class LocodeList {
     return list;
   }
 
+  get codes(): Iterable<string> {
+    return this.#locations.keys();
+  }
+
   has(code: string): boolean {
     return this.#locations.has(code);
   }

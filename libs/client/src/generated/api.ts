@@ -299,7 +299,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what happened, the oldest first
+         * List what happened, the oldest first unless told
          * @description The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days, unless the operator sets another time.
          *
          *     Needs the permission `shipments:read`.
@@ -511,6 +511,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/places": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find ports and airports by name or code
+         * @description Those that the service knows by name; other codes may be used all the same.
+         *
+         *     Needs the permission `shipments:read`.
+         */
+        get: operations["listPlaces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/required_documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get which documents a shipment of each mode needs
+         * @description As the settings of the workspace say.
+         *
+         *     Needs the permission `documents:read`.
+         */
+        get: operations["getRequiredDocuments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/service_accounts": {
         parameters: {
             query?: never;
@@ -628,7 +672,11 @@ export interface paths {
         delete: operations["signOut"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change what one is called
+         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         */
+        patch: operations["changeOwnName"];
         trace?: never;
     };
     "/v1/session/password": {
@@ -2431,6 +2479,22 @@ export interface components {
             /** @description Where they work. */
             workspace: components["schemas"]["HoldingWorkspace"];
         };
+        DefaultSettings: {
+            /** @description How exceptions open by themselves, by type. */
+            exceptions: components["schemas"]["ExceptionSettingsByType"];
+            /**
+             * @description Which documents a shipment of the mode needs.
+             * @example {
+             *       "ocean": [
+             *         "bill_of_lading"
+             *       ],
+             *       "air": []
+             *     }
+             */
+            required_documents: {
+                [key: string]: components["schemas"]["DocumentType"][];
+            };
+        };
         /** @enum {string} */
         DeliveryStatus: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
         Document: {
@@ -3968,6 +4032,13 @@ export interface components {
         Mode: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal";
         /** @enum {string} */
         ModeInput: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck";
+        OwnName: {
+            /**
+             * @description What one is called.
+             * @example Jo Doe
+             */
+            name: string;
+        };
         Party: {
             /** @description The client’s reference of the party. */
             external_id: string | null;
@@ -4017,6 +4088,49 @@ export interface components {
         };
         /** @enum {string} */
         Permission: "shipments:read" | "shipments:write" | "milestones:write" | "milestones:feed" | "documents:read" | "documents:write" | "documents:approve" | "exceptions:write" | "webhooks:manage" | "keys:manage" | "workspace:admin";
+        Place: {
+            /**
+             * @description UN/LOCODE, or IATA code of an airport.
+             * @example NLRTM
+             */
+            code: string;
+            /**
+             * @description ISO 3166-1 alpha-2.
+             * @example NL
+             */
+            country: string;
+            /**
+             * @description Degrees north.
+             * @example 51.95
+             */
+            latitude: number | null;
+            /**
+             * @description Degrees east.
+             * @example 4.05
+             */
+            longitude: number | null;
+            /**
+             * @description Its name, where that is known.
+             * @example Rotterdam
+             */
+            name: string | null;
+            /**
+             * @description IANA time zone.
+             * @example Europe/Amsterdam
+             */
+            timezone: string | null;
+        };
+        PlaceList: {
+            /** @description The best ones first, or in the order of the codes. */
+            data: components["schemas"]["Place"][];
+            /**
+             * @description Always false.
+             * @enum {boolean}
+             */
+            has_more: false;
+            /** @description Always null: who looks for more says more. */
+            next_cursor: null;
+        };
         Problem: {
             /** @description Stable code, see /docs/errors. */
             code: components["schemas"]["ErrorCode"];
@@ -4069,6 +4183,22 @@ export interface components {
              * @example PO-88213
              */
             value: string;
+        };
+        RequiredDocuments: {
+            /**
+             * @description Which documents a shipment of the mode needs.
+             * @example {
+             *       "ocean": [
+             *         "bill_of_lading"
+             *       ],
+             *       "air": []
+             *     }
+             */
+            required_documents: {
+                [key: string]: components["schemas"]["DocumentType"][];
+            };
+            /** @description Of the settings: grows with every change of them; 1 before the first. */
+            version: number;
         };
         /** @enum {string} */
         ResolutionCode: "fixed" | "waived" | "false_positive" | "duplicate" | "auto_cleared" | "shipment_cancelled";
@@ -5873,6 +6003,8 @@ export interface components {
             oldest_at: string | null;
         };
         WorkspaceSettings: {
+            /** @description What holds where nothing is set: null brings it back. */
+            defaults: components["schemas"]["DefaultSettings"];
             /** @description How exceptions open by themselves, by type. */
             exceptions: components["schemas"]["ExceptionSettingsByType"];
             /** @description Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`. */
@@ -5916,6 +6048,8 @@ export interface components {
             } | null;
         };
         WorkspaceSettingsWritten: {
+            /** @description What holds where nothing is set: null brings it back. */
+            defaults: components["schemas"]["DefaultSettings"];
             /** @description How exceptions open by themselves, by type. */
             exceptions: components["schemas"]["ExceptionSettingsByType"];
             /** @description Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`. */
@@ -6935,6 +7069,8 @@ export interface operations {
                 shipment_id?: string;
                 /** @description Only those created at this time or later. */
                 since?: string;
+                /** @description In the order in which they were published, or with - the newest first; published by default. */
+                sort?: "published" | "-published";
                 /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, separated by commas. */
                 type?: components["schemas"]["ShipmentEventType"][];
                 /** @description Only those created at this time or earlier. */
@@ -7811,6 +7947,94 @@ export interface operations {
             };
         };
     };
+    listPlaces: {
+        parameters: {
+            query?: {
+                /** @description Those with these codes, separated by commas; 200 at most. */
+                code?: string[];
+                /** @description Most items of the page. */
+                limit?: number;
+                /** @description Each word begins a word of the name, or the code. */
+                q?: string;
+            };
+            header?: {
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "code": "NLRTM",
+                     *           "name": "Rotterdam",
+                     *           "country": "NL",
+                     *           "latitude": 51.95,
+                     *           "longitude": 4.05,
+                     *           "timezone": "Europe/Amsterdam"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "has_more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PlaceList"];
+                };
+            };
+        };
+    };
+    getRequiredDocuments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags: 304 if it still has one of them. */
+                "If-None-Match"?: string;
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By mode. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "required_documents": {
+                     *         "ocean": [
+                     *           "bill_of_lading"
+                     *         ],
+                     *         "air": []
+                     *       },
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RequiredDocuments"];
+                };
+            };
+        };
+    };
     listServiceAccounts: {
         parameters: {
             query?: {
@@ -8335,6 +8559,72 @@ export interface operations {
             };
         };
     };
+    changeOwnName: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
+                 */
+                "Consistency-Token"?: components["parameters"]["Consistency-Token"];
+                /**
+                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /**
+                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+                 */
+                traceparent?: components["parameters"]["traceparent"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Jo Doe"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OwnName"];
+            };
+        };
+        responses: {
+            /** @description The holder, with the new name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *         "name": "Acme Electronics Ltd",
+                     *         "email": "jo@example.com"
+                     *       },
+                     *       "service_account": null,
+                     *       "workspace": {
+                     *         "id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+                     *         "name": "Acme Electronics Ltd"
+                     *       },
+                     *       "role": "viewer",
+                     *       "permissions": [
+                     *         "shipments:read"
+                     *       ],
+                     *       "environment": "live",
+                     *       "expires_at": "2026-11-23T09:30:00.000Z",
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+        };
+    };
     changePassword: {
         parameters: {
             query?: never;
@@ -8639,6 +8929,122 @@ export interface operations {
                      *         "checked": 1,
                      *         "started_at": "2026-11-23T09:30:00.000Z",
                      *         "finished_at": "2026-11-23T09:30:00.000Z"
+                     *       },
+                     *       "defaults": {
+                     *         "exceptions": {
+                     *           "eta_slip": {
+                     *             "enabled": true,
+                     *             "after_hours": 24,
+                     *             "by_mode": {
+                     *               "air": 4,
+                     *               "road": 4
+                     *             },
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "departure_overdue": {
+                     *             "enabled": true,
+                     *             "after_hours": 12,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "arrival_overdue": {
+                     *             "enabled": true,
+                     *             "after_hours": 12,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "no_update": {
+                     *             "enabled": true,
+                     *             "after_hours": 168,
+                     *             "by_mode": {
+                     *               "air": 48,
+                     *               "road": 48,
+                     *               "rail": 72,
+                     *               "courier": 48
+                     *             },
+                     *             "before_hours": null,
+                     *             "severity": "low"
+                     *           },
+                     *           "missed_connection": {
+                     *             "enabled": true,
+                     *             "after_hours": 12,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "high"
+                     *           },
+                     *           "customs_hold": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "high"
+                     *           },
+                     *           "demurrage_risk": {
+                     *             "enabled": true,
+                     *             "after_hours": 96,
+                     *             "by_mode": {},
+                     *             "before_hours": 48,
+                     *             "severity": "high"
+                     *           },
+                     *           "detention_risk": {
+                     *             "enabled": true,
+                     *             "after_hours": 240,
+                     *             "by_mode": {},
+                     *             "before_hours": 48,
+                     *             "severity": "medium"
+                     *           },
+                     *           "missing_document": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": 72,
+                     *             "severity": "medium"
+                     *           },
+                     *           "document_rejected": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "delivery_failed": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "milestone_conflict": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "low"
+                     *           },
+                     *           "movement_after_cancel": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "high"
+                     *           },
+                     *           "invalid_container_number": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "low"
+                     *           }
+                     *         },
+                     *         "required_documents": {
+                     *           "ocean": [
+                     *             "bill_of_lading"
+                     *           ],
+                     *           "air": []
+                     *         }
                      *       }
                      *     }
                      */
@@ -8837,6 +9243,122 @@ export interface operations {
                      *         "started_at": "2026-11-23T09:30:00.000Z",
                      *         "finished_at": "2026-11-23T09:30:00.000Z"
                      *       },
+                     *       "defaults": {
+                     *         "exceptions": {
+                     *           "eta_slip": {
+                     *             "enabled": true,
+                     *             "after_hours": 24,
+                     *             "by_mode": {
+                     *               "air": 4,
+                     *               "road": 4
+                     *             },
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "departure_overdue": {
+                     *             "enabled": true,
+                     *             "after_hours": 12,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "arrival_overdue": {
+                     *             "enabled": true,
+                     *             "after_hours": 12,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "no_update": {
+                     *             "enabled": true,
+                     *             "after_hours": 168,
+                     *             "by_mode": {
+                     *               "air": 48,
+                     *               "road": 48,
+                     *               "rail": 72,
+                     *               "courier": 48
+                     *             },
+                     *             "before_hours": null,
+                     *             "severity": "low"
+                     *           },
+                     *           "missed_connection": {
+                     *             "enabled": true,
+                     *             "after_hours": 12,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "high"
+                     *           },
+                     *           "customs_hold": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "high"
+                     *           },
+                     *           "demurrage_risk": {
+                     *             "enabled": true,
+                     *             "after_hours": 96,
+                     *             "by_mode": {},
+                     *             "before_hours": 48,
+                     *             "severity": "high"
+                     *           },
+                     *           "detention_risk": {
+                     *             "enabled": true,
+                     *             "after_hours": 240,
+                     *             "by_mode": {},
+                     *             "before_hours": 48,
+                     *             "severity": "medium"
+                     *           },
+                     *           "missing_document": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": 72,
+                     *             "severity": "medium"
+                     *           },
+                     *           "document_rejected": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "delivery_failed": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "medium"
+                     *           },
+                     *           "milestone_conflict": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "low"
+                     *           },
+                     *           "movement_after_cancel": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "high"
+                     *           },
+                     *           "invalid_container_number": {
+                     *             "enabled": true,
+                     *             "after_hours": null,
+                     *             "by_mode": {},
+                     *             "before_hours": null,
+                     *             "severity": "low"
+                     *           }
+                     *         },
+                     *         "required_documents": {
+                     *           "ocean": [
+                     *             "bill_of_lading"
+                     *           ],
+                     *           "air": []
+                     *         }
+                     *       },
                      *       "warnings": []
                      *     }
                      */
@@ -8876,6 +9398,8 @@ export interface operations {
                 has_open_exceptions?: boolean;
                 /** @description Those with this house bill. */
                 house_bill?: string;
+                /** @description Those with these ids: 1 to 100, separated by commas. */
+                id?: string[];
                 /** @description Most items of the page. */
                 limit?: number;
                 /** @description Those with this master bill or air waybill. */

@@ -1,7 +1,8 @@
-import axios, { type AxiosResponse } from 'axios';
 import { ConnectionError, TimeoutError, apiError } from '../errors.ts';
 import type { ClientOptions } from '../options.ts';
 import type { ApiRequest } from './request.ts';
+import { sender } from './sender.ts';
+import { type Answered, type Send, Unanswered } from './sending.ts';
 import { SessionCookie } from './session-cookie.ts';
 
 export interface RawAnswer {
@@ -21,7 +22,7 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
 
 /** Sends a request once. */
 export class Transport {
-  private readonly http;
+  private readonly sendOnce: Send;
   private readonly credentials: Readonly<Record<string, string>>;
   private readonly cookie: SessionCookie | undefined;
   private readonly base: string;
@@ -37,13 +38,7 @@ export class Transport {
       // No page of another site can send it: that is what it is for.
       ...(session && { 'X-Requested-With': '@tracking/client', Environment: environment ?? 'live' }),
     };
-    this.http = axios.create({
-      ...transport,
-      maxRedirects: 0,
-      maxBodyLength: Infinity,
-      maxContentLength: Infinity,
-      validateStatus: () => true,
-    });
+    this.sendOnce = sender(transport);
   }
 
   /**
@@ -70,16 +65,16 @@ export class Transport {
     request: ApiRequest,
     headers: Record<string, string>,
     { timeout, signal }: Limits,
-  ): Promise<AxiosResponse<unknown>> {
+  ): Promise<Answered> {
     const late = new AbortController();
     const timer = timeout > 0 ? setTimeout(() => late.abort(), timeout) : undefined;
     try {
-      return await this.http.request(this.config(request, headers, AbortSignal.any([signal, late.signal])));
+      return await this.sendOnce(this.outgoing(request, headers, AbortSignal.any([signal, late.signal])));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const options = { cause: error, outcomeUnknown: true };
       if (late.signal.aborted) throw new TimeoutError(`No answer came within ${timeout} ms.`, options);
-      if (!axios.isAxiosError(error)) throw error;
+      if (!(error instanceof Unanswered)) throw error;
       const outcomeUnknown = !NEVER_SENT.has(error.code ?? '');
       throw new ConnectionError(`No answer came: ${error.message}`, { ...options, outcomeUnknown });
     } finally {
@@ -87,7 +82,7 @@ export class Transport {
     }
   }
 
-  private config({ method, path, query, body, answer, onUpload }: ApiRequest, own: object, signal: AbortSignal) {
+  private outgoing({ method, path, query, body, answer, onUpload }: ApiRequest, own: object, signal: AbortSignal) {
     const isOurs = path.startsWith('/');
     const headers = {
       Accept: answer === 'stream' ? '*/*' : 'application/json',
@@ -100,10 +95,9 @@ export class Transport {
       headers: { ...headers, ...(isOurs && this.cookie?.header) },
       withCredentials: isOurs && this.cookie !== undefined,
       signal,
-      ...(body !== undefined && { data: body }),
-      ...(onUpload && { onUploadProgress: ({ loaded, total }: Sent) => onUpload({ loaded, total }) }),
-      // Only fetch hands the bytes on as they come, in Node and in browsers alike; only the others tell of uploads.
-      ...(answer === 'stream' && { adapter: 'fetch' as const, responseType: 'stream' as const }),
+      body,
+      onUpload,
+      isStream: answer === 'stream',
     };
   }
 }
@@ -111,11 +105,6 @@ export class Transport {
 export interface Limits {
   readonly timeout: number;
   readonly signal: AbortSignal;
-}
-
-interface Sent {
-  readonly loaded: number;
-  readonly total?: number | undefined;
 }
 
 function queryString(query: ApiRequest['query'] = {}): string {

@@ -104,6 +104,11 @@ export class Documents {
     return this.api.call('deleteDocument', { path: { id } }, options);
   }
 
+  /** Which types a shipment of each mode needs. */
+  required(options?: ReadOptions) {
+    return this.api.call('getRequiredDocuments', {}, options);
+  }
+
   private async presigned(
     shipmentId: string,
     upload: ReturnType<typeof described>,

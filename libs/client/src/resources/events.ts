@@ -6,7 +6,7 @@ import type { ReadOptions, RequestOptions } from '../options.ts';
 export class Events {
   constructor(private readonly api: Api) {}
 
-  /** What was announced, the oldest first, whether or not anybody listened; kept for 30 days. */
+  /** What was announced, the oldest first unless told, whether or not anybody listened; kept for 30 days. */
   list(query: QueryOf<'listEvents'> = {}, options?: RequestOptions) {
     return this.api.list('listEvents', { query }, options);
   }

@@ -15,6 +15,11 @@ export class SessionOperations {
     return this.api.call('getSession', {}, options);
   }
 
+  /** What one is called. */
+  patch(changes: BodyOf<'changeOwnName'>, options?: WriteOptions) {
+    return this.api.call('changeOwnName', { body: changes }, options);
+  }
+
   signOut(options?: WriteOptions) {
     return this.api.call('signOut', {}, options);
   }

@@ -26,7 +26,7 @@ export class PublishedEventsController {
     @Inject(PUBLISHED_EVENTS) private readonly events: NonNullable<AdministrationDependencies['publishedEvents']>,
   ) {}
 
-  /** Oldest first. */
+  /** Oldest first, unless told. */
   @Get()
   @Takes({ query: OperatedEventsDto })
   async list(
@@ -40,6 +40,7 @@ export class PublishedEventsController {
         filter: eventFilter(wanted),
         limit: limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit),
         after: placeOf(cursor),
+        newestFirst: wanted.sort === '-published',
       },
     );
     return { data: items, next_cursor: next === undefined ? null : String(next[0]) };

@@ -34,6 +34,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Milestones: 'What happened to a shipment, or is expected to.',
   Exceptions: 'What is wrong with a shipment, found by rules or told by people.',
   Documents: 'The papers of a shipment, with their bytes.',
+  Places: 'Ports and airports by their names.',
   Events: 'What clients are told, to read afterwards or to follow.',
   'Webhook endpoints': 'Where events are posted to.',
   'Webhook deliveries': 'Every event for every endpoint, with each attempt.',

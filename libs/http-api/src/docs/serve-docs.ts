@@ -18,8 +18,13 @@ const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32
  * `/openapi.json`, `/docs` with its assets, `/docs/errors` and `/docs/webhooks`; `/` leads there: a browser at once, others by addresses.
  * Open to everybody.
  */
-export function serveDocs(fastify: FastifyInstance, describe: () => OpenAPIObject, addresses: PublicAddresses): void {
+export function serveDocs(
+  fastify: FastifyInstance,
+  describe: () => OpenAPIObject,
+  { webAppFolder, ...addresses }: PublicAddresses & { readonly webAppFolder?: string },
+): void {
   const { baseUrl } = addresses;
+  const home = webAppFolder === undefined ? 'docs' : 'shipments';
   const where = {
     name: API_TITLE,
     docs: `${baseUrl}/docs`,
@@ -28,7 +33,7 @@ export function serveDocs(fastify: FastifyInstance, describe: () => OpenAPIObjec
   };
   fastify.get('/', (request, reply) => {
     reply.header('Vary', 'Accept');
-    return prefers(request.headers.accept, 'text/html') ? reply.redirect('docs') : reply.send(where);
+    return prefers(request.headers.accept, 'text/html') ? reply.redirect(home) : reply.send(where);
   });
   // Made when it is first asked for: it was a tenth of what a start takes.
   let json: string | undefined;

@@ -26,7 +26,7 @@ export class EventsController {
 
   @Get()
   @Operation('listEvents', {
-    summary: 'List what happened, the oldest first',
+    summary: 'List what happened, the oldest first unless told',
     description:
       'The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days, unless the operator sets another time.',
     query: ListEventsDto,
@@ -38,11 +38,12 @@ export class EventsController {
     @Req() request: FastifyRequest,
   ): Promise<Page<EventEnvelope>> {
     const filter = eventFilter(query);
-    const listing = { list: 'events', scope, filter: { ...filter }, sort: 'published' };
+    const listing = { list: 'events', scope, filter: { ...filter }, sort: query.sort ?? 'published' };
+    const newestFirst = query.sort === '-published';
     return page(query, listing, this.cursors, async (limit, after) => {
       await this.allOwnAreThere(request);
       if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) throw unknownAfter();
-      return this.events.list(scope, { filter, limit, after });
+      return this.events.list(scope, { filter, limit, after, newestFirst });
     });
   }
 

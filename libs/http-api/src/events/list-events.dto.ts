@@ -1,6 +1,9 @@
 import { SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
 import { PageDto } from '../paging/page.dto.ts';
-import { QueryId, QueryTime, SomeOf } from '../validation/fields.ts';
+import { QueryId, QueryOneOf, QueryTime, SomeOf } from '../validation/fields.ts';
+
+/** In the order in which they were published, which is nearly that of `created_at`; with - the newest first. */
+const EVENT_SORTS = ['published', '-published'] as const;
 
 export class ListEventsDto extends PageDto {
   @SomeOf(SHIPMENT_EVENT_TYPES, {
@@ -20,4 +23,9 @@ export class ListEventsDto extends PageDto {
 
   @QueryId('evt', { description: 'Only those that came after this event: where a receiver left off.' })
   after?: string;
+
+  @QueryOneOf(EVENT_SORTS, {
+    description: 'In the order in which they were published, or with - the newest first; published by default.',
+  })
+  sort?: (typeof EVENT_SORTS)[number];
 }

@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Patch, Post, Req, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '@tracking/contracts';
 import type { CredentialsHolder, Timestamp, Warning } from '@tracking/contracts';
@@ -19,7 +19,7 @@ import { SentBody } from '../server/request-decorators.ts';
 import { principalOf } from '../server/request.ts';
 import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
 import type { ReadBody } from '../validation/read-body.ts';
-import { PasswordChangeDto, SignInDto } from './session.dto.ts';
+import { OwnNameDto, PasswordChangeDto, SignInDto } from './session.dto.ts';
 import {
   CredentialsHolderResource,
   PasswordChangedResource,
@@ -96,6 +96,23 @@ export class SessionController {
   @ApiResponse({ status: 200, description: 'The holder.', type: CredentialsHolderResource })
   async get(@Req() request: FastifyRequest): Promise<CredentialsHolder> {
     return this.holder(principalOf(request));
+  }
+
+  @Patch()
+  @Operation('changeOwnName', { summary: 'Change what one is called', body: OwnNameDto })
+  @ApiResponse({ status: 200, description: 'The holder, with the new name.', type: SignedInResource })
+  @Audited('user.changed')
+  async changeName(
+    @SentBody(new BodyPipe(OwnNameDto, SignedInResource)) { value: { name }, warnings }: ReadBody<OwnNameDto>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CredentialsHolder & { readonly warnings: readonly Warning[] }> {
+    const { request } = reply;
+    const principal = principalOf(request);
+    const { actor, workspace_id } = principal;
+    const command = { ...commandIdentityOf(request), actor, workspace_id };
+    tellAudit(request, await this.identity.users.change(command, actor.id, { name }));
+    await this.readYourWrites.wrote(reply, undefined);
+    return { ...(await this.holder(principal)), warnings };
   }
 
   @Delete()

@@ -15,6 +15,12 @@ export class SignInDto {
   workspace?: string | null;
 }
 
+@ApiSchema({ name: 'OwnName' })
+export class OwnNameDto {
+  @Text({ description: 'What one is called.', example: 'Jo Doe', required: true })
+  name!: string;
+}
+
 @ApiSchema({ name: 'PasswordChange' })
 export class PasswordChangeDto {
   @Text({ description: 'The password until now.', required: true })

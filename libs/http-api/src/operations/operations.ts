@@ -25,6 +25,7 @@ export const OPERATIONS = {
   retractMilestone: 'milestones:write',
   recordMilestones: 'milestones:write',
   listMilestoneCodes: 'shipments:read',
+  listPlaces: 'shipments:read',
   listExceptions: 'shipments:read',
   listShipmentExceptions: 'shipments:read',
   openException: 'exceptions:write',
@@ -42,6 +43,7 @@ export const OPERATIONS = {
   approveDocument: 'documents:approve',
   rejectDocument: 'documents:approve',
   deleteDocument: 'documents:approve',
+  getRequiredDocuments: 'documents:read',
   listEvents: 'shipments:read',
   getEvent: 'shipments:read',
   streamEvents: 'shipments:read',
@@ -73,6 +75,7 @@ export const OPERATIONS = {
   /** Who am I. */
   getSession: 'authenticated',
   signOut: 'personal',
+  changeOwnName: 'personal',
   listSessions: 'personal',
   endSession: 'personal',
   changePassword: 'personal',

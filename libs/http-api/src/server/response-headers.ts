@@ -11,12 +11,15 @@ declare module 'fastify' {
   }
 }
 
-/** What a page may load and do: everything from here, nothing inline. */
+/**
+ * What a page may load and do: everything from here, nothing inline. `blob:` for pictures that the page read itself: those of
+ * documents are answered for saving alone, and to requests that name their environment, which no address in a page does.
+ */
 const PAGE = {
   'default-src': "'none'",
   'script-src': "'self'",
   'style-src': "'self'",
-  'img-src': "'self'",
+  'img-src': "'self' blob:",
   'font-src': "'self'",
   'connect-src': "'self'",
   'manifest-src': "'self'",

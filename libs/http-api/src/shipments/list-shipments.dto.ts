@@ -1,14 +1,15 @@
 import { MODES, MODE_ALIASES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import { SHIPMENT_SORT_FIELDS, wordsOf } from '@tracking/read-models';
 import { PageDto } from '../paging/page.dto.ts';
-import { MAX_TEXT, fault, text } from '../validation/checks.ts';
+import { MAX_TEXT, fault, idOf, text } from '../validation/checks.ts';
 import type { FieldCheck } from '../validation/checks.ts';
-import { Flag, QueryOneOf, QueryText, QueryTime, SomeOf, field } from '../validation/fields.ts';
+import { Flag, QueryList, QueryOneOf, QueryText, QueryTime, SomeOf, field } from '../validation/fields.ts';
 import type { FieldOptions } from '../validation/fields.ts';
 
 const MODE_VALUES = [...MODES, ...Object.keys(MODE_ALIASES)];
 const SORTS = SHIPMENT_SORT_FIELDS.flatMap((name) => [name, `-${name}`]);
 const MAX_WORDS = 10;
+const MAX_IDS = 100;
 
 const words: FieldCheck = (value, param) => {
   const faults = text(value, param);
@@ -23,6 +24,9 @@ const Words = (options: FieldOptions): PropertyDecorator =>
 
 /** Several filters together ask for what fulfils all of them. */
 export class ListShipmentsDto extends PageDto {
+  @QueryList(idOf('shp'), MAX_IDS, { description: `Those with these ids: 1 to ${MAX_IDS}, separated by commas.` })
+  id?: string;
+
   @SomeOf(SHIPMENT_STATUSES, {
     description: `One or more of ${SHIPMENT_STATUSES.join(', ')}, separated by commas.`,
     example: 'in_transit',

@@ -33,6 +33,7 @@ export function shipmentListing(query: ListShipmentsDto, places: Places): Shipme
   const named = query.status?.split(',');
   const sort = query.sort ?? '-created_at';
   const filter = {
+    ids: query.id && [...new Set(query.id.split(','))].sort(),
     status: named && SHIPMENT_STATUSES.filter((status) => named.includes(status)),
     mode: query.mode && (MODE_ALIASES[query.mode] ?? (query.mode as Mode)),
     words: query.q && [...new Set(wordsOf(query.q))].sort(),

@@ -66,16 +66,14 @@ export function oneOf(values: readonly string[]): FieldCheck {
   };
 }
 
-/** Values of an enumeration, separated by commas. */
-export function someOf(values: readonly string[]): FieldCheck {
-  const one = oneOf(values);
+/** Values separated by commas, each as the check says; the first fault alone is told. */
+export function separated(one: FieldCheck, most = Infinity): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string')
       return fault(param, 'invalid_type', 'Must be given once, with commas between values.');
-    return value
-      .split(',')
-      .flatMap((part) => one(part, param))
-      .slice(0, 1);
+    const values = value.split(',');
+    if (values.length > most) return fault(param, 'too_many', `Must have at most ${most} values.`);
+    return values.flatMap((part) => one(part, param)).slice(0, 1);
   };
 }
 

@@ -13,7 +13,7 @@ import {
   list,
   listOf,
   oneOf,
-  someOf,
+  separated,
   storable,
   text,
   textMap,
@@ -50,6 +50,15 @@ export const QueryText = (options: FieldOptions): PropertyDecorator =>
 export const QueryId = (prefix: string, options: FieldOptions): PropertyDecorator =>
   field(idOf(prefix), options, { type: String });
 
+/** A query's values, separated by commas, each as the check says. */
+export const QueryList = (one: FieldCheck, most: number, options: FieldOptions): PropertyDecorator =>
+  field(separated(one, most), options, {
+    type: 'array',
+    items: { type: 'string' },
+    minItems: 1,
+    maxItems: most,
+  } as ApiPropertyOptions);
+
 export const OneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
   field(oneOf(values), options, { type: String, enum: [...values], ...clearable(options) }, anyCase(values));
 
@@ -68,7 +77,7 @@ export const QueryOneOf = (values: readonly string[], options: FieldOptions): Pr
 /** A query's values of an enumeration, separated by commas. */
 export const SomeOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
   field(
-    someOf(values),
+    separated(oneOf(values)),
     { ...options, example: options.example === undefined ? undefined : String(options.example).split(',') },
     { type: 'array', items: { type: 'string', enum: [...values] }, minItems: 1 } as ApiPropertyOptions,
     anyCase(values, ','),

@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Patch, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { JsonObject, RuleSettings, Scope, Warning, WorkspaceSettings } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
+import type { JsonObject, RuleSettings, Scope, Warning } from '@tracking/contracts';
 import type { CommandContext } from '@tracking/shipments';
 import type { FastifyReply } from 'fastify';
 import { tellAudit } from '../audit/audit-trail.ts';
@@ -16,6 +17,7 @@ import { isObject } from '../validation/checks.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { SETTINGS_PATCH, WorkspaceSettingsChangesDto } from './settings.dto.ts';
 import { WorkspaceSettingsResource, WorkspaceSettingsWrittenResource } from './settings.resource.ts';
+import type { SettingsWithDefaults } from './settings.resource.ts';
 
 @ApiTags('Settings')
 @Controller('v1/settings')
@@ -31,10 +33,10 @@ export class SettingsController {
   async get(
     @CurrentScope() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WorkspaceSettings> {
+  ): Promise<SettingsWithDefaults> {
     const settings = await this.settings.get(workspace_id);
     reply.header('ETag', etagOf(settings.version));
-    return settings;
+    return { ...settings, defaults: DEFAULT_RULE_SETTINGS };
   }
 
   @Patch()
@@ -52,12 +54,12 @@ export class SettingsController {
     @Command() { id, at, actor, workspace_id }: CommandContext,
     @IfMatch() if_match: readonly number[] | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WorkspaceSettings & { readonly warnings: readonly Warning[] }> {
+  ): Promise<SettingsWithDefaults & { readonly warnings: readonly Warning[] }> {
     const { before, after } = await this.settings.change({ id, at, actor, workspace_id, patch, if_match });
     tellAudit(reply.request, { before: byPath(before), after: byPath(after) }, workspace_id);
     await this.readYourWrites.wrote(reply, undefined);
     reply.header('ETag', etagOf(after.version));
-    return { ...after, warnings };
+    return { ...after, defaults: DEFAULT_RULE_SETTINGS, warnings };
   }
 }
 

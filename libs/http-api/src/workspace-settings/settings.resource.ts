@@ -3,6 +3,7 @@ import { AUTOMATIC_EXCEPTION_TYPES, DOCUMENT_TYPES, RECHECK_STATES, SEVERITIES }
 import type {
   ExceptionSettings,
   RecheckState,
+  RuleSettings,
   SettingsRecheck,
   Severity,
   Warning,
@@ -48,14 +49,38 @@ class SettingsRecheckResource implements SettingsRecheck {
   readonly finished_at!: string | null;
 }
 
-@ApiSchema({ name: 'WorkspaceSettings' })
-export class WorkspaceSettingsResource implements WorkspaceSettings {
-  @Shown(ExceptionSettingsByTypeResource, 'How exceptions open by themselves, by type.')
-  readonly exceptions!: WorkspaceSettings['exceptions'];
-  @Shown('object', 'Which documents a shipment of the mode needs.', {
+const ShownRequired = () =>
+  Shown('object', 'Which documents a shipment of the mode needs.', {
     additionalProperties: { type: 'array', items: { type: 'string', enum: [...DOCUMENT_TYPES] } },
     example: { ocean: ['bill_of_lading'], air: [] },
-  })
+  });
+
+@ApiSchema({ name: 'RequiredDocuments' })
+export class RequiredDocumentsResource implements Pick<WorkspaceSettings, 'required_documents' | 'version'> {
+  @ShownRequired()
+  readonly required_documents!: WorkspaceSettings['required_documents'];
+  @Shown('integer', 'Of the settings: grows with every change of them; 1 before the first.')
+  readonly version!: number;
+}
+
+@ApiSchema({ name: 'DefaultSettings' })
+class DefaultSettingsResource implements RuleSettings {
+  @Shown(ExceptionSettingsByTypeResource, 'How exceptions open by themselves, by type.')
+  readonly exceptions!: RuleSettings['exceptions'];
+  @ShownRequired()
+  readonly required_documents!: RuleSettings['required_documents'];
+}
+
+/** As clients see them: with what null brings back. */
+export interface SettingsWithDefaults extends WorkspaceSettings {
+  readonly defaults: RuleSettings;
+}
+
+@ApiSchema({ name: 'WorkspaceSettings' })
+export class WorkspaceSettingsResource implements SettingsWithDefaults {
+  @Shown(ExceptionSettingsByTypeResource, 'How exceptions open by themselves, by type.')
+  readonly exceptions!: WorkspaceSettings['exceptions'];
+  @ShownRequired()
   readonly required_documents!: WorkspaceSettings['required_documents'];
   @Shown('integer', 'Grows with every change; 1 before the first.')
   readonly version!: number;
@@ -69,6 +94,8 @@ export class WorkspaceSettingsResource implements WorkspaceSettings {
     { nullable: true },
   )
   readonly recheck!: SettingsRecheckResource | null;
+  @Shown(DefaultSettingsResource, 'What holds where nothing is set: null brings it back.')
+  readonly defaults!: DefaultSettingsResource;
 }
 
 @ApiSchema({ name: 'WorkspaceSettingsWritten' })

@@ -21,8 +21,10 @@ export interface EventListQuery {
   };
   /** At least 1. */
   readonly limit: number;
-  /** `next` of the page before, under the same filter. */
+  /** `next` of the page before, under the same filter and in the same order. */
   readonly after?: SortValues | undefined;
+  /** Oldest first unless true. */
+  readonly newestFirst?: boolean;
 }
 
 type PositionRange = { readonly gt: Position; readonly lt?: Position; readonly lte?: Position };
@@ -49,15 +51,20 @@ export class EventQueries {
 
   /**
    * In the order in which they are published, which is nearly that of `created_at`: whoever goes on after the last one
-   * that they have seen misses none.
+   * that they have seen misses none. Or the other way round.
    * @throws Unavailable, Busy
    */
-  async list(scope: Scope, { filter, limit, after }: EventListQuery): Promise<QueryPage<PublishedEventRow>> {
+  async list(
+    scope: Scope,
+    { filter, limit, after, newestFirst = false }: EventListQuery,
+  ): Promise<QueryPage<PublishedEventRow>> {
     const rows = await this.active.rows();
     const since = later(filter.since, this.active.keptSince());
-    const position = await this.range(rows, scope, { ...filter, since }, after);
-    if (position === undefined) return { items: [], next: undefined };
-    const found = await page(rows, scope, { ...filter, since, position, limit: limit + 1 });
+    const range = await this.range(rows, scope, { ...filter, since }, newestFirst ? undefined : after);
+    if (range === undefined) return { items: [], next: undefined };
+    // What is before the page before is below the ceiling, too.
+    const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
+    const found = await page(rows, scope, { ...filter, since, position, limit: limit + 1, newestFirst });
     const items = found.slice(0, limit);
     const last = items[items.length - 1];
     return {
@@ -143,24 +150,25 @@ export class EventQueries {
   }
 }
 
-/** In the order of positions. */
+/** In the order of positions, or the other way round. */
 async function page(
   rows: Collection<PublishedEventRow>,
   scope: Scope,
   {
     position,
     limit,
+    newestFirst = false,
     ...filter
-  }: EventListQuery['filter'] & { readonly position: PositionRange; readonly limit: number },
+  }: EventListQuery['filter'] & Pick<EventListQuery, 'limit' | 'newestFirst'> & { readonly position: PositionRange },
 ): Promise<readonly PublishedEventRow[]> {
   const within = { ...times(filter.since, filter.until), position };
-  const sort = { fields: ['position'] };
+  const sort = { fields: ['position'], descending: newestFirst };
   const find = (narrower: Filter) => rows.find({ filter: { ...narrower, ...within }, sort, limit });
   const pages = await Promise.all(narrowed(scope, filter).map(find));
   return pages
     .flat()
     .filter((row) => isInScope(row, scope))
-    .sort(byPosition)
+    .sort((a, b) => (newestFirst ? byPosition(b, a) : byPosition(a, b)))
     .slice(0, limit);
 }
 

@@ -81,10 +81,14 @@ describe('published events', () => {
   }
   const ALL = ['a1', 'a2', 'b1', 'a3', 'late', 'a4', 'c1'];
 
-  async function list(filter: EventListQuery['filter'] = {}, limit = 100, scope: Scope = ACME): Promise<string[][]> {
+  function list(filter: EventListQuery['filter'] = {}, limit = 100, scope: Scope = ACME): Promise<string[][]> {
+    return read({ filter, limit }, scope);
+  }
+
+  async function read(query: Omit<EventListQuery, 'after'>, scope: Scope): Promise<string[][]> {
     const pages: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await events.list(scope, { filter, limit, after });
+      const { items, next } = await events.list(scope, { ...query, after });
       pages.push(items.map(({ id }) => ids.get(id) ?? id));
       if (next === undefined) return pages;
       after = next;
@@ -145,6 +149,10 @@ describe('published events', () => {
     expect((await list(filter)).flat()).toEqual(expected);
     expect((await list(filter, 1)).flat()).toEqual(expected);
     expect((await list(filter, 2)).flat()).toEqual(expected);
+    for (const limit of [1, 2, 9]) {
+      const newestFirst = await read({ filter, limit, newestFirst: true }, ACME);
+      expect(newestFirst.flat()).toEqual(expected.toReversed());
+    }
   });
 
   it.each<[string, EventListQuery['filter'], string[]]>([

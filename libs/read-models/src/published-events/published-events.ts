@@ -28,7 +28,7 @@ export class PublishedEvents {
     private readonly makeEvents: MakeEvents,
   ) {}
 
-  /** Oldest first; in the newest version of the payload. @throws Unavailable, Busy */
+  /** Oldest first, unless told; in the newest version of the payload. @throws Unavailable, Busy */
   async list(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
     const { items, next } = await this.readModels.queries.published_events.list(scope, query);
     return { items: await this.makeEvents(items), next };

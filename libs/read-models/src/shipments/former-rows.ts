@@ -1,11 +1,9 @@
 import type { ShipmentRecord } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import type { Bounds } from '@tracking/ports';
 import type { QueryPage, SortValues } from '../read-model.ts';
-import type { Conditions } from './list-conditions.ts';
+import { type Conditions, fulfils } from './list-conditions.ts';
 import type { Listed } from './list-plan.ts';
 import type { ShipmentListQuery, ShipmentOrder } from './list-query.ts';
-import { termsOf } from './shipment-terms.ts';
 
 /** The rows of before do not know what is asked for; those that do are being made. */
 export function madeAnew(): Unavailable {
@@ -39,22 +37,4 @@ export async function formerPage(
     if (fulfils(record, conditions)) items.push(record);
   }
   return { items, next: found.length < bounds.few ? undefined : place };
-}
-
-function fulfils(record: ShipmentRecord, { terms, statuses, words, ranges, common }: Conditions): boolean {
-  if (statuses !== undefined && !statuses.includes(record.status)) return false;
-  if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
-  const own = termsOf(record);
-  const inRange = (['updated_at', 'eta'] as const).every((field) => isWithin(record[field], ranges[field]));
-  return (
-    inRange && terms.every((one) => own.includes(one)) && words.every((word) => own.some((one) => isWithin(one, word)))
-  );
-}
-
-function isWithin(value: string | null, bounds: Bounds | undefined): boolean {
-  if (bounds === undefined) return true;
-  if (value === null) return false;
-  const { gte, lte, lt } = bounds;
-  const isFrom = gte === undefined || value >= String(gte);
-  return isFrom && (lte === undefined || value <= String(lte)) && (lt === undefined || value < String(lt));
 }

@@ -1,9 +1,10 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
-import type { ShipmentStatus } from '@tracking/contracts';
+import type { ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Bounds, Filter, FilterCondition } from '@tracking/ports';
+import { SHIPMENT_SORT_FIELDS } from './list-query.ts';
 import type { ShipmentListFilter, ShipmentSortField } from './list-query.ts';
 import { behindWordsWith } from './search-words.ts';
-import { ENDED, term, wordTerm } from './shipment-terms.ts';
+import { ENDED, term, termsOf, wordTerm } from './shipment-terms.ts';
 
 /** A list filter in the words of the rows. */
 export interface Conditions {
@@ -108,6 +109,17 @@ export function filtersBy(scope: Filter, conditions: Conditions, lead?: Lead): r
   return [{ ...every, ...elements([first, ...others]), ...ofStatuses(asField) }];
 }
 
+/** Whether a list of what fulfils the conditions has the shipment: as an index tells, by its record alone. */
+export function fulfils(record: ShipmentRecord, { terms, statuses, words, ranges, common }: Conditions): boolean {
+  if (statuses !== undefined && !statuses.includes(record.status)) return false;
+  if (common.has_open_exceptions === false && record.open_exceptions_count > 0) return false;
+  const own = termsOf(record);
+  const inRange = SHIPMENT_SORT_FIELDS.every((field) => isWithin(record[field], ranges[field]));
+  return (
+    inRange && terms.every((one) => own.includes(one)) && words.every((word) => own.some((one) => isWithin(one, word)))
+  );
+}
+
 function statusesOf({ status, active }: ShipmentListFilter): readonly ShipmentStatus[] | undefined {
   const statuses = SHIPMENT_STATUSES.filter(
     (one) => (status?.includes(one) ?? true) && (active === undefined || active !== ENDED.includes(one)),
@@ -149,4 +161,12 @@ function ofStatuses(statuses: readonly ShipmentStatus[] | undefined): { readonly
 function pick(ranges: Conditions['ranges'], field: ShipmentSortField): Filter {
   const bounds = ranges[field];
   return bounds === undefined ? {} : { [field]: bounds };
+}
+
+function isWithin(value: string | null, bounds: Bounds | undefined): boolean {
+  if (bounds === undefined) return true;
+  if (value === null) return false;
+  const { gte, lte, lt } = bounds;
+  const isFrom = gte === undefined || value >= String(gte);
+  return isFrom && (lte === undefined || value <= String(lte)) && (lt === undefined || value < String(lt));
 }

@@ -32,6 +32,7 @@ describe('what a page of twenty thousand costs', () => {
     ['nothing', {}, 'created_at', 51, 50],
     ['nothing', {}, 'updated_at', 51, 50],
     ['nothing, of which nine in ten have no ETA', {}, 'eta', 51, 50],
+    ['three ids', { ids: ROWS.slice(7, 10).map(({ id }) => id) }, 'eta', 3, 3],
     ['a term that all have', { destination_port: 'NLRTM' }, 'created_at', 51, 50],
     ['a term that all have', { destination_port: 'NLRTM' }, 'updated_at', 1_000 + 51, 50],
     ['what nearly all have', { has_open_exceptions: false }, 'created_at', 51, 50],

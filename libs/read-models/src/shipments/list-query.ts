@@ -14,6 +14,8 @@ type Given<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
 /** What is asked for of a shipment, normalised as it is stored; all of it where several are given. */
 export type ShipmentListFilter = Given<{
+  /** Any of these. Each is read for every page: give few. */
+  readonly ids: readonly string[];
   /** Any of these. */
   readonly status: readonly ShipmentStatus[];
   readonly active: boolean;

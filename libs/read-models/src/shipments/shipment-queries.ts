@@ -9,6 +9,7 @@ import { conditionsOf } from './list-conditions.ts';
 import { pageOf } from './list-pages.ts';
 import { LIST_BOUNDS, planOf } from './list-plan.ts';
 import type { ShipmentListQuery, ShipmentOrder } from './list-query.ts';
+import { namedPage } from './named-page.ts';
 import { type Freight, type PossibleDuplicate, among, possibleDuplicates } from './possible-duplicates.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 import { type ReferenceKind, term } from './shipment-terms.ts';
@@ -52,6 +53,8 @@ export class ShipmentQueries {
     const conditions = conditionsOf(query.filter);
     if (conditions.statuses?.length === 0) return { items: [], next: undefined };
     const listed = { rows, scope: inScope(scope), bounds: this.bounds };
+    const { ids } = query.filter;
+    if (ids !== undefined) return namedPage({ rows, scope }, ids, conditions, { ...query, order });
     if (this.active.areFormer) return formerPage(listed, conditions, { ...query, order });
     const plan = await planOf(listed, conditions, order);
     const { rows: found, next } = await pageOf(listed, plan, order, query);

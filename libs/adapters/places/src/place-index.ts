@@ -1,0 +1,82 @@
+import type { Place } from '@tracking/contracts';
+
+/** Most entries looked at for a search: of a single letter the first ones, which is as good as any. */
+const MOST_VISITED = 5_000;
+/** Words of a search that are looked for; no name has more. */
+const MOST_WORDS = 10;
+const WORD = /[\p{L}\p{N}]+/gu;
+const MARKS = /\p{M}/gu;
+
+interface Entry {
+  readonly word: string;
+  readonly code: string;
+}
+
+/** Places by their code and the words of their names. */
+export class PlaceIndex {
+  /** Sorted by word. */
+  private readonly entries: readonly Entry[];
+
+  constructor(
+    codes: Iterable<string>,
+    private readonly find: (code: string) => Place | undefined,
+  ) {
+    const entries: Entry[] = [];
+    for (const code of codes) {
+      entries.push({ word: code.toLowerCase(), code });
+      for (const word of wordsOf(find(code)?.name ?? '')) entries.push({ word, code });
+    }
+    this.entries = entries.sort((one, other) => compare(one.word, other.word));
+  }
+
+  /** As of `PlaceDirectory.search`. */
+  search(text: string, limit: number): readonly Place[] {
+    const words = [...new Set(wordsOf(text))].slice(0, MOST_WORDS);
+    // The longest leads to the fewest.
+    const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
+    if (longest === undefined) return [];
+    const found = new Map<string, Place>();
+    const first = this.firstFrom(longest);
+    for (const { word, code } of this.entries.slice(first, first + MOST_VISITED)) {
+      if (!word.startsWith(longest)) break;
+      const place = found.has(code) ? undefined : this.find(code);
+      if (place !== undefined && hasAll(place, others)) found.set(code, place);
+    }
+    const asked = text.trim().toUpperCase();
+    return [...found.values()]
+      .sort((one, other) => rank(one, asked) - rank(other, asked) || byName(one, other))
+      .slice(0, limit);
+  }
+
+  private firstFrom(word: string): number {
+    let [from, to] = [0, this.entries.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (compare(this.entries[middle]?.word ?? '', word) < 0) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+}
+
+function hasAll({ code, name }: Place, beginnings: readonly string[]): boolean {
+  const words = [code.toLowerCase(), ...wordsOf(name ?? '')];
+  return beginnings.every((beginning) => words.some((word) => word.startsWith(beginning)));
+}
+
+function rank({ code }: Place, asked: string): number {
+  if (code === asked) return 0;
+  return code.length === 5 ? 1 : 2;
+}
+
+function byName(one: Place, other: Place): number {
+  return compare(one.name ?? one.code, other.name ?? other.code) || compare(one.code, other.code);
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.normalize('NFKD').replaceAll(MARKS, '').toLowerCase().match(WORD) ?? [];
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

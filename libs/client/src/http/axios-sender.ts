@@ -1,0 +1,36 @@
+import axios from 'axios';
+import type { ClientOptions } from '../options.ts';
+import { type Send, Unanswered } from './sending.ts';
+
+/** Sends by axios. */
+export function axiosSender(transport: ClientOptions['transport']): Send {
+  const http = axios.create({
+    ...transport,
+    maxRedirects: 0,
+    maxBodyLength: Infinity,
+    maxContentLength: Infinity,
+    validateStatus: () => true,
+  });
+  return async ({ body, onUpload, isStream, headers, ...request }) => {
+    const config = {
+      ...request,
+      headers: { ...headers },
+      ...(body !== undefined && { data: body }),
+      ...(onUpload && { onUploadProgress: ({ loaded, total }: Sent) => onUpload({ loaded, total }) }),
+      // Only fetch hands the bytes on as they come; only the others tell of uploads.
+      ...(isStream && { adapter: 'fetch' as const, responseType: 'stream' as const }),
+    };
+    try {
+      const { status, headers: answered, data } = await http.request<unknown>(config);
+      return { status, headers: { ...answered }, data };
+    } catch (error) {
+      if (!axios.isAxiosError(error)) throw error;
+      throw new Unanswered(error.message, error.code, error);
+    }
+  };
+}
+
+interface Sent {
+  readonly loaded: number;
+  readonly total?: number | undefined;
+}

@@ -1,0 +1,44 @@
+import type { ClientOptions } from '../options.ts';
+import { type Outgoing, type Send, Unanswered } from './sending.ts';
+
+/**
+ * Sends by fetch, which browsers have: a page loads 18 kB less than with axios. That is loaded where it is needed, since fetch
+ * does not tell how far an upload is.
+ */
+export function sender(transport: ClientOptions['transport']): Send {
+  const byAxios = async (request: Outgoing) => (await import('./axios-sender.ts')).axiosSender(transport)(request);
+  return (request) => (request.onUpload === undefined ? byFetch(request) : byAxios(request));
+}
+
+const byFetch: Send = async ({ url, method, headers, withCredentials, signal, body, isStream }) => {
+  const { type, sent } = bodyOf(body);
+  try {
+    const answer = await fetch(url, {
+      ...{ method, signal, credentials: withCredentials ? 'include' : 'same-origin' },
+      headers: { ...type, ...headers },
+      body: sent,
+    });
+    const data = isStream ? answer.body : dataOf(await answer.text());
+    return { status: answer.status, headers: Object.fromEntries(answer.headers), data };
+  } catch (error) {
+    throw new Unanswered(error instanceof Error ? error.message : 'the request failed', undefined, error);
+  }
+};
+
+type FetchBody = Exclude<RequestInit['body'], undefined>;
+
+/** What fetch sends as it is stays so; anything else becomes JSON. */
+function bodyOf(body: unknown): { readonly sent: FetchBody; readonly type?: { readonly 'Content-Type': string } } {
+  if (body === undefined) return { sent: null };
+  const isBytes = body instanceof Blob || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
+  if (isBytes || body instanceof FormData || typeof body === 'string') return { sent: body as FetchBody };
+  return { sent: JSON.stringify(body), type: { 'Content-Type': 'application/json' } };
+}
+
+function dataOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
