@@ -1,5 +1,6 @@
 import nx from '@nx/eslint-plugin';
 import { importX } from 'eslint-plugin-import-x';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 /** Who may import whom, by Nx tag. ARCHITECTURE.md explains the layers. */
@@ -157,6 +158,8 @@ const boundaries = [
     sourceTag: 'engine:none',
     onlyDependOnLibsWithTags: ['layer:contracts', 'layer:client', 'layer:sdk', 'layer:testing'],
   },
+  // What the web application can do, whoever has the published client can.
+  { sourceTag: 'layer:web', onlyDependOnLibsWithTags: ['layer:sdk'], bannedExternalImports: ['axios'] },
   { sourceTag: 'layer:app', onlyDependOnLibsWithTags: ['*'] },
   { sourceTag: 'layer:bench', onlyDependOnLibsWithTags: ['*'] },
 ];
@@ -205,6 +208,7 @@ export default tseslint.config(
   {
     ignores: [
       '**/dist/**',
+      'apps/web/dist.*/**',
       '**/node_modules/**',
       '.nx/**',
       'coverage/**',
@@ -217,7 +221,7 @@ export default tseslint.config(
   },
   ...tseslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     plugins: { '@nx': nx, 'import-x': importX },
     settings: {
@@ -272,6 +276,25 @@ export default tseslint.config(
       'no-restricted-globals': ['error', 'process', 'Buffer'],
     },
   },
+  {
+    files: ['apps/web/src/**/*.{ts,tsx}'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      ...reactHooks.configs.recommended.rules,
+      // What a page shows may depend on the moment in which it is shown.
+      'react-hooks/purity': 'off',
+      // Asks what the React compiler can do, which is not used.
+      'react-hooks/incompatible-library': 'off',
+    },
+  },
+  {
+    files: ['apps/web/src/**/*.{ts,tsx}'],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: [{ group: ['node:*'], message: 'Browsers have none of it.' }] }],
+      'no-restricted-globals': ['error', 'process', 'Buffer'],
+    },
+  },
   // The folders of webhooks import each other one way only.
   ...oneWay('libs/webhooks/application/src', [
     'store',
@@ -286,7 +309,10 @@ export default tseslint.config(
     files: ['**/*.spec.ts', '**/test/**/*.ts'],
     rules: { complexity: 'off', 'max-depth': 'off', 'max-lines': 'off', 'max-params': 'off' },
   },
-  { files: ['apps/*/src/config.ts', 'bench/src/**/*.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  {
+    files: ['apps/*/src/config.ts', 'apps/web/vite.config.ts', 'bench/src/**/*.ts'],
+    rules: { 'no-restricted-syntax': 'off' },
+  },
   { files: ['**/*.spec.ts', '**/test/**/*.ts', 'libs/testing/src/**/*.ts'], rules: honestTests },
   {
     files: ['libs/testing/src/{eventually,managed-process,scenario-time}.ts'],

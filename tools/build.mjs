@@ -68,7 +68,10 @@ async function bring(folder, outputs) {
 const { workspaces } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const named = process.argv.slice(2);
 const patterns = (named.length > 0 ? named : workspaces).map((folder) => `${folder}/src`);
-const projects = globSync(patterns, { cwd: root }).map((src) => join(root, dirname(src)));
+// The web application is bundled: build-web.mjs.
+const projects = globSync(patterns, { cwd: root })
+  .map((src) => join(root, dirname(src)))
+  .filter((project) => project !== join(root, 'apps/web'));
 const compiled = await Promise.allSettled(projects.map(outputsOf));
 
 // What follows the report of a syntax error is the compiler's own backtrace.

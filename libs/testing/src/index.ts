@@ -1,4 +1,5 @@
 export * from './certificates.ts';
+export * from './chromium.ts';
 export * from './document-samples.ts';
 export * from './document-store-suite.ts';
 export * from './event-store-samples.ts';

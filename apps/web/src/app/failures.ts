@@ -1,0 +1,46 @@
+import { ApiError, AuthenticationError, ConflictError, ConnectionError } from '@tracking/client';
+
+/** What a person is told of a failure: one line, and what to name when asking for help. */
+export interface Failure {
+  readonly title: string;
+  readonly message: string;
+  readonly requestId?: string;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ConnectionError) {
+    return { title: 'The service cannot be reached', message: 'Check the connection; nothing you entered is lost.' };
+  }
+  if (error instanceof ApiError) {
+    const { message, request_id: requestId } = error;
+    return { title: 'That did not work', message, ...(requestId !== undefined && { requestId }) };
+  }
+  if (isNotLoaded(error)) {
+    const message = 'Check the connection. If the service was updated meanwhile, reload the page.';
+    return { title: 'A part of this page could not be loaded', message };
+  }
+  return {
+    title: 'Something is wrong with this page',
+    message: error instanceof Error ? error.message : String(error),
+  };
+}
+
+/** The code of a part of the page did not come; each browser says so in its words. */
+function isNotLoaded(error: unknown): boolean {
+  return error instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(error.message);
+}
+
+/** Whether to ask again may help: not where the session ended, nor what the service refused. */
+export function isWorthRepeating(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500);
+}
+
+/** Nobody is signed in any more; a wrong password at the sign-in is something else. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof AuthenticationError && error.code !== 'invalid_credentials';
+}
+
+/** Somebody else changed it since it was read. */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof ConflictError && error.code === 'precondition_failed';
+}

@@ -1,0 +1,2 @@
+/** Loaded by `late-selects.tsx`. */
+export { MultiSelect, Select } from '@mantine/core';

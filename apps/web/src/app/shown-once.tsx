@@ -1,0 +1,48 @@
+import { ActionIcon, Alert, CopyButton, Group, Stack, Text, TextInput, Tooltip } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+
+interface Props {
+  /** "Key" */
+  readonly label: string;
+  readonly secret: string;
+  /** What to do with it, unless it is a key or the like. */
+  readonly about?: ReactNode;
+}
+
+const OF_SECRETS = 'Whoever has it can act with it: keep it in a secret store.';
+
+/** A secret in the one moment in which it can be seen: the page keeps it nowhere. */
+export function ShownOnce({ label, secret, about = OF_SECRETS }: Props) {
+  return (
+    <Stack>
+      <Alert color="yellow" title="Copy it now">
+        <Text size="sm">It is shown this once. {about}</Text>
+      </Alert>
+      <Group align="end" wrap="nowrap" gap="xs">
+        <TextInput
+          label={label}
+          value={secret}
+          readOnly
+          ff="monospace"
+          flex={1}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <CopyButton value={secret}>
+          {({ copied, copy }) => (
+            <Tooltip label={copied ? 'Copied' : 'Copy'}>
+              <ActionIcon
+                size={36}
+                variant="default"
+                onClick={copy}
+                aria-label={copied ? 'Copied' : `Copy the ${label}`}
+              >
+                {copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </CopyButton>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,46 @@
+import { notifications } from '@mantine/notifications';
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { InvalidRequestError } from '@tracking/client';
+import { failureOf, isSignedOut } from './failures.ts';
+
+export { isOutdated } from './failures.ts';
+
+export interface WriteParts<Input, Output> {
+  readonly write: (input: Input) => Promise<Output>;
+  /** Told when it is done. */
+  readonly done?: string | ((output: Output) => string);
+  /** What was read of it before and is to be read anew: every query whose key begins so. */
+  readonly touches?: readonly QueryKey[];
+  readonly onDone?: (output: Output, input: Input) => void;
+  /** Failures that the caller shows in its own place; all others are told as a notification. */
+  readonly shows?: (error: unknown) => boolean;
+}
+
+/** A write, with what is told and read anew when it ended. Nothing is shown as done before the service says so. */
+export function useWrite<Input = void, Output = unknown>(parts: WriteParts<Input, Output>) {
+  const queries = useQueryClient();
+  const { write, done, touches = [], onDone, shows } = parts;
+  return useMutation({
+    mutationFn: write,
+    // Secrets that are shown once, and passwords, are not kept when what showed them is closed.
+    gcTime: 0,
+    onSuccess: async (output, input) => {
+      await Promise.all(touches.map((queryKey) => queries.invalidateQueries({ queryKey })));
+      if (done !== undefined)
+        notifications.show({ message: typeof done === 'string' ? done : done(output), color: 'green' });
+      onDone?.(output, input);
+    },
+    onError: (error) => {
+      // They are asked to sign in again.
+      if (isSignedOut(error) || shows?.(error)) return;
+      const { title, message } = failureOf(error);
+      notifications.show({ title, message, color: 'red', autoClose: 10_000 });
+    },
+  });
+}
+
+/** The faulty fields of a refused form, by their names, as forms show them; undefined where it was refused for another reason. */
+export function fieldErrors(error: unknown): Readonly<Record<string, string>> | undefined {
+  if (!(error instanceof InvalidRequestError) || error.details.length === 0) return undefined;
+  return Object.fromEntries(error.details.map(({ param, message }) => [param, message]));
+}

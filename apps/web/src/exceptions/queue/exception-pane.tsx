@@ -1,0 +1,159 @@
+import { ActionIcon, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { IconChevronDown, IconChevronUp, IconX } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { ShipmentException } from '@tracking/client';
+import type { ReactNode } from 'react';
+import { Waiting } from '../../app/waiting.tsx';
+import { May } from '../../session/may.tsx';
+import { useEnvironment } from '../../session/session.ts';
+import { Time, withTimes } from '../../values/time.tsx';
+import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
+import { SeverityBadge } from '../severity-badge.tsx';
+import type { Act } from './act-dialog.tsx';
+import { DueBy } from './due-by.tsx';
+import { ageLabel, dueOf } from './due.ts';
+import { Facts } from '../../shipment/facts.tsx';
+import { measured } from './measured.ts';
+import { exceptionQuery } from './queue-queries.ts';
+import { ShipmentEssentials } from './shipment-essentials.tsx';
+import { useActs } from './use-acts.ts';
+
+interface Props {
+  readonly id: string;
+  /** Where in the list; -1 where it is not in it. */
+  readonly place: { readonly index: number; readonly of: number; readonly more: boolean };
+  readonly me: string;
+  readonly onMove: (step: number) => void;
+  readonly onAct: (act: Act, exceptions: readonly ShipmentException[]) => void;
+  readonly onClose: () => void;
+}
+
+/** One exception with what it is about, beside the list. */
+export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) {
+  const exception = useQuery(exceptionQuery(useEnvironment(), id));
+  const { index, of, more } = place;
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Exception">
+      <Group justify="space-between" mb="sm" wrap="nowrap">
+        <Text size="xs" c="dimmed">
+          {index < 0 ? 'Not in this list' : `${index + 1} of ${of}${more ? ' and more' : ''}`}
+        </Text>
+        <Group gap={4} wrap="nowrap">
+          <ActionIcon
+            variant="default"
+            aria-label="Previous exception (K)"
+            disabled={index <= 0}
+            onClick={() => onMove(-1)}
+          >
+            <IconChevronUp size={18} />
+          </ActionIcon>
+          <ActionIcon
+            variant="default"
+            aria-label="Next exception (J)"
+            disabled={index < 0 || index + 1 >= of}
+            onClick={() => onMove(1)}
+          >
+            <IconChevronDown size={18} />
+          </ActionIcon>
+          <ActionIcon variant="default" aria-label="Close the exception (Escape)" onClick={onClose}>
+            <IconX size={18} />
+          </ActionIcon>
+        </Group>
+      </Group>
+      <Waiting query={exception} what="the exception">
+        {(one) => (
+          <Stack gap="md">
+            <About exception={one} />
+            <Actions exception={one} me={me} onAct={onAct} />
+            <ExceptionFacts exception={one} me={me} />
+            <ShipmentEssentials id={one.shipment_id} />
+          </Stack>
+        )}
+      </Waiting>
+    </Paper>
+  );
+}
+
+function About({ exception }: { readonly exception: ShipmentException }) {
+  const { title, detail, severity, status } = exception;
+  return (
+    <Stack gap={6}>
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      <Group gap="xs">
+        <SeverityBadge severity={severity} />
+        <Badge variant="default" tt="none">
+          {EXCEPTION_STATUS_LABELS[status]}
+        </Badge>
+      </Group>
+      {detail !== null && <Text size="sm">{withTimes(detail)}</Text>}
+    </Stack>
+  );
+}
+
+function Actions({ exception, me, onAct }: Pick<Props, 'me' | 'onAct'> & { readonly exception: ShipmentException }) {
+  const { acknowledge } = useActs();
+  const { id, status, assignee } = exception;
+  if (status === 'resolved') return null;
+  return (
+    <Group gap="xs">
+      {status === 'open' && (
+        <May permission="exceptions:write">
+          <Button size="xs" onClick={() => acknowledge.mutate({ id })} loading={acknowledge.isPending}>
+            Acknowledge
+          </Button>
+        </May>
+      )}
+      {assignee !== me && (
+        <May permission="exceptions:write">
+          <Button size="xs" variant="default" onClick={() => acknowledge.mutate({ id, assignee: me })}>
+            Make it mine
+          </Button>
+        </May>
+      )}
+      <May permission="exceptions:write">
+        <Button size="xs" variant="default" onClick={() => onAct('assign', [exception])}>
+          Assign…
+        </Button>
+      </May>
+      <May permission="exceptions:write">
+        <Button size="xs" variant="default" onClick={() => onAct('resolve', [exception])}>
+          Resolve…
+        </Button>
+      </May>
+    </Group>
+  );
+}
+
+function ExceptionFacts({ exception, me }: { readonly exception: ShipmentException; readonly me: string }) {
+  const { type, container_number, assignee, detected_by, opened_at, acknowledged_at, resolution } = exception;
+  const due = dueOf(exception);
+  return (
+    <Facts
+      facts={[
+        ['Type', EXCEPTION_LABELS[type]],
+        ['Container', container_number],
+        ['Assignee', assignee === null ? 'Nobody' : assignee === me ? `You (${me})` : assignee],
+        [due?.label ?? 'Due', due && <DueBy key="due" exception={exception} />],
+        ...measured(exception).map(({ label, value, isTime }): [string, ReactNode] => [
+          label,
+          isTime ? <Time key={label} value={value} /> : value,
+        ]),
+        ['Opened', <Opened key="opened" by={detected_by} at={opened_at} />],
+        ['Acknowledged', acknowledged_at && <Time key="acknowledged" value={acknowledged_at} />],
+        ['Resolved', exception.resolved_at && <Time key="resolved" value={exception.resolved_at} />],
+        ['How', resolution && [RESOLUTION_LABELS[resolution.code], resolution.note].filter(Boolean).join(': ')],
+      ]}
+    />
+  );
+}
+
+function Opened({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
+  return (
+    <>
+      <Time value={at} /> ({ageLabel(at, Date.now())} ago,{' '}
+      {by === 'system' ? 'by a rule' : by === 'manual' ? 'by hand' : 'by the carrier'})
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+import { type InfiniteData, type QueryClient, infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { ShipmentException } from '@tracking/client';
+import { type Environment, api } from '../../session/api.ts';
+import { byDue } from './due.ts';
+import type { QueueSearch } from './queue-address.ts';
+import { WAITING, filterOf, openedOf } from './queue-search.ts';
+
+const PAGE = 100;
+/** Read at most to put them in the order in which they are due, which the API does not know. */
+export const MOST_DUE = 1_000;
+/** Of one view: more is "and more". */
+export const MOST_COUNTED = 100;
+
+type Opened = ReturnType<typeof openedOf>;
+interface Place {
+  readonly cursor: string | undefined;
+  /** Since when, of the first page: a cursor belongs to it. */
+  readonly opened: Opened | undefined;
+}
+export interface QueuePage {
+  readonly data: readonly ShipmentException[];
+  readonly next: Place | undefined;
+}
+
+/** Never read anew by itself: rows would move. What happens to an exception is put where it stands. */
+const HELD = { staleTime: Infinity, refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
+
+/** The queue, page by page. */
+export function queueQuery(environment: Environment, { at: _at, ...search }: QueueSearch, me: string) {
+  return infiniteQueryOptions({
+    ...HELD,
+    queryKey: ['exception-queue', environment, search, me],
+    queryFn: async ({ pageParam, signal }): Promise<QueuePage> => {
+      const opened = pageParam.opened ?? openedOf(search.age, Date.now());
+      const query = listing(search, me, opened);
+      if (search.sort === 'due') return dueFirst(environment, query, signal);
+      const { data, next_cursor } = await api(environment).exceptions.list(query, { signal }).page(pageParam.cursor);
+      return { data, next: next_cursor === null ? undefined : { cursor: next_cursor, opened } };
+    },
+    initialPageParam: { cursor: undefined, opened: undefined } as Place,
+    getNextPageParam: ({ next }) => next,
+  });
+}
+
+function listing(search: QueueSearch, me: string, opened: Opened) {
+  const { status, type, severity, ...filter } = filterOf(search, me);
+  const { sort = '-severity' } = search;
+  return {
+    ...filter,
+    ...opened,
+    status: [...status],
+    ...(type !== undefined && { type: [...type] }),
+    ...(severity !== undefined && { severity: [...severity] }),
+    sort: sort === 'due' ? ('-severity' as const) : sort,
+    limit: sort === 'due' ? 200 : PAGE,
+  };
+}
+
+async function dueFirst(
+  environment: Environment,
+  query: ReturnType<typeof listing>,
+  signal: AbortSignal,
+): Promise<QueuePage> {
+  const data: ShipmentException[] = [];
+  for await (const page of api(environment).exceptions.list(query, { signal }).pages()) {
+    data.push(...page.data);
+    if (data.length >= MOST_DUE) break;
+  }
+  return { data: data.sort(byDue), next: undefined };
+}
+
+/** How many wait, up to `MOST_COUNTED`; the API counts none. */
+export function countQuery(environment: Environment, view: 'all' | 'mine' | 'unassigned', me: string) {
+  return queryOptions({
+    queryKey: ['exception-count', environment, view, me],
+    queryFn: async ({ signal }) => {
+      const filter = filterOf(view === 'all' ? {} : { view }, me);
+      const query = { ...filter, status: [...WAITING], type: undefined, severity: undefined, limit: MOST_COUNTED };
+      const { data, has_more } = await api(environment).exceptions.list(query, { signal }).page();
+      return has_more ? `${data.length}+` : String(data.length);
+    },
+    staleTime: 30_000,
+  });
+}
+
+export function exceptionQuery(environment: Environment, id: string) {
+  return queryOptions({
+    queryKey: ['exception', environment, id],
+    queryFn: ({ signal }) => api(environment).exceptions.get(id, { signal }),
+  });
+}
+
+/** Shows exceptions as they are now where they stand: none comes, goes or moves. */
+export function showExceptions(
+  queries: QueryClient,
+  environment: Environment,
+  latest: readonly ShipmentException[],
+): void {
+  const byId = new Map(latest.map((exception) => [exception.id, exception]));
+  // None is ever opened again: what says so was said before.
+  const now = (known: ShipmentException) => (known.status === 'resolved' ? known : (byId.get(known.id) ?? known));
+  for (const { id } of latest)
+    queries.setQueryData(exceptionQuery(environment, id).queryKey, (known) => known && now(known));
+  queries.setQueriesData<InfiniteData<QueuePage>>({ queryKey: ['exception-queue', environment] }, (list) => {
+    if (!list?.pages.some(({ data }) => data.some(({ id }) => byId.has(id)))) return list;
+    const pages = list.pages.map((page) => ({ ...page, data: page.data.map(now) }));
+    return { ...list, pages };
+  });
+}

@@ -1,0 +1,225 @@
+import { Checkbox, Text } from '@mantine/core';
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import type { ShipmentException } from '@tracking/client';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { useEnvironment } from '../../session/session.ts';
+import { nameOf } from '../../shipment/current-shipment.ts';
+import { shipmentQuery, shipmentsQuery } from '../../shipment/shipment-queries.ts';
+import { withTimes } from '../../values/time.tsx';
+import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
+import { SeverityBadge } from '../severity-badge.tsx';
+import { DueBy } from './due-by.tsx';
+import { ageLabel } from './due.ts';
+import classes from './queue-rows.module.css';
+
+const ROW_HEIGHT = 56;
+/** Rows before the end at which the next page is asked for. */
+const AHEAD = 20;
+const COLUMNS = ['Severity', 'What', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
+/** Rows whose shipments are read at once. */
+const NAMED = 50;
+const STEPS: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+
+interface Props {
+  readonly rows: readonly ShipmentException[];
+  /** Which one is opened. */
+  readonly at: string | undefined;
+  readonly me: string;
+  readonly selected: ReadonlySet<string>;
+  /** Absent where nothing can be done with several. */
+  readonly onSelect: ((ids: readonly string[], on: boolean) => void) | undefined;
+  readonly onOpen: (id: string) => void;
+  readonly more: boolean;
+  readonly onEnd: () => void;
+}
+
+/** Rows of which only those in view are in the page. */
+export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEnd }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 10,
+    scrollPaddingStart: 36,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useShipmentsOf(rows, items[0]?.index ?? 0, last);
+  useEffect(() => {
+    if (more && last >= rows.length - AHEAD) onEnd();
+  }, [more, last, rows.length, onEnd]);
+  const opened = at === undefined ? -1 : rows.findIndex(({ id }) => id === at);
+  useEffect(() => {
+    if (opened >= 0) virtual.scrollToIndex(opened, { align: 'auto' });
+  }, [opened, virtual]);
+
+  const move = (event: KeyboardEvent<HTMLDivElement>) => {
+    const [step, from] = [STEPS[event.key], (event.target as HTMLElement).closest<HTMLElement>('[data-index]')];
+    if (step === undefined || from === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const index = Number(from.dataset['index']) + step;
+    const next = rows[index];
+    if (next === undefined) return;
+    virtual.scrollToIndex(index);
+    if (at !== undefined) onOpen(next.id);
+    // Its row may come into the page only now.
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
+  };
+  const waiting = rows.filter(({ status }) => status !== 'resolved').map(({ id }) => id);
+  const all = waiting.length > 0 && waiting.every((id) => selected.has(id));
+
+  return (
+    <div ref={scroller} className={classes['scroller']} data-selectable={onSelect !== undefined || undefined}>
+      <div role="table" aria-label="Exceptions" aria-rowcount={more ? -1 : rows.length + 1} onKeyDown={move}>
+        <div role="rowgroup" className={classes['head']}>
+          <div role="row" className={classes['row']} aria-rowindex={1}>
+            {onSelect !== undefined && (
+              <div role="columnheader">
+                <Checkbox
+                  size="xs"
+                  aria-label="Select all that are shown"
+                  checked={all}
+                  indeterminate={!all && waiting.some((id) => selected.has(id))}
+                  onChange={(event) => onSelect(waiting, event.currentTarget.checked)}
+                />
+              </div>
+            )}
+            {COLUMNS.map((column) => (
+              <div role="columnheader" key={column}>
+                {column}
+              </div>
+            ))}
+          </div>
+        </div>
+        <div role="rowgroup" className={classes['body']} style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const exception = rows[index] as ShipmentException;
+            return (
+              <Row
+                key={exception.id}
+                index={index}
+                start={start}
+                exception={exception}
+                isOpened={index === opened}
+                isMine={exception.assignee === me}
+                isSelected={selected.has(exception.id)}
+                onSelect={onSelect}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface RowProps extends Pick<Props, 'onSelect'> {
+  readonly index: number;
+  readonly start: number;
+  readonly exception: ShipmentException;
+  readonly isOpened: boolean;
+  readonly isMine: boolean;
+  readonly isSelected: boolean;
+}
+
+function Row({ index, start, exception, isOpened, isMine, isSelected, onSelect }: RowProps) {
+  const { id, title, detail, container_number, severity, status, assignee, opened_at } = exception;
+  const isOver = status === 'resolved';
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      className={classes['row']}
+      data-virtual
+      data-index={index}
+      data-exception={id}
+      data-opened={isOpened || undefined}
+      data-over={isOver || undefined}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      {onSelect !== undefined && (
+        <div role="cell">
+          <Checkbox
+            size="xs"
+            aria-label={`Select “${title}”`}
+            checked={isSelected && !isOver}
+            disabled={isOver}
+            onChange={(event) => onSelect([id], event.currentTarget.checked)}
+          />
+        </div>
+      )}
+      <div role="cell">
+        <SeverityBadge severity={severity} />
+      </div>
+      <div role="cell">
+        <Link
+          from="/exceptions"
+          to="/exceptions"
+          search={(before) => ({ ...before, at: id })}
+          replace
+          resetScroll={false}
+          className={classes['link']}
+        >
+          {title}
+        </Link>
+        <div className={classes['detail']}>
+          {[container_number, detail && withTimes(detail)].filter((part) => part !== null).join(' · ') || ' '}
+        </div>
+      </div>
+      <div role="cell">
+        <ShipmentName id={exception.shipment_id} />
+      </div>
+      <div role="cell">
+        {assignee === null ? (
+          <Text span c="dimmed" inherit>
+            Nobody
+          </Text>
+        ) : isMine ? (
+          'You'
+        ) : (
+          assignee
+        )}
+      </div>
+      <div role="cell">
+        <DueBy exception={exception} />
+      </div>
+      <div role="cell">
+        <time dateTime={opened_at}>{ageLabel(opened_at, Date.now())}</time>
+      </div>
+      <div role="cell">{EXCEPTION_STATUS_LABELS[status]}</div>
+    </div>
+  );
+}
+
+/** Reads what the rows from one to another are about, with those beside them. */
+function useShipmentsOf(rows: readonly ShipmentException[], from: number, to: number): void {
+  const [environment, queries] = [useEnvironment(), useQueryClient()];
+  const begins: number[] = [];
+  for (let begin = from - (from % NAMED); begin <= Math.min(to, rows.length - 1); begin += NAMED) begins.push(begin);
+  useQueries({
+    queries: begins.map((begin) => {
+      const ids = new Set(rows.slice(begin, begin + NAMED).map(({ shipment_id }) => shipment_id));
+      return { ...shipmentsQuery(queries, environment, [...ids]), staleTime: 300_000 };
+    }),
+  });
+}
+
+function ShipmentName({ id }: { readonly id: string }) {
+  const { data } = useQuery({ ...shipmentQuery(useEnvironment(), id), enabled: false });
+  return (
+    <Link
+      to="/shipments/$id"
+      params={{ id }}
+      search={{}}
+      className={classes['shipment']}
+      tabIndex={-1}
+      aria-busy={data === undefined}
+    >
+      {data === undefined ? '…' : nameOf(data)}
+    </Link>
+  );
+}

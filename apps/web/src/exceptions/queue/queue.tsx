@@ -1,0 +1,187 @@
+import { Alert, Button, Drawer, Group } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { ShipmentException } from '@tracking/client';
+import { type ReactNode, useRef, useState } from 'react';
+import { onDemand } from '../../app/on-demand.tsx';
+import { Failed } from '../../app/failed.tsx';
+import { Waiting } from '../../app/waiting.tsx';
+import { useEnvironment, useMay } from '../../session/session.ts';
+import type { Act } from './act-dialog.tsx';
+import { ExceptionPane } from './exception-pane.tsx';
+import { useQueueKeys } from './queue-keys.ts';
+import { useQueueNews } from './queue-news.ts';
+import { queueQuery } from './queue-queries.ts';
+import { QueueRows } from './queue-rows.tsx';
+import type { QueueSearch } from './queue-address.ts';
+import { isNarrowed } from './queue-search.ts';
+import classes from './queue.module.css';
+import { QueueSelection } from './queue-selection.tsx';
+
+const ActDialog = onDemand(async () => (await import('./act-dialog.tsx')).ActDialog);
+
+interface Props {
+  readonly search: QueueSearch;
+  /** How the reader is called as an assignee. */
+  readonly me: string;
+}
+
+/** A list with one of it opened beside; by key of what is asked for, so that nothing of another list is left over. */
+export function Queue({ search, me }: Props) {
+  const [environment, queries] = [useEnvironment(), useQueryClient()];
+  const mayWrite = useMay('exceptions:write') && search.view !== 'resolved';
+  const navigate = useNavigate({ from: '/exceptions' });
+  const query = queueQuery(environment, search, me);
+  const list = useInfiniteQuery(query);
+  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const news = useQueueNews(search, me, new Set(rows.map(({ id }) => id)));
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [act, setAct] = useState<{ readonly act: Act; readonly exceptions: readonly ShipmentException[] }>();
+
+  const open = (at: string | undefined) => void navigate({ search: (before) => ({ ...before, at }), replace: true });
+  const before = useRef<Element>(null);
+  const ask = (one: Act, exceptions: readonly ShipmentException[]) => {
+    before.current = document.activeElement;
+    setAct({ act: one, exceptions });
+  };
+  const close = () => {
+    setAct(undefined);
+    // Keys go on where they were.
+    requestAnimationFrame(() => before.current instanceof HTMLElement && before.current.focus());
+  };
+  const toggle = (ids: readonly string[], on: boolean) =>
+    setSelected((known) => new Set(on ? [...known, ...ids] : [...known].filter((id) => !ids.includes(id))));
+  const keys = useQueueKeys({ rows, at: search.at, me, selected, open, toggle, ask });
+  const readAnew = async () => {
+    news.forget();
+    setSelected(new Set());
+    queries.setQueryData(
+      query.queryKey,
+      (known) => known && { pages: known.pages.slice(0, 1), pageParams: known.pageParams.slice(0, 1) },
+    );
+    await list.refetch();
+  };
+  const chosen = rows.filter(({ id, status }) => selected.has(id) && status !== 'resolved');
+
+  return (
+    <>
+      <div onKeyDown={keys.onKeyDown}>
+        <Waiting query={list} what="exceptions">
+          {() => (
+            <>
+              <Group justify="space-between" mih={36} mb="xs">
+                <QueueSelection
+                  chosen={chosen}
+                  count={rows.length}
+                  more={list.hasNextPage}
+                  isDue={search.sort === 'due'}
+                  onAct={ask}
+                  onClear={() => setSelected(new Set())}
+                />
+                <NewsButton news={news} isLoading={list.isRefetching} onClick={() => void readAnew()} />
+              </Group>
+              <Beside
+                id={search.at}
+                onClose={() => open(undefined)}
+                pane={(id) => (
+                  <ExceptionPane
+                    id={id}
+                    place={{ index: rows.findIndex((one) => one.id === id), of: rows.length, more: list.hasNextPage }}
+                    me={me}
+                    onMove={keys.move}
+                    onAct={ask}
+                    onClose={() => open(undefined)}
+                  />
+                )}
+              >
+                {rows.length === 0 && !list.hasNextPage ? (
+                  <Nothing search={search} />
+                ) : (
+                  <QueueRows
+                    rows={rows}
+                    at={search.at}
+                    me={me}
+                    selected={selected}
+                    onSelect={mayWrite ? toggle : undefined}
+                    onOpen={open}
+                    more={list.hasNextPage}
+                    onEnd={() => {
+                      if (!list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
+                    }}
+                  />
+                )}
+              </Beside>
+              {list.isFetchNextPageError && <Failed error={list.error} reset={() => void list.fetchNextPage()} />}
+            </>
+          )}
+        </Waiting>
+      </div>
+      {act !== undefined && (
+        <ActDialog
+          {...act}
+          me={me}
+          known={[...new Set(rows.flatMap(({ assignee }) => assignee ?? []))]}
+          onClose={close}
+          onDone={(ids) => toggle(ids, false)}
+        />
+      )}
+    </>
+  );
+}
+
+interface BesideProps {
+  /** Of what is opened. */
+  readonly id: string | undefined;
+  readonly pane: (id: string) => ReactNode;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** What is opened, beside the list where there is room, else before it. */
+function Beside({ id, pane, onClose, children }: BesideProps) {
+  const isWide = useMediaQuery('(min-width: 1150px)', undefined, { getInitialValueInEffect: false }) ?? true;
+  return (
+    <div className={classes['columns']} data-open={(isWide && id !== undefined) || undefined}>
+      {children}
+      {isWide && id !== undefined && pane(id)}
+      <Drawer
+        opened={!isWide && id !== undefined}
+        onClose={onClose}
+        position="right"
+        size="lg"
+        title="Exception"
+        withCloseButton={false}
+      >
+        {!isWide && id !== undefined && pane(id)}
+      </Drawer>
+    </div>
+  );
+}
+
+interface NewsProps {
+  readonly news: ReturnType<typeof useQueueNews>;
+  readonly isLoading: boolean;
+  readonly onClick: () => void;
+}
+
+function NewsButton({ news: { arrived, missed }, isLoading, onClick }: NewsProps) {
+  return (
+    <div aria-live="polite">
+      {(arrived > 0 || missed) && (
+        <Button size="xs" variant="light" onClick={onClick} loading={isLoading}>
+          {arrived > 0 ? `${arrived} new: show` : 'It may be old: read anew'}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Nothing({ search }: { readonly search: QueueSearch }) {
+  if (isNarrowed(search)) return <Alert title="Nothing matches">Widen what is asked for, or clear it.</Alert>;
+  if (search.view === 'mine')
+    return <Alert title="Nothing of yours">Take some of those that are unassigned: M makes one yours.</Alert>;
+  if (search.view === 'resolved')
+    return <Alert title="Nothing was resolved yet">What you or a rule resolves is listed here.</Alert>;
+  return <Alert title="Nothing waits">Exceptions appear here as soon as a rule or a person opens one.</Alert>;
+}

@@ -1,0 +1,160 @@
+import {
+  Alert,
+  Anchor,
+  Button,
+  Code,
+  CopyButton,
+  Group,
+  List,
+  Loader,
+  Modal,
+  Stack,
+  Text,
+  ThemeIcon,
+} from '@mantine/core';
+import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, Suspense, useState } from 'react';
+import { useLiveEvent } from '../live/live-events.ts';
+import { useEnvironment, useMay } from '../session/session.ts';
+import { FillSamples } from './fill-samples.tsx';
+import classes from './first-steps.module.css';
+import { firstKeyQuery, firstShipmentQuery, firstWebhookQuery } from './first-use-queries.ts';
+import { late } from '../app/late.tsx';
+
+const CreateKey = late(async () => ({ default: (await import('../settings/api-keys/create-key.tsx')).CreateKey }));
+
+/** What a new workspace needs: a key, a shipment, a webhook. Each is ticked off as it arrives, from wherever it comes. */
+export function FirstSteps() {
+  const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useMay('webhooks:manage')];
+  useLiveEvent(() => void queries.invalidateQueries({ queryKey: ['first-shipment', environment] }));
+  const keys = useQuery(firstKeyQuery(environment));
+  const shipments = useQuery(firstShipmentQuery(environment));
+  const webhooks = useQuery({ ...firstWebhookQuery(environment), enabled: mayWebhooks });
+  const [makesKey, setMakesKey] = useState(false);
+  // What is done already is not shown as to do before it is known.
+  if ([keys, shipments, webhooks].some(({ isLoading }) => isLoading)) return <Loader aria-label="Loading the steps" />;
+  const [key, shipment, webhook] = [keys.data, shipments.data, webhooks.data];
+  return (
+    <Stack>
+      <List listStyleType="none" spacing="md" classNames={{ itemWrapper: classes['step'], itemLabel: classes['text'] }}>
+        <Step title="Make a key" isDone={Boolean(key)}>
+          {key ? (
+            <Text size="sm">
+              “{key.name}”, <Code>{`${key.prefix}…${key.last_four}`}</Code>
+            </Text>
+          ) : (
+            <>
+              <Text size="sm">A system of yours signs in with it. It is shown once.</Text>
+              <Button size="xs" onClick={() => setMakesKey(true)}>
+                Make a key
+              </Button>
+            </>
+          )}
+        </Step>
+        <Step title="Send the first shipment" isDone={Boolean(shipment)}>
+          {shipment ? (
+            <Anchor component={Link} to="/shipments/$id" params={{ id: shipment.id } as never} size="sm">
+              {shipment.external_id ?? shipment.id}
+            </Anchor>
+          ) : (
+            <SendShipment />
+          )}
+        </Step>
+        {mayWebhooks && (
+          <Step title="Hear of what happens" isDone={Boolean(webhook?.delivery)}>
+            {webhook?.delivery ? (
+              <Text size="sm">
+                <Code>{webhook.delivery.event_type}</Code> arrived at your endpoint.
+              </Text>
+            ) : (
+              <AddEndpoint url={webhook?.endpoint?.url} />
+            )}
+          </Step>
+        )}
+      </List>
+      {environment === 'test' && <Samples />}
+      <Modal opened={makesKey} onClose={() => setMakesKey(false)} title="Make a key" closeOnClickOutside={false}>
+        <Suspense fallback={null}>
+          <CreateKey onClose={() => setMakesKey(false)} />
+        </Suspense>
+      </Modal>
+    </Stack>
+  );
+}
+
+function Step({ title, isDone, children }: { title: string; isDone: boolean; children: ReactNode }) {
+  return (
+    <List.Item
+      aria-label={`${title}: ${isDone ? 'done' : 'to do'}`}
+      icon={
+        <ThemeIcon color={isDone ? 'green' : 'gray'} variant={isDone ? 'filled' : 'light'} radius="xl">
+          {isDone ? <IconCheck size={16} aria-hidden /> : <IconCircleDashed size={16} aria-hidden />}
+        </ThemeIcon>
+      }
+    >
+      <Stack gap={6} align="start">
+        <Text fw={600}>{title}</Text>
+        {children}
+      </Stack>
+    </List.Item>
+  );
+}
+
+function AddEndpoint({ url }: { readonly url: string | undefined }) {
+  return (
+    <>
+      <Text size="sm">
+        {url === undefined
+          ? 'A webhook endpoint is an https address of yours that is called with every event.'
+          : `${url} is waiting: prove that it is yours, and send it a test event.`}
+      </Text>
+      <Button component={Link} to="/settings/webhooks" size="xs" variant="default">
+        {url === undefined ? 'Add an endpoint' : 'Go on with the endpoint'}
+      </Button>
+    </>
+  );
+}
+
+function Samples() {
+  return (
+    <Alert color="gray" title="Nothing to send yet?">
+      <Stack align="start" gap="xs">
+        <Text size="sm">Invented journeys by sea, air and road show what the pages look like in use.</Text>
+        <FillSamples />
+      </Stack>
+    </Alert>
+  );
+}
+
+function SendShipment() {
+  const curl = [
+    `curl ${globalThis.location.origin}/v1/shipments \\`,
+    '  -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\',
+    `  -d '{"external_id": "PO-1001", "mode": "ocean", "origin_port": "CNSHA", "destination_port": "NLRTM"}'`,
+  ].join('\n');
+  const mayWrite = useMay('shipments:write');
+  return (
+    <>
+      <Text size="sm">From a terminal, with the key as $KEY. It appears here as it arrives.</Text>
+      <Code block tabIndex={0} aria-label="Command" className={classes['command']}>
+        {curl}
+      </Code>
+      <Group gap="xs">
+        <CopyButton value={curl}>
+          {({ copied, copy }) => (
+            <Button size="xs" variant="default" onClick={copy}>
+              {copied ? 'Copied' : 'Copy the command'}
+            </Button>
+          )}
+        </CopyButton>
+        {mayWrite && (
+          <Button component={Link} to="/shipments/new" size="xs" variant="default">
+            Enter it in a form
+          </Button>
+        )}
+      </Group>
+    </>
+  );
+}

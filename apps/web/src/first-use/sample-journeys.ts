@@ -1,0 +1,184 @@
+import type { MilestoneFields, ShipmentFields } from '@tracking/client';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** What became of a shipment: milestone, days from today, where; the rest where there is any. */
+type Happened = readonly [
+  code: MilestoneFields['code'],
+  day: number,
+  location: string,
+  more?: Partial<MilestoneFields>,
+];
+
+interface Sample extends Omit<ShipmentFields, 'etd' | 'eta'> {
+  readonly external_id: string;
+  /** Days from today. */
+  readonly departs: number;
+  readonly arrives: number;
+  readonly happened: readonly Happened[];
+}
+
+const SAMPLES: readonly Sample[] = [
+  {
+    external_id: 'SAMPLE-1001',
+    mode: 'ocean',
+    load_type: 'fcl',
+    house_bill: 'SMPL26110011',
+    carrier_scac: 'MAEU',
+    container_numbers: ['MSKU4820132', 'MSCU6319429'],
+    origin_port: 'CNSHA',
+    destination_port: 'NLRTM',
+    shipper: { name: 'Huangpu Components Ltd' },
+    consignee: { name: 'Van Dijk Trading B.V.' },
+    departs: -24,
+    arrives: 6,
+    happened: [
+      ['booking_confirmed', -35, 'CNSHA'],
+      ['gated_in', -26, 'CNSHA'],
+      ['loaded_on_vessel', -25, 'CNSHA', { vessel: 'Maersk Semarang', voyage: '644W' }],
+      ['vessel_departed', -24, 'CNSHA', { vessel: 'Maersk Semarang', voyage: '644W' }],
+      ['vessel_arrived', 11, 'NLRTM', { classifier: 'estimated', vessel: 'Maersk Semarang', voyage: '644W' }],
+    ],
+  },
+  {
+    external_id: 'SAMPLE-1002',
+    mode: 'ocean',
+    load_type: 'fcl',
+    house_bill: 'SMPL26110027',
+    carrier_scac: 'HLCU',
+    container_numbers: ['HLXU5502174'],
+    origin_port: 'BRSSZ',
+    destination_port: 'DEHAM',
+    shipper: { name: 'Fazenda Boa Vista' },
+    consignee: { name: 'Rösterei Altona GmbH' },
+    departs: -32,
+    arrives: -8,
+    happened: [
+      ['booking_confirmed', -44, 'BRSSZ'],
+      ['gated_in', -34, 'BRSSZ'],
+      ['vessel_departed', -32, 'BRSSZ', { vessel: 'Santos Express', voyage: '218N' }],
+      ['vessel_arrived', -8, 'DEHAM', { vessel: 'Santos Express', voyage: '218N' }],
+      ['discharged', -7, 'DEHAM'],
+      ['customs_hold', -6, 'DEHAM', { reason_code: 'customs_exam' }],
+    ],
+  },
+  {
+    external_id: 'SAMPLE-1003',
+    mode: 'ocean',
+    load_type: 'fcl',
+    house_bill: 'SMPL26110033',
+    carrier_scac: 'CMDU',
+    container_numbers: ['CMAU7162040'],
+    origin_port: 'VNSGN',
+    destination_port: 'FRLEH',
+    shipper: { name: 'Mekong Furniture JSC' },
+    consignee: { name: 'Maison Lemaire SAS' },
+    departs: -45,
+    arrives: -12,
+    happened: [
+      ['vessel_departed', -45, 'VNSGN', { vessel: 'CMA CGM Rivoli', voyage: '0FL9W' }],
+      ['vessel_arrived', -12, 'FRLEH', { vessel: 'CMA CGM Rivoli', voyage: '0FL9W' }],
+      ['discharged', -11, 'FRLEH'],
+      ['import_customs_cleared', -10, 'FRLEH'],
+      ['available_for_pickup', -10, 'FRLEH'],
+      ['gated_out', -9, 'FRLEH'],
+      ['delivered', -8, 'Rouen'],
+      ['empty_returned', -6, 'FRLEH'],
+    ],
+  },
+  {
+    external_id: 'SAMPLE-1004',
+    mode: 'ocean',
+    load_type: 'fcl',
+    house_bill: 'SMPL26110048',
+    carrier_scac: 'ONEY',
+    container_numbers: ['TCLU3901551'],
+    origin_port: 'JPYOK',
+    destination_port: 'USLAX',
+    shipper: { name: 'Sagami Optics K.K.' },
+    consignee: { name: 'Pacific Lens Supply Inc.' },
+    departs: -2,
+    arrives: 10,
+    happened: [
+      ['booking_confirmed', -14, 'JPYOK'],
+      ['gated_in', -4, 'JPYOK'],
+    ],
+  },
+  {
+    external_id: 'SAMPLE-1005',
+    mode: 'air',
+    master_bill: '07412345675',
+    origin_port: 'HKHKG',
+    destination_port: 'NLAMS',
+    shipper: { name: 'Kowloon Devices Ltd' },
+    consignee: { name: 'Van Dijk Trading B.V.' },
+    departs: -1,
+    arrives: 0,
+    happened: [
+      ['received_at_origin', -2, 'HKHKG'],
+      ['flight_departed', -1, 'HKHKG', { voyage: 'KL888' }],
+    ],
+  },
+  {
+    external_id: 'SAMPLE-1006',
+    mode: 'road',
+    load_type: 'ftl',
+    booking_number: 'TRK-50218',
+    origin_port: 'PLWAW',
+    destination_port: 'FRLYS',
+    shipper: { name: 'Mazowsze Metal Sp. z o.o.' },
+    consignee: { name: 'Ateliers du Rhône' },
+    departs: -4,
+    arrives: -1,
+    happened: [
+      ['picked_up', -4, 'PLWAW'],
+      ['border_crossed', -3, 'DEFFO'],
+      ['out_for_delivery', -1, 'FRLYS'],
+      ['delivered', -1, 'FRLYS'],
+    ],
+  },
+  {
+    external_id: 'SAMPLE-1007',
+    mode: 'ocean',
+    load_type: 'lcl',
+    house_bill: 'SMPL26110075',
+    carrier_scac: 'EGLV',
+    origin_port: 'TWKHH',
+    destination_port: 'GBFXT',
+    shipper: { name: 'Kaohsiung Cycles Co.' },
+    consignee: { name: 'Orwell Bikes Ltd' },
+    departs: 5,
+    arrives: 38,
+    happened: [['booking_confirmed', -3, 'TWKHH']],
+  },
+];
+
+/** How many shipments there are. */
+export const SAMPLE_COUNT = SAMPLES.length;
+
+/**
+ * Invented shipments with what happened to them so far, as bulk requests take them. Each has references of its own, so that sending them again
+ * changes them and adds none.
+ * @param today everything actual lies before it
+ */
+export function sampleJourneys(today: Date) {
+  const midnight = Math.floor(today.getTime() / DAY) * DAY;
+  const at = (day: number, hour: number) => new Date(midnight + day * DAY + hour * HOUR).toISOString();
+  const shipments = SAMPLES.map(({ departs, arrives, happened: _, ...fields }) => ({
+    ...fields,
+    etd: at(departs, 8),
+    eta: at(arrives, 16),
+  }));
+  const milestones = SAMPLES.flatMap(({ external_id, happened }) =>
+    happened.map(([code, day, location, more], index) => ({
+      external_id,
+      milestone_external_id: `${external_id}-${index + 1}`,
+      code,
+      location,
+      occurred_at: at(day, index),
+      ...more,
+    })),
+  );
+  return { shipments, milestones };
+}

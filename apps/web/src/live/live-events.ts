@@ -1,0 +1,153 @@
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import type { Shipment, TrackingEvent } from '@tracking/client';
+import { createContext, useContext, useEffect, useRef, useState } from 'react';
+import { type Environment, api } from '../session/api.ts';
+import { useEnvironment } from '../session/session.ts';
+import { listedShipments, missedNews, showShipments } from './live-news.ts';
+
+/** `off` while the stream has to be begun anew: what is shown may be old. */
+export type LiveState = 'on' | 'off';
+export const LiveContext = createContext<LiveState>('off');
+export const useLive = () => useContext(LiveContext);
+
+/** Before the stream is begun anew after it ended: the client itself comes again at once where only a connection broke. */
+const AGAIN_MS = 5_000;
+/** What an event of a shipment makes old, beside the shipment itself: read anew once in so long, not for each of many. */
+const SETTLE_MS = 1_000;
+/** Shipments are shown at once so often: a page that draws itself for each of very many events stands still. */
+const SHOW_MS = 200;
+/** Shipments that are read at once for an exception or a document of theirs. */
+const MOST_READ = 50;
+/** Never read anew by itself: rows would move. */
+const OF_LISTS: ReadonlySet<unknown> = new Set(['shipments', 'shipment-news', 'exception-queue', 'webhook-deliveries']);
+
+type Listener = (event: TrackingEvent) => void;
+const listeners = new Set<Listener>();
+
+/** Calls it for each event of the environment that is looked at, as it comes. */
+export function useLiveEvent(listener: Listener): void {
+  const latest = useRef(listener);
+  useEffect(() => {
+    latest.current = listener;
+  });
+  useEffect(() => {
+    const tell: Listener = (event) => latest.current(event);
+    listeners.add(tell);
+    return () => void listeners.delete(tell);
+  }, []);
+}
+
+/** Follows what happens, and puts it where it is shown. One stream for each tab. */
+export function useLiveEvents(): LiveState {
+  const [environment, queries] = [useEnvironment(), useQueryClient()];
+  const [state, setState] = useState<LiveState>('off');
+  useEffect(() => {
+    const ended = new AbortController();
+    const touched = new Touched(queries, environment);
+    const changed = new Changed(queries, environment);
+    const told = (event: TrackingEvent) => {
+      const { data } = event;
+      if ('shipment' in data) changed.add(data.shipment);
+      else changed.ask(data.shipment_id);
+      touched.add(data.shipment_id);
+      for (const listener of listeners) listener(event);
+    };
+    const follow = async () => {
+      while (!ended.signal.aborted) {
+        try {
+          setState('on');
+          for await (const event of api(environment).events.stream({}, { signal: ended.signal })) told(event);
+        } catch {
+          if (ended.signal.aborted) return;
+        }
+        setState('off');
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        // What happened meanwhile nobody told.
+        await queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !OF_LISTS.has(kind) });
+        missedNews(queries, environment);
+      }
+    };
+    void follow();
+    return () => {
+      ended.abort();
+      touched.stop();
+      changed.stop();
+    };
+  }, [environment, queries]);
+  return state;
+}
+
+/** Shipments that were told since they were last shown. */
+class Changed {
+  private readonly shipments: Shipment[] = [];
+  private readonly asked = new Set<string>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly queries: QueryClient,
+    private readonly environment: Environment,
+  ) {}
+
+  add(shipment: Shipment): void {
+    this.shipments.push(shipment);
+    this.timer ??= setTimeout(() => this.show(), SHOW_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+  }
+
+  /** Of exceptions and documents only what they are is told: how many a shipment has is read, where that is shown. */
+  ask(id: string): void {
+    this.asked.add(id);
+    this.timer ??= setTimeout(() => this.show(), SHOW_MS);
+  }
+
+  private show(): void {
+    this.timer = undefined;
+    const { queries, environment } = this;
+    showShipments(queries, environment, this.shipments.splice(0));
+    const listed = listedShipments(queries, environment);
+    const ids = [...this.asked].filter((id) => listed.has(id)).slice(0, MOST_READ);
+    this.asked.clear();
+    if (ids.length === 0) return;
+    void api(environment)
+      .shipments.list({ id: ids, limit: ids.length })
+      .page()
+      .then(({ data }) => showShipments(queries, environment, data))
+      // They stay as they were: the next event brings them.
+      .catch(() => undefined);
+  }
+}
+
+/** Shipments of which something happened: what belongs to them is read anew where it is shown. */
+class Touched {
+  private readonly ids = new Set<string>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly queries: QueryClient,
+    private readonly environment: Environment,
+  ) {}
+
+  add(shipmentId: string): void {
+    this.ids.add(shipmentId);
+    this.timer ??= setTimeout(() => this.settle(), SETTLE_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+  }
+
+  private settle(): void {
+    this.timer = undefined;
+    const ids = new Set(this.ids);
+    this.ids.clear();
+    const { environment } = this;
+    void this.queries.invalidateQueries({
+      predicate: ({ queryKey: [kind, of, id] }) =>
+        of === environment &&
+        (kind === 'exceptions' || (typeof id === 'string' && kind !== 'shipments' && ids.has(id))),
+    });
+  }
+}

@@ -1,0 +1,60 @@
+import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
+import { aShipment } from '../shipments/a-shipment.ts';
+import { missedNews, shipmentNewsQuery, showShipments, withNews } from './live-news.ts';
+
+const NONE = { shipments: new Map(), missed: false };
+const KEY = ['shipments', 'live', {}];
+const [first, second] = [aShipment({ id: 'a', version: 3 }), aShipment({ id: 'b' })];
+
+let queries: QueryClient;
+beforeEach(() => {
+  queries = new QueryClient();
+  queries.setQueryData(KEY, { pages: [{ data: [first, second], next_cursor: null }], pageParams: [undefined] });
+});
+afterEach(() => queries.clear());
+const listed = () => queries.getQueryData<{ pages: { data: unknown[] }[] }>(KEY)?.pages[0]?.data;
+
+it('shows a newer shipment where the older one stood, and never an older one', () => {
+  const [newer, older] = [aShipment({ id: 'b', version: 2, status: 'booked' }), aShipment({ id: 'a', version: 2 })];
+  showShipments(queries, 'live', [older, newer]);
+  expect(listed()).toEqual([first, newer]);
+});
+
+it('puts nothing into a list, and tells it as news', () => {
+  const fresh = aShipment({ id: 'c' });
+  showShipments(queries, 'live', [fresh]);
+  expect(listed()).toEqual([first, second]);
+  expect([...(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
+});
+
+it('is of one environment', () => {
+  showShipments(queries, 'test', [aShipment({ id: 'b', version: 2 })]);
+  expect(listed()).toEqual([first, second]);
+});
+
+it('keeps the latest thousand, and says where that was not all', () => {
+  const many = Array.from({ length: 1_001 }, (_, n) => aShipment({ id: `s${n}` }));
+  const news = withNews(NONE, many, 1);
+  expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
+});
+
+it('forgets lists that nobody looks at once something was missed', () => {
+  missedNews(queries, 'live');
+  expect(listed()).toBeUndefined();
+  expect(queries.getQueryData(shipmentNewsQuery('live').queryKey)).toBeUndefined();
+});
+
+it('says of a list that somebody looks at that it may be old', () => {
+  const observer = new InfiniteQueryObserver(queries, {
+    queryKey: KEY,
+    queryFn: () => ({ data: [], next_cursor: null }),
+    initialPageParam: undefined,
+    getNextPageParam: () => undefined,
+    staleTime: Infinity,
+  });
+  const leave = observer.subscribe(() => undefined);
+  missedNews(queries, 'live');
+  leave();
+  expect(listed()).toEqual([first, second]);
+  expect(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.missed).toBe(true);
+});

@@ -1,0 +1,101 @@
+import { type InfiniteData, type QueryClient, queryOptions } from '@tanstack/react-query';
+import type { Shipment } from '@tracking/client';
+import type { Environment } from '../session/api.ts';
+
+/** What became of shipments since lists of them were read. */
+export interface ShipmentNews {
+  /** As they are now, by their ids; the latest of them last. */
+  readonly shipments: ReadonlyMap<
+    string,
+    { readonly shipment: Shipment; /** Milliseconds. */ readonly toldAt: number }
+  >;
+  /** More happened than is known here: the stream was away. */
+  readonly missed: boolean;
+}
+
+/** Shipments that are kept at most: whoever has as many before them reads the list anew in any case. */
+const MOST = 1_000;
+const NONE: ShipmentNews = { shipments: new Map(), missed: false };
+
+type Page = { readonly data: Shipment[]; readonly next_cursor: string | null };
+
+/** Told, never asked for. */
+export function shipmentNewsQuery(environment: Environment) {
+  return queryOptions({
+    queryKey: ['shipment-news', environment],
+    queryFn: (): ShipmentNews => NONE,
+    initialData: NONE,
+    staleTime: Infinity,
+    gcTime: Infinity,
+    refetchOnMount: false,
+    refetchOnReconnect: false,
+    refetchOnWindowFocus: false,
+  });
+}
+
+/**
+ * Puts shipments as they are now where they stand: rows never move, come or go under the pointer. What else they mean for a list,
+ * its page tells from the news.
+ */
+export function showShipments(queries: QueryClient, environment: Environment, latest: readonly Shipment[]): void {
+  const byId = new Map<string, Shipment>();
+  for (const shipment of latest) if (isNewer(shipment, byId.get(shipment.id))) byId.set(shipment.id, shipment);
+  const now = (known: Shipment) => {
+    const told = byId.get(known.id);
+    return told !== undefined && isNewer(told, known) ? told : known;
+  };
+  for (const { id } of byId.values()) {
+    queries.setQueryData<Shipment>(['shipment', environment, id], (known) => known && now(known));
+  }
+  queries.setQueriesData<InfiniteData<Page>>({ queryKey: ['shipments', environment] }, (list) => {
+    if (!list?.pages.some(({ data }) => data.some((known) => now(known) !== known))) return list;
+    return { ...list, pages: list.pages.map((page) => ({ ...page, data: page.data.map(now) })) };
+  });
+  queries.setQueryData<ShipmentNews>(shipmentNewsQuery(environment).queryKey, (news = NONE) =>
+    withNews(news, byId.values(), Date.now()),
+  );
+}
+
+/** Ids of all that stand in a list. */
+export function listedShipments(queries: QueryClient, environment: Environment): ReadonlySet<string> {
+  const lists = queries.getQueriesData<InfiniteData<Page>>({ queryKey: ['shipments', environment] });
+  return new Set(lists.flatMap(([, list]) => list?.pages.flatMap(({ data }) => data.map(({ id }) => id)) ?? []));
+}
+
+/** Lists that nobody looks at are read anew when somebody does; the others say that they may be old. */
+export function missedNews(queries: QueryClient, environment: Environment): void {
+  const lists = { queryKey: ['shipments', environment] };
+  queries.removeQueries({ ...lists, type: 'inactive' });
+  if (queries.getQueryCache().findAll(lists).length === 0) return;
+  queries.setQueryData<ShipmentNews>(shipmentNewsQuery(environment).queryKey, (news = NONE) => ({
+    ...news,
+    missed: true,
+  }));
+}
+
+/** All lists are as of now: those that are looked at are read from their beginning, and the others when somebody looks at them. */
+export async function readListsAnew(queries: QueryClient, environment: Environment): Promise<void> {
+  const lists = { queryKey: ['shipments', environment] };
+  queries.removeQueries({ ...lists, type: 'inactive' });
+  queries.setQueriesData<InfiniteData<Page>>(lists, (list) =>
+    list === undefined ? list : { pages: list.pages.slice(0, 1), pageParams: list.pageParams.slice(0, 1) },
+  );
+  queries.setQueryData(shipmentNewsQuery(environment).queryKey, NONE);
+  await queries.refetchQueries(lists);
+}
+
+export function withNews(news: ShipmentNews, latest: Iterable<Shipment>, toldAt: number): ShipmentNews {
+  const shipments = new Map(news.shipments);
+  for (const shipment of latest) {
+    if (!isNewer(shipment, shipments.get(shipment.id)?.shipment)) continue;
+    shipments.delete(shipment.id);
+    shipments.set(shipment.id, { shipment, toldAt });
+  }
+  const excess = shipments.size - MOST;
+  for (const id of [...shipments.keys()].slice(0, Math.max(excess, 0))) shipments.delete(id);
+  return { shipments, missed: news.missed || excess > 0 };
+}
+
+function isNewer(shipment: Shipment, known: Shipment | undefined): boolean {
+  return known === undefined || known.version < shipment.version;
+}

@@ -1,0 +1,142 @@
+import { Alert, Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDocumentTitle } from '@mantine/hooks';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useLocation, useNavigate } from '@tanstack/react-router';
+import { NotFoundError } from '@tracking/client';
+import type { ReactNode } from 'react';
+import { failureOf } from '../app/failures.ts';
+import { Narrow } from '../app/narrow.tsx';
+import { Waiting } from '../app/waiting.tsx';
+import { fieldErrors } from '../app/write.ts';
+import { api } from './api.ts';
+import { PASSWORD_ABOUT, passwordFault } from './password-rules.ts';
+import { ROLE_LABELS } from './role-labels.ts';
+import { tellTabs } from './tabs.ts';
+
+const TITLES = {
+  invitation: 'Accept the invitation',
+  first_admin: 'Set up the first administrator',
+  password_reset: 'Choose a new password',
+} as const;
+
+/** What a one-time link leads to: its token is behind the `#`, so that no server and no log ever sees it in an address. */
+export function InvitationPage() {
+  useDocumentTitle('Invitation · Shipment tracking');
+  const { hash: token } = useLocation();
+  const link = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: ({ signal }) => api('live').invitations.get(token, { signal }),
+    enabled: token !== '',
+    staleTime: Infinity,
+  });
+  if (token === '') return <NoLink title="This link is not complete">Copy it whole, with what is behind the #.</NoLink>;
+  if (link.error instanceof NotFoundError) {
+    return (
+      <NoLink title="This link leads nowhere any more">
+        Links are good once, and for seven days; a newer one takes the place of the one before. Ask an administrator for
+        another.
+      </NoLink>
+    );
+  }
+  return (
+    <Narrow>
+      <Waiting query={link} what="the invitation">
+        {(data) => <Accept token={token} link={data} />}
+      </Waiting>
+    </Narrow>
+  );
+}
+
+function NoLink({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <Narrow>
+      <Stack>
+        <Title order={1} size="h3">
+          {title}
+        </Title>
+        <Alert color="red" role="alert">
+          {children}
+        </Alert>
+        <Link to="/sign-in">Sign in</Link>
+      </Stack>
+    </Narrow>
+  );
+}
+
+type OneTimeLink = Awaited<ReturnType<ReturnType<typeof api>['invitations']['get']>>;
+
+function Accept({ token, link }: { readonly token: string; readonly link: OneTimeLink }) {
+  const [queries, navigate] = [useQueryClient(), useNavigate()];
+  const asksEmail = link.purpose === 'first_admin';
+  const asksName = link.purpose !== 'password_reset';
+  const form = useForm({
+    mode: 'uncontrolled',
+    initialValues: { email: link.email ?? '', name: '', password: '' },
+    validate: { password: passwordFault },
+  });
+  const accept = useMutation({
+    mutationFn: async ({ email, name, password }: typeof form.values) => {
+      const person = { password, ...(asksName && { name }), ...(asksEmail && { email }) };
+      await api('live').invitations.use(token, person);
+      const workspace = link.workspace.id;
+      // The link is used: what fails from here on is for the sign-in to tell.
+      return api('live')
+        .session.signIn({ email: asksEmail ? email : (link.email ?? ''), password, workspace }, { retries: 0 })
+        .then(() => true)
+        .catch(() => false);
+    },
+    onSuccess: async (isSignedIn) => {
+      tellTabs();
+      queries.clear();
+      await navigate({ to: isSignedIn ? '/shipments' : '/sign-in', search: {} });
+    },
+    onError: (error) => form.setErrors(fieldErrors(error) ?? {}),
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => accept.mutate(values))}>
+      <Stack>
+        <Title order={1} size="h3">
+          {TITLES[link.purpose]}
+        </Title>
+        <Text c="dimmed">
+          {link.workspace.name} · {ROLE_LABELS[link.role]}
+        </Text>
+        {accept.isError && fieldErrors(accept.error) === undefined && (
+          <Alert color="red" role="alert" title="Not accepted">
+            {failureOf(accept.error).message}
+          </Alert>
+        )}
+        <TextInput
+          {...form.getInputProps('email')}
+          key={form.key('email')}
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          readOnly={!asksEmail}
+        />
+        {asksName && (
+          <TextInput
+            {...form.getInputProps('name')}
+            key={form.key('name')}
+            label="Your name"
+            autoComplete="name"
+            required
+          />
+        )}
+        <PasswordInput
+          {...form.getInputProps('password')}
+          key={form.key('password')}
+          label="Password"
+          description={PASSWORD_ABOUT}
+          autoComplete="new-password"
+          required
+        />
+        <Button type="submit" loading={accept.isPending}>
+          Go on
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,38 @@
+import type { Permission, Session } from './session.ts';
+
+export type Role = Session['role'];
+
+/** The one that may least is first. */
+export const ROLE_LABELS: Readonly<Record<Role, string>> = {
+  viewer: 'Viewer',
+  operator: 'Operator',
+  feed: 'Feed',
+  developer: 'Developer',
+  admin: 'Administrator',
+};
+
+export const ROLES_ABOUT: Readonly<Record<Role, string>> = {
+  viewer: 'Reads shipments and documents.',
+  operator: 'Works on shipments, milestones, documents and exceptions.',
+  feed: 'Sends shipments and milestones of any source: for systems.',
+  developer: 'Manages webhooks and keys of systems; in test also works as an operator does.',
+  admin: 'Everything, with the team, settings and the audit log.',
+};
+
+/** As in "your role does not include …". */
+export const PERMISSION_LABELS: Readonly<Record<Permission, string>> = {
+  'shipments:read': 'reading shipments',
+  'shipments:write': 'changing shipments',
+  'milestones:write': 'recording milestones',
+  'milestones:feed': 'recording milestones of other sources',
+  'documents:read': 'reading documents',
+  'documents:write': 'sending documents',
+  'documents:approve': 'reviewing documents',
+  'exceptions:write': 'working on exceptions',
+  'webhooks:manage': 'managing webhooks',
+  'keys:manage': 'managing keys of systems',
+  'workspace:admin': 'administering the workspace',
+};
+
+/** Roles to choose from. */
+export const ROLE_CHOICES = Object.entries(ROLE_LABELS).map(([value, label]) => ({ value: value as Role, label }));

@@ -1,0 +1,93 @@
+import { Alert, Anchor, Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDisclosure, useDocumentTitle } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
+import { failureOf } from '../app/failures.ts';
+import { Narrow } from '../app/narrow.tsx';
+import { api } from './api.ts';
+import { isOwnPath } from './own-path.ts';
+import { tellTabs } from './tabs.ts';
+import { useWait } from './wait.ts';
+
+export function SignInPage() {
+  useDocumentTitle('Sign in · Shipment tracking');
+  const { next, ended } = useSearch({ from: '/sign-in' });
+  const [queries, navigate, router] = [useQueryClient(), useNavigate(), useRouter()];
+  const [asksWorkspace, { open: askWorkspace }] = useDisclosure(false);
+  const { left: wait, waitAfter } = useWait();
+  const form = useForm({ mode: 'uncontrolled', initialValues: { email: '', password: '', workspace: '' } });
+  const signIn = useMutation({
+    mutationFn: ({ workspace, ...credentials }: typeof form.values) =>
+      // Where it is refused for a while, the person is told, instead of waiting for they know not what.
+      api('live').session.signIn({ ...credentials, ...(workspace !== '' && { workspace }) }, { retries: 0 }),
+    onSuccess: async () => {
+      tellTabs();
+      queries.clear();
+      if (isOwnPath(next)) router.history.push(next);
+      else await navigate({ to: '/shipments', search: {} });
+    },
+    onError: (error) => {
+      form.setFieldValue('password', '');
+      waitAfter(error);
+    },
+  });
+  return (
+    <Narrow>
+      <form onSubmit={form.onSubmit((values) => signIn.mutate(values))}>
+        <Stack>
+          <Title order={1} size="h3">
+            Sign in
+          </Title>
+          {ended === true && !signIn.isError && (
+            <Alert role="status" title="Your session has ended">
+              Sign in to go on where you were.
+            </Alert>
+          )}
+          {signIn.isError && (
+            <Alert color="red" role="alert" title="Not signed in">
+              {failureOf(signIn.error).message}
+            </Alert>
+          )}
+          <TextInput
+            {...form.getInputProps('email')}
+            key={form.key('email')}
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            required
+            autoFocus
+          />
+          <PasswordInput
+            {...form.getInputProps('password')}
+            key={form.key('password')}
+            label="Password"
+            autoComplete="current-password"
+            required
+          />
+          {asksWorkspace ? (
+            <TextInput
+              {...form.getInputProps('workspace')}
+              key={form.key('workspace')}
+              label="Workspace"
+              description="Its name; leave it empty for your oldest one"
+              autoComplete="organization"
+              autoFocus
+            />
+          ) : (
+            <Anchor component="button" type="button" size="sm" ta="start" onClick={askWorkspace}>
+              I am in several workspaces
+            </Anchor>
+          )}
+          <Button type="submit" loading={signIn.isPending} disabled={wait > 0}>
+            {wait > 0 ? `Wait ${wait} s` : 'Sign in'}
+          </Button>
+          <Text size="sm" c="dimmed">
+            New here, or forgotten your password? An administrator of your workspace makes you a link. After the first
+            start of a system the server tells the link of its first administrator.
+          </Text>
+        </Stack>
+      </form>
+    </Narrow>
+  );
+}

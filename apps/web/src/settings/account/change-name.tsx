@@ -1,0 +1,34 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { fieldErrors, useWrite } from '../../app/write.ts';
+import { useApi, useSession } from '../../session/session.ts';
+
+export function ChangeName() {
+  const [client, { user }] = [useApi(), useSession()];
+  const form = useForm({
+    mode: 'controlled',
+    initialValues: { name: user?.name ?? '' },
+    validate: { name: (name) => (name.trim() === '' ? 'Say what you are called' : null) },
+  });
+  const change = useWrite({
+    write: (values: typeof form.values) => client.session.patch(values),
+    done: 'Your name is changed.',
+    touches: [['session'], ['users']],
+    onDone: (_, values) => form.resetDirty(values),
+    shows: (error) => {
+      const errors = fieldErrors(error);
+      form.setErrors(errors ?? {});
+      return errors !== undefined;
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
+      <Group align="end" gap="xs">
+        <TextInput {...form.getInputProps('name')} label="Name" autoComplete="name" maxLength={100} w={280} />
+        <Button type="submit" variant="default" disabled={!form.isDirty()} loading={change.isPending}>
+          Save
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,27 @@
+import type { TrackingEvent } from '@tracking/client';
+import { isAskedFor, newestFirst, typesOf } from './event-log.ts';
+import { readEventSearch } from './event-search.ts';
+
+const event = (id: string) => ({ id, type: 'shipment.updated', data: { shipment_id: 'shp_1' } }) as TrackingEvent;
+
+it('the newest first, none twice', () => {
+  const [a, b, c, d] = [event('a'), event('b'), event('c'), event('d')];
+  expect(newestFirst([c, d], [c, b, a]).map(({ id }) => id)).toEqual(['d', 'c', 'b', 'a']);
+});
+
+it.each([
+  [{}, true],
+  [{ type: 'shipment.updated' }, true],
+  [{ type: 'exception.opened' }, false],
+  [{ shipment_id: 'shp_1' }, true],
+  [{ shipment_id: 'shp_2' }, false],
+])('asked for %j: %s', (search, expected) => {
+  expect(isAskedFor(event('a'), search)).toBe(expected);
+});
+
+it('what an address says wrongly counts as not said', () => {
+  expect(readEventSearch({ type: 7, shipment_id: 'shp_1' })).toEqual({
+    shipment_id: 'shp_1',
+  });
+  expect(typesOf('exception.opened,webhook_endpoint.failing')).toEqual(['exception.opened']);
+});

@@ -1,0 +1,146 @@
+import { Badge, Button, Modal, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { WorkspaceSettings } from '@tracking/client';
+import { useState } from 'react';
+import { PageHeader } from '../../app/page-header.tsx';
+import { Waiting } from '../../app/waiting.tsx';
+import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
+import { SeverityBadge } from '../../exceptions/severity-badge.tsx';
+import { OnlyWith } from '../../session/may.tsx';
+import { useEnvironment } from '../../session/session.ts';
+import { MODE_LABELS, type Mode } from '../../values/modes.ts';
+import { LastChange } from './recheck.tsx';
+import { type Rule, type RuleType, differences } from './rule-changes.ts';
+import { RuleForm } from './rule-form.tsx';
+import { RULE_WORDS } from './rule-words.ts';
+import { settingsQuery } from './settings-queries.ts';
+
+/** By which exceptions open by themselves, and how grave they are. */
+export function ExceptionRulesPage() {
+  return (
+    <OnlyWith permission="workspace:admin">
+      <ExceptionRules />
+    </OnlyWith>
+  );
+}
+
+function ExceptionRules() {
+  const settings = useQuery(settingsQuery(useEnvironment()));
+  const [edited, setEdited] = useState<{ readonly type: RuleType; readonly settings: WorkspaceSettings }>();
+  return (
+    <Stack>
+      <PageHeader
+        title="Exception rules"
+        about="When exceptions open by themselves, and how grave they are: for live and test shipments alike."
+      />
+      <Waiting query={settings} what="the settings">
+        {(known) => (
+          <>
+            <LastChange settings={known} />
+            <Rules settings={known} onEdit={(type) => setEdited({ type, settings: known })} />
+          </>
+        )}
+      </Waiting>
+      <Modal
+        opened={edited !== undefined}
+        onClose={() => setEdited(undefined)}
+        title={edited && EXCEPTION_LABELS[edited.type]}
+        size="lg"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {edited !== undefined && <RuleForm {...edited} onClose={() => setEdited(undefined)} />}
+      </Modal>
+    </Stack>
+  );
+}
+
+interface RulesProps {
+  readonly settings: WorkspaceSettings;
+  readonly onEdit: (type: RuleType) => void;
+}
+
+function Rules({ settings, onEdit }: RulesProps) {
+  const rules = Object.entries(settings.exceptions) as [RuleType, Rule][];
+  return (
+    <Table.ScrollContainer minWidth={720}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Exception</Table.Th>
+            <Table.Th>Opens with</Table.Th>
+            <Table.Th>When</Table.Th>
+            <Table.Th>Settings</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rules.map(([type, rule]) => {
+            const isDefault = differences(rule, settings.defaults.exceptions[type]).length === 0;
+            return (
+              <Table.Tr key={type}>
+                <Table.Td>
+                  <Text size="sm" fw={600}>
+                    {EXCEPTION_LABELS[type]}
+                  </Text>
+                  <Text size="xs" c="dimmed">
+                    {RULE_WORDS[type].about}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  {rule.enabled ? (
+                    <SeverityBadge severity={rule.severity} />
+                  ) : (
+                    <Text size="sm" c="dimmed">
+                      Off
+                    </Text>
+                  )}
+                </Table.Td>
+                <Table.Td>{rule.enabled && <Times type={type} rule={rule} />}</Table.Td>
+                <Table.Td>
+                  <Button
+                    size="xs"
+                    variant="default"
+                    onClick={() => onEdit(type)}
+                    aria-label={`Change ${EXCEPTION_LABELS[type]}`}
+                    rightSection={
+                      !isDefault && (
+                        <Badge size="sm" variant="light" tt="none">
+                          Changed
+                        </Badge>
+                      )
+                    }
+                  >
+                    Change
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function Times({ type, rule }: { readonly type: RuleType; readonly rule: Rule }) {
+  const { before, after } = RULE_WORDS[type];
+  const modes = Object.entries(rule.by_mode).map(([mode, hours]) => `${MODE_LABELS[mode as Mode]} ${hours} h`);
+  return (
+    <>
+      {rule.before_hours !== null && (
+        <Text size="sm">
+          {rule.before_hours} h {before}
+        </Text>
+      )}
+      {rule.after_hours !== null && (
+        <Text size="sm">
+          {rule.after_hours} h {after}
+        </Text>
+      )}
+      {modes.length > 0 && (
+        <Text size="xs" c="dimmed">
+          {modes.join(' · ')}
+        </Text>
+      )}
+    </>
+  );
+}

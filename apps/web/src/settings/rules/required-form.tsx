@@ -1,0 +1,150 @@
+import { Alert, Button, Group, MultiSelect, Stack, Table, Text } from '@mantine/core';
+import type { WorkspaceSettings } from '@tracking/client';
+import { type FormEvent, useState } from 'react';
+import { failureOf } from '../../app/failures.ts';
+import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../documents/document-labels.ts';
+import { MODE_LABELS, type Mode } from '../../values/modes.ts';
+import { Time } from '../../values/time.tsx';
+import { useChangedBy } from './changed-by.ts';
+import { type Required, changedModes, requiredPatch } from './required-changes.ts';
+import { useSettingsWrite } from './use-settings-write.ts';
+
+const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
+const OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
+
+export function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
+  /** As it was when somebody began to change it. */
+  const [known, setKnown] = useState(settings);
+  const [required, setRequired] = useState<Required>(settings.required_documents);
+  const [seen, setSeen] = useState<number>();
+  const begin = (now: WorkspaceSettings) => {
+    setKnown(now);
+    setRequired(now.required_documents);
+    setSeen(now.version);
+  };
+  const write = useSettingsWrite(known, 'Required documents are changed.', begin);
+  const isChanged = changedModes(known.required_documents, required).length > 0;
+  // What others changed is shown at once where nothing is lost by it.
+  if (!isChanged && settings.version > known.version) begin(settings);
+
+  const save = (over: WorkspaceSettings) => {
+    const patch = requiredPatch(over.required_documents, required, over.defaults.required_documents);
+    if (patch === undefined) begin(over);
+    else write.save({ required_documents: patch }, over);
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save(known);
+  };
+  const { meanwhile } = write;
+  if (meanwhile !== undefined && meanwhile.version !== seen)
+    return (
+      <Conflict
+        known={known}
+        meanwhile={meanwhile}
+        mine={required}
+        isPending={write.isPending}
+        onMine={() => save(meanwhile)}
+        onTheirs={() => begin(meanwhile)}
+      />
+    );
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {write.error !== undefined && (
+          <Alert color="red" role="alert" title="Not changed">
+            {failureOf(write.error).message}
+          </Alert>
+        )}
+        {MODES.map((mode) => (
+          <MultiSelect
+            key={mode}
+            label={MODE_LABELS[mode]}
+            description={`Default: ${names(known.defaults.required_documents[mode])}`}
+            placeholder={(required[mode] ?? []).length === 0 ? 'None' : ''}
+            data={OPTIONS}
+            value={[...(required[mode] ?? [])]}
+            onChange={(types) => setRequired({ ...required, [mode]: types as Required[Mode] })}
+            searchable
+            clearable
+          />
+        ))}
+        <Group justify="space-between">
+          <Button
+            variant="subtle"
+            color="red"
+            disabled={changedModes(required, known.defaults.required_documents).length === 0}
+            onClick={() => setRequired(known.defaults.required_documents)}
+          >
+            Reset to default
+          </Button>
+          <Group gap="xs">
+            <Button variant="default" disabled={!isChanged} onClick={() => setRequired(known.required_documents)}>
+              Take back
+            </Button>
+            <Button type="submit" disabled={!isChanged} loading={write.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface ConflictProps {
+  readonly known: WorkspaceSettings;
+  readonly meanwhile: WorkspaceSettings;
+  readonly mine: Required;
+  readonly isPending: boolean;
+  readonly onMine: () => void;
+  readonly onTheirs: () => void;
+}
+
+function Conflict({ known, meanwhile, mine, isPending, onMine, onTheirs }: ConflictProps) {
+  const by = useChangedBy(meanwhile);
+  const changed = changedModes(known.required_documents, meanwhile.required_documents);
+  return (
+    <Stack>
+      <Alert color="orange" role="alert" title="The settings were changed meanwhile">
+        <Text size="sm">
+          By {by}, <Time value={meanwhile.updated_at} />. Nothing of yours is written yet.
+        </Text>
+      </Alert>
+      {changed.length === 0 ? (
+        <Text size="sm">Required documents are as they were: the change is about exceptions.</Text>
+      ) : (
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Mode</Table.Th>
+              <Table.Th>Theirs</Table.Th>
+              <Table.Th>Yours</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {changed.map((mode) => (
+              <Table.Tr key={mode}>
+                <Table.Td>{MODE_LABELS[mode]}</Table.Td>
+                <Table.Td>{names(meanwhile.required_documents[mode])}</Table.Td>
+                <Table.Td>{names(mine[mode])}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      <Group justify="end">
+        <Button variant="default" onClick={onTheirs}>
+          Keep theirs
+        </Button>
+        <Button onClick={onMine} loading={isPending}>
+          Keep mine
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function names(types: Required[string] | undefined): string {
+  return types === undefined || types.length === 0 ? 'none' : types.map((type) => DOCUMENT_LABELS[type]).join(', ');
+}

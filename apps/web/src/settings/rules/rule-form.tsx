@@ -1,0 +1,153 @@
+import { Alert, Button, Fieldset, Group, NumberInput, Select, Stack, Switch, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import type { WorkspaceSettings } from '@tracking/client';
+import { failureOf } from '../../app/failures.ts';
+import { EXCEPTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
+import { MODE_LABELS, type Mode } from '../../values/modes.ts';
+import { RuleConflict } from './rule-conflict.tsx';
+import { type RuleType, type RuleValues, differences, hoursFault, patchOf, valuesOf } from './rule-changes.ts';
+import { RULE_WORDS } from './rule-words.ts';
+import { useSettingsWrite } from './use-settings-write.ts';
+
+interface Props {
+  readonly type: RuleType;
+  /** As they were when the form was opened. */
+  readonly settings: WorkspaceSettings;
+  readonly onClose: () => void;
+}
+
+const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
+
+/** One rule: what is left empty is the default's. */
+export function RuleForm({ type, settings, onClose }: Props) {
+  const [rule, standard] = [settings.exceptions[type], settings.defaults.exceptions[type]];
+  const write = useSettingsWrite(settings, `“${EXCEPTION_LABELS[type]}” is changed.`, onClose);
+  const form = useForm<RuleValues>({
+    initialValues: valuesOf(rule),
+    validate: {
+      after_hours: hoursFault,
+      before_hours: hoursFault,
+      by_mode: (modes) =>
+        Object.values(modes)
+          .map(hoursFault)
+          .find((fault) => fault !== null) ?? null,
+    },
+  });
+  const words = RULE_WORDS[type];
+  const save = (values: RuleValues) => {
+    const patch = patchOf(rule, values);
+    if (patch === undefined) onClose();
+    else write.save({ exceptions: { [type]: patch } });
+  };
+  if (write.meanwhile !== undefined) {
+    const { meanwhile } = write;
+    const mine = patchOf(meanwhile.exceptions[type], form.values);
+    return (
+      <RuleConflict
+        type={type}
+        known={rule}
+        meanwhile={meanwhile}
+        mine={form.values}
+        isPending={write.isPending}
+        onMine={() => (mine === undefined ? onClose() : write.save({ exceptions: { [type]: mine } }, meanwhile))}
+        onTheirs={onClose}
+      />
+    );
+  }
+  const isDefault = differences(rule, standard).length === 0;
+  return (
+    <form onSubmit={form.onSubmit(save)}>
+      <Stack>
+        <Text size="sm">{words.about}</Text>
+        {write.error !== undefined && (
+          <Alert color="red" role="alert" title="Not changed">
+            {failureOf(write.error).message}
+          </Alert>
+        )}
+        <Switch {...form.getInputProps('enabled', { type: 'checkbox' })} label="Opens by itself" />
+        <Select
+          {...form.getInputProps('severity')}
+          label="Severity"
+          description={`Default: ${SEVERITY_LABELS[standard.severity]}`}
+          data={Object.entries(SEVERITY_LABELS).map(([value, label]) => ({ value, label }))}
+          allowDeselect={false}
+        />
+        {standard.before_hours !== null && (
+          <Hours form={form.getInputProps('before_hours')} label={words.before} standard={standard.before_hours} />
+        )}
+        {standard.after_hours !== null && (
+          <>
+            <Hours form={form.getInputProps('after_hours')} label={words.after} standard={standard.after_hours} />
+            <Fieldset legend="Otherwise by mode" variant="unstyled">
+              <Text size="xs" c="dimmed" mb="xs">
+                Left empty, a mode has its default.
+              </Text>
+              {form.errors['by_mode'] !== undefined && (
+                <Text size="xs" c="red" role="alert">
+                  {form.errors['by_mode']}
+                </Text>
+              )}
+              <Group gap="xs">
+                {MODES.map((mode) => (
+                  <NumberInput
+                    key={mode}
+                    label={MODE_LABELS[mode]}
+                    value={form.values.by_mode[mode] ?? ''}
+                    onChange={(hours) =>
+                      form.setFieldValue('by_mode', { ...form.values.by_mode, [mode]: hours as number | '' })
+                    }
+                    placeholder={modeDefault(standard.by_mode, mode)}
+                    suffix=" h"
+                    min={0}
+                    w={110}
+                  />
+                ))}
+              </Group>
+            </Fieldset>
+          </>
+        )}
+        <Group justify="space-between">
+          <Button
+            variant="subtle"
+            color="red"
+            disabled={isDefault}
+            onClick={() => write.save({ exceptions: { [type]: null } })}
+          >
+            Reset to default
+          </Button>
+          <Group gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={write.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface HoursProps {
+  readonly form: object;
+  readonly label: string | undefined;
+  readonly standard: number;
+}
+
+function Hours({ form, label = '', standard }: HoursProps) {
+  return (
+    <NumberInput
+      {...form}
+      label={`Hours ${label}`}
+      description={`Default: ${standard} h`}
+      placeholder={`${standard} h`}
+      suffix=" h"
+      min={0}
+    />
+  );
+}
+
+function modeDefault(byMode: Readonly<Record<string, number>>, mode: Mode): string {
+  return byMode[mode] === undefined ? '' : `${byMode[mode]} h`;
+}

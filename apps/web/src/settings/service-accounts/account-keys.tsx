@@ -1,0 +1,77 @@
+import { Alert, Button, Drawer, Group, Modal, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Waiting } from '../../app/waiting.tsx';
+import { ROLES_ABOUT, ROLE_LABELS } from '../../session/role-labels.ts';
+import { useEnvironment, useMay } from '../../session/session.ts';
+import { CreateKey } from '../api-keys/create-key.tsx';
+import { type ApiKey, type ServiceAccount, keysQuery } from '../api-keys/key-queries.ts';
+import { mayHaveKeys, stateOf } from '../api-keys/key-state.ts';
+import { Keys } from '../api-keys/keys.tsx';
+import { RotateKey } from '../api-keys/rotate-key.tsx';
+
+interface Props {
+  /** The one whose keys are shown; none: nothing is. */
+  readonly account: ServiceAccount | undefined;
+  readonly onClose: () => void;
+}
+
+type Dialog = { readonly kind: 'create' } | { readonly kind: 'rotate'; readonly key: ApiKey };
+
+export function AccountKeys({ account, onClose }: Props) {
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  return (
+    <>
+      <Drawer
+        opened={account !== undefined}
+        onClose={onClose}
+        position="right"
+        size="xl"
+        title={account && `Keys of ${account.name}`}
+        closeOnEscape={dialog === undefined}
+      >
+        {account !== undefined && <Shown account={account} onAsk={setDialog} />}
+      </Drawer>
+      <Modal
+        opened={dialog !== undefined}
+        onClose={close}
+        title={dialog?.kind === 'rotate' ? 'Rotate the key' : `Make a key of ${account?.name ?? ''}`}
+        // A secret that is lost by a click beside it cannot be shown again.
+        closeOnClickOutside={false}
+      >
+        {dialog?.kind === 'create' && <CreateKey account={account} onClose={close} />}
+        {dialog?.kind === 'rotate' && <RotateKey apiKey={dialog.key} onClose={close} />}
+      </Modal>
+    </>
+  );
+}
+
+function Shown({ account, onAsk }: { readonly account: ServiceAccount; readonly onAsk: (dialog: Dialog) => void }) {
+  const [keys, isAdmin] = [useQuery(keysQuery(useEnvironment())), useMay('workspace:admin')];
+  if (account.role === 'admin' && !isAdmin) {
+    return <Alert title="Not for your role">Keys of administrators are managed by administrators alone.</Alert>;
+  }
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {ROLE_LABELS[account.role]}. {ROLES_ABOUT[account.role]}
+        </Text>
+        {mayHaveKeys(account, isAdmin) && <Button onClick={() => onAsk({ kind: 'create' })}>Make a key</Button>}
+      </Group>
+      {account.status === 'deactivated' && (
+        <Alert color="yellow" title="Disabled">
+          Its keys are refused until it is enabled again.
+        </Alert>
+      )}
+      <Waiting query={keys} what="its keys">
+        {(all) => {
+          const active = all.filter((key) => key.owner.id === account.id && stateOf(key, Date.now()) === 'active');
+          if (active.length === 0) return <Alert title="No keys yet">It signs in with a key, shown once.</Alert>;
+          return <Keys keys={active} onRotate={(key) => onAsk({ kind: 'rotate', key })} />;
+        }}
+      </Waiting>
+    </Stack>
+  );
+}

@@ -1,0 +1,139 @@
+import { ActionIcon, Badge, Menu, Stack, Table, Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import { IconDots } from '@tabler/icons-react';
+import { askFirst } from '../../app/ask-first.tsx';
+import { useWrite } from '../../app/write.ts';
+import { ROLE_LABELS } from '../../session/role-labels.ts';
+import { useApi, useSession } from '../../session/session.ts';
+import { Time } from '../../values/time.tsx';
+import type { TeamDialog } from './team-page.tsx';
+import type { Member } from './team-queries.ts';
+import { MEMBER_STATUS_LABELS, calledOf } from './members.ts';
+
+const STATUS_COLORS: Readonly<Record<Member['status'], string>> = {
+  active: 'green',
+  invited: 'blue',
+  deactivated: 'gray',
+};
+
+interface Props {
+  readonly members: readonly Member[];
+  readonly onAsk: (dialog: TeamDialog) => void;
+}
+
+export function Members({ members, onAsk }: Props) {
+  const { user } = useSession();
+  return (
+    <Table.ScrollContainer minWidth={700}>
+      <Table verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Role</Table.Th>
+            <Table.Th>Status</Table.Th>
+            <Table.Th>Last here</Table.Th>
+            <Table.Th>
+              <VisuallyHidden>Actions</VisuallyHidden>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {members.map((member) => (
+            <Table.Tr key={member.id}>
+              <Table.Td>
+                <Stack gap={0}>
+                  <Text size="sm" fw={500}>
+                    {calledOf(member)}
+                  </Text>
+                  {member.name !== null && (
+                    <Text size="xs" c="dimmed">
+                      {member.email}
+                    </Text>
+                  )}
+                </Stack>
+              </Table.Td>
+              <Table.Td>{ROLE_LABELS[member.role]}</Table.Td>
+              <Table.Td>
+                <Badge color={STATUS_COLORS[member.status]} variant="light" tt="none" miw="max-content">
+                  {MEMBER_STATUS_LABELS[member.status]}
+                </Badge>
+              </Table.Td>
+              <Table.Td>
+                <Time value={member.last_seen_at} />
+              </Table.Td>
+              <Table.Td ta="end" className="rowActions">
+                {member.id === user?.id ? <Oneself /> : <Actions member={member} onAsk={onAsk} />}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+/** Nobody locks themselves out. */
+function Oneself() {
+  const why = 'That is you: another administrator changes your role or removes you.';
+  return (
+    <Tooltip label={why} events={{ hover: true, focus: true, touch: true }}>
+      <ActionIcon variant="subtle" color="gray" data-disabled aria-disabled aria-label={why}>
+        <IconDots size={18} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function Actions({ member, onAsk }: { readonly member: Member; readonly onAsk: Props['onAsk'] }) {
+  const client = useApi();
+  const touches = [['users'], ['api-keys']];
+  const isInvited = member.status === 'invited';
+  const name = calledOf(member);
+  const remove = useWrite({
+    write: () => client.users.deactivate(member.id),
+    done: isInvited ? 'The invitation is revoked.' : `${name} is removed.`,
+    touches,
+  });
+  const bringBack = useWrite({
+    write: () => client.users.reactivate(member.id),
+    done: ({ status }) => (status === 'invited' ? `${name} is invited again: make them a link.` : `${name} is back.`),
+    touches,
+  });
+  const askToRemove = () =>
+    askFirst({
+      title: isInvited ? `Revoke the invitation of ${name}?` : `Remove ${name}?`,
+      children: (
+        <Text size="sm">
+          {isInvited
+            ? 'Their link leads nowhere any more.'
+            : 'Their sessions and keys end within five seconds. What they did stays in the history, and they can be brought back.'}
+        </Text>
+      ),
+      labels: { confirm: isInvited ? 'Revoke' : 'Remove', cancel: 'Cancel' },
+      confirmProps: { color: 'red' },
+      onConfirm: () => remove.mutate(),
+    });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${name}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onAsk({ kind: 'role', member })}>Change the role…</Menu.Item>
+        {member.status === 'deactivated' ? (
+          <Menu.Item onClick={() => bringBack.mutate()}>Bring back</Menu.Item>
+        ) : (
+          <>
+            <Menu.Item onClick={() => onAsk({ kind: 'link', member })}>
+              {isInvited ? 'New invitation link…' : 'Link for a new password…'}
+            </Menu.Item>
+            <Menu.Item color="red" onClick={askToRemove}>
+              {isInvited ? 'Revoke the invitation…' : 'Remove…'}
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,99 @@
+import { Group, TextInput } from '@mantine/core';
+import { LateMultiSelect, LateSelect } from '../../../app/late-selects.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useEnvironment } from '../../../session/session.ts';
+import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
+import { TimeRange } from '../../../values/time-range.tsx';
+import { endpointsQuery } from '../webhook-queries.ts';
+import { DELIVERY_STATUSES, FAILURE_REASONS, type FailureReason, optionsOf } from '../webhook-words.ts';
+import { type DeliverySearch, statusesOf } from './delivery-search.ts';
+
+const STATUSES = optionsOf(DELIVERY_STATUSES);
+const REASONS = optionsOf(FAILURE_REASONS);
+
+interface Props {
+  readonly search: DeliverySearch;
+  readonly onChange: (search: DeliverySearch) => void;
+  /** What is the same for all that are shown. */
+  readonly without?: readonly ('endpoint' | 'status' | 'event')[];
+}
+
+export function DeliveryFilters({ search, onChange, without = [] }: Props) {
+  const set = (change: DeliverySearch) => onChange({ ...search, ...change });
+  return (
+    <Group gap="xs" align="end" role="search" aria-label="Narrow the deliveries">
+      {!without.includes('endpoint') && (
+        <EndpointSelect value={search.endpoint_id} onChange={(endpoint_id) => set({ endpoint_id })} />
+      )}
+      {!without.includes('status') && (
+        <LateMultiSelect
+          size="xs"
+          label="Status"
+          placeholder={search.status === undefined ? 'Any' : ''}
+          data={STATUSES}
+          value={[...statusesOf(search.status)]}
+          onChange={(values) => set({ status: values.length > 0 ? values.join(',') : undefined })}
+          clearable
+        />
+      )}
+      <LateSelect
+        size="xs"
+        label="Event type"
+        placeholder="Any"
+        data={EVENT_TYPE_OPTIONS}
+        value={search.event_type ?? null}
+        onChange={(value) => set({ event_type: (value as EventType | null) ?? undefined })}
+        searchable
+        clearable
+      />
+      <LateSelect
+        size="xs"
+        label="Failed because"
+        placeholder="Any"
+        data={REASONS}
+        value={search.reason ?? null}
+        onChange={(value) => set({ reason: (value as FailureReason | null) ?? undefined })}
+        clearable
+      />
+      {!without.includes('event') && (
+        <TextInput
+          // Another address, another text.
+          key={search.event_id ?? ''}
+          size="xs"
+          label="Event"
+          placeholder="evt_…"
+          defaultValue={search.event_id ?? ''}
+          onBlur={(event) => set({ event_id: event.currentTarget.value.trim() || undefined })}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') set({ event_id: event.currentTarget.value.trim() || undefined });
+          }}
+        />
+      )}
+      <TimeRange range={search} onChange={({ since, until }) => set({ since, until })} />
+    </Group>
+  );
+}
+
+interface EndpointSelectProps {
+  readonly value: string | undefined;
+  readonly onChange: (id: string | undefined) => void;
+}
+
+function EndpointSelect({ value, onChange }: EndpointSelectProps) {
+  const { data = [] } = useQuery(endpointsQuery(useEnvironment()));
+  const known = data.map(({ id, url, description }) => ({ value: id, label: description ?? url }));
+  const isDeleted = value !== undefined && known.every((each) => each.value !== value);
+  return (
+    <LateSelect
+      size="xs"
+      label="Endpoint"
+      placeholder="Any"
+      // The deliveries of a deleted one stay.
+      data={isDeleted ? [...known, { value, label: value }] : known}
+      value={value ?? null}
+      onChange={(id) => onChange(id ?? undefined)}
+      searchable
+      clearable
+    />
+  );
+}

@@ -1,0 +1,110 @@
+import { Alert, Code, Paper, Stack, Tabs, Text, Title } from '@mantine/core';
+import { LinkAnchor } from '../../../app/links.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { AnswerOf } from '@tracking/client';
+import { PageHeader } from '../../../app/page-header.tsx';
+import { Waiting } from '../../../app/waiting.tsx';
+import { useEnvironment } from '../../../session/session.ts';
+import { eventLabel } from '../../../values/event-types.ts';
+import { Time } from '../../../values/time.tsx';
+import { DeliveryBadge } from '../badges.tsx';
+import { Fact, Facts } from '../fact.tsx';
+import { deliveryQuery, endpointsQuery } from '../webhook-queries.ts';
+import { reasonLabel } from '../webhook-words.ts';
+import { Attempts, Headers } from './attempts.tsx';
+import { DeliveryActions } from './delivery-actions.tsx';
+import { requestHeaders } from './request-headers.ts';
+
+type Detail = AnswerOf<'getWebhookDelivery'>;
+
+export function DeliveryPage() {
+  const { deliveryId } = useParams({ from: '/signed-in/settings/webhooks/deliveries/$deliveryId' });
+  const delivery = useQuery(deliveryQuery(useEnvironment(), deliveryId));
+  return (
+    <Stack>
+      <LinkAnchor to="/settings/webhooks/deliveries" size="sm">
+        Deliveries
+      </LinkAnchor>
+      <Waiting query={delivery} what="the delivery">
+        {(found) => <Delivery delivery={found} />}
+      </Waiting>
+    </Stack>
+  );
+}
+
+function Delivery({ delivery }: { readonly delivery: Detail }) {
+  const endpoints = useQuery(endpointsQuery(useEnvironment()));
+  const endpoint = endpoints.data?.find(({ id }) => id === delivery.endpoint_id);
+  const { event_id, event_type, status, last_error, attempts } = delivery;
+  return (
+    <>
+      <PageHeader
+        title={eventLabel(event_type)}
+        beside={<DeliveryBadge status={status} />}
+        about={<Code>{delivery.id}</Code>}
+        actions={<DeliveryActions delivery={delivery} />}
+      />
+      {status === 'dead_lettered' && (
+        <Alert color="red" title="Failed for good">
+          {last_error !== null && `${reasonLabel(last_error.code)}: ${last_error.message} `}
+          Nothing more is attempted by itself. Once the endpoint answers again, try it now, or replay all its dead
+          letters.
+        </Alert>
+      )}
+      <Paper withBorder p="md">
+        <Facts>
+          <Fact label="Endpoint">
+            {endpoint === undefined ? (
+              delivery.endpoint_id
+            ) : (
+              <LinkAnchor to="/settings/webhooks/$endpointId" params={{ endpointId: endpoint.id }} size="sm">
+                {endpoint.description ?? endpoint.url}
+              </LinkAnchor>
+            )}
+          </Fact>
+          <Fact label="Recorded">
+            <Time value={delivery.created_at} />
+          </Fact>
+          <Fact label="Next attempt">
+            <Time value={delivery.next_attempt_at} />
+          </Fact>
+          <Fact label="Ended">
+            <Time value={delivery.completed_at} />
+          </Fact>
+          <Fact label="Event">{event_id}</Fact>
+        </Facts>
+      </Paper>
+      <Paper withBorder p="md" component="section" aria-label="Attempts">
+        <Stack>
+          <Title order={2} size="h5">
+            Attempts ({delivery.attempts_count})
+          </Title>
+          {attempts.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              None yet.
+            </Text>
+          ) : (
+            <Attempts attempts={attempts} />
+          )}
+        </Stack>
+      </Paper>
+      <Paper withBorder p="md" component="section" aria-label="Request">
+        <Tabs defaultValue="payload">
+          <Tabs.List aria-label="What is sent">
+            <Tabs.Tab value="payload">Payload</Tabs.Tab>
+            <Tabs.Tab value="headers">Headers</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="payload" pt="sm">
+            <Code block tabIndex={0} role="region" aria-label="Payload">
+              {JSON.stringify(delivery.payload, undefined, 2)}
+            </Code>
+          </Tabs.Panel>
+          <Tabs.Panel value="headers" pt="sm">
+            <Headers headers={requestHeaders(delivery, endpoint)} />
+          </Tabs.Panel>
+        </Tabs>
+      </Paper>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import { readDeliverySearch } from './delivery-search.ts';
+
+describe('what an address says of deliveries', () => {
+  it('is read back as it stands there', () => {
+    const search = {
+      endpoint_id: 'whe_1',
+      event_type: 'milestone.recorded',
+      status: 'retrying,dead_lettered',
+      reason: 'timeout',
+      since: '2026-11-23T09:30:00.000Z',
+    };
+    expect(readDeliverySearch(search)).toEqual(search);
+  });
+
+  it.each([
+    { endpoint_id: 'shp_1' },
+    { event_id: 7 },
+    { event_type: 'shipment.eaten' },
+    { status: 'lost' },
+    { reason: 'boredom' },
+    { since: 'yesterday' },
+    { anything: 'else' },
+  ])('counts as not said where it is wrong, %j', (search) => expect(readDeliverySearch(search)).toEqual({}));
+
+  it('leaves out the one of several statuses that there is not', () =>
+    expect(readDeliverySearch({ status: 'lost,succeeded' })).toEqual({ status: 'succeeded' }));
+});

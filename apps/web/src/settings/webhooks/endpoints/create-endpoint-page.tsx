@@ -1,0 +1,67 @@
+import { Alert, Button, Group, Paper, Stack } from '@mantine/core';
+import { LinkAnchor, LinkButton } from '../../../app/links.tsx';
+import { failureOf } from '../../../app/failures.ts';
+import { PageHeader } from '../../../app/page-header.tsx';
+import { ShownOnce } from '../../../app/shown-once.tsx';
+import { useWrite } from '../../../app/write.ts';
+import { useApi } from '../../../session/session.ts';
+import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
+import { NEW_ENDPOINT, type EndpointValues, bodyOf } from './endpoint-fields.ts';
+import { EndpointFormFields, showRefusal, useEndpointForm } from './endpoint-form.tsx';
+
+export function CreateEndpointPage() {
+  const client = useApi();
+  const form = useEndpointForm(NEW_ENDPOINT);
+  const create = useWrite({
+    write: (values: EndpointValues) => client.webhookEndpoints.create(bodyOf(values)),
+    touches: TOUCHED_BY_ENDPOINTS,
+    shows: (error) => {
+      showRefusal(form, error);
+      return true;
+    },
+  });
+  return (
+    <Stack maw={720}>
+      <LinkAnchor to="/settings/webhooks" size="sm">
+        Webhooks
+      </LinkAnchor>
+      {create.isSuccess ? (
+        <>
+          <PageHeader title="The endpoint is made" about="It gets nothing yet: it is to answer a challenge first." />
+          <Paper withBorder p="md">
+            <Stack>
+              <ShownOnce label="Signing secret" secret={create.data.secret} />
+              <Group justify="end">
+                <LinkButton to="/settings/webhooks/$endpointId" params={{ endpointId: create.data.id }}>
+                  Go on to the challenge
+                </LinkButton>
+              </Group>
+            </Stack>
+          </Paper>
+        </>
+      ) : (
+        <>
+          <PageHeader title="Add an endpoint" />
+          <form noValidate onSubmit={form.onSubmit((values) => create.mutate(values))}>
+            <Stack>
+              {create.isError && (
+                <Alert color="red" role="alert" title="No endpoint was made">
+                  {failureOf(create.error).message}
+                </Alert>
+              )}
+              <EndpointFormFields form={form} />
+              <Group justify="end">
+                <LinkButton to="/settings/webhooks" variant="default">
+                  Cancel
+                </LinkButton>
+                <Button type="submit" loading={create.isPending}>
+                  Add the endpoint
+                </Button>
+              </Group>
+            </Stack>
+          </form>
+        </>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,105 @@
+import type { BodyOf, WebhookEndpoint } from '@tracking/client';
+import type { Subscription } from './event-type-choice.ts';
+
+/** How the API shows a value that it never shows. */
+export const MASK = '********';
+export const API_VERSIONS = ['2026-11-01'] as const satisfies readonly WebhookEndpoint['api_version'][];
+
+export const MOST_CONCURRENCY = 100;
+
+export interface HeaderRow {
+  /** Tells rows apart while they are edited. */
+  readonly key: number;
+  readonly name: string;
+  readonly value: string;
+  /** Has a value that the service keeps. */
+  readonly kept: boolean;
+}
+
+/** What a person enters of an endpoint. */
+export interface EndpointValues {
+  url: string;
+  description: string;
+  event_types: Subscription;
+  headers: HeaderRow[];
+  api_version: WebhookEndpoint['api_version'];
+  /** Null where nothing is entered. */
+  max_concurrency: number | null;
+}
+
+export const NEW_ENDPOINT: EndpointValues = {
+  url: '',
+  description: '',
+  event_types: ['*'],
+  headers: [],
+  api_version: API_VERSIONS[0],
+  max_concurrency: 16,
+};
+
+export function valuesOf(endpoint: WebhookEndpoint): EndpointValues {
+  return {
+    url: endpoint.url,
+    description: endpoint.description ?? '',
+    event_types: endpoint.event_types,
+    headers: Object.keys(endpoint.headers).map((name, key) => ({ key, name, value: '', kept: true })),
+    api_version: endpoint.api_version,
+    max_concurrency: endpoint.max_concurrency,
+  };
+}
+
+/** As the API takes it; a kept header without a new value goes back as its mask. */
+export function bodyOf(values: EndpointValues): BodyOf<'createWebhookEndpoint'> {
+  const headers = values.headers
+    .filter(({ name }) => name.trim() !== '')
+    .map(({ name, value, kept }) => [name.trim(), kept && value === '' ? MASK : value]);
+  return {
+    url: values.url.trim(),
+    description: values.description.trim() === '' ? null : values.description.trim(),
+    event_types: values.event_types,
+    headers: Object.fromEntries(headers) as Record<string, string>,
+    api_version: values.api_version,
+    ...(values.max_concurrency !== null && { max_concurrency: values.max_concurrency }),
+  };
+}
+
+/** Only what differs from how it was read: what another person changed meanwhile stays theirs. */
+export function changesOf(before: WebhookEndpoint, values: EndpointValues): BodyOf<'changeWebhookEndpoint'> {
+  const [was, is] = [bodyOf(valuesOf(before)), bodyOf(values)];
+  const differs = (name: keyof typeof is) => JSON.stringify(sorted(was[name])) !== JSON.stringify(sorted(is[name]));
+  return Object.fromEntries(Object.entries(is).filter(([name]) => differs(name as keyof typeof is)));
+}
+
+/** What is wrong with them that needs no service to tell. */
+export function faultsOf({
+  url,
+  event_types,
+  headers,
+  max_concurrency: most,
+}: EndpointValues): Readonly<Record<string, string>> {
+  const names = headers.map(({ name }) => name.trim().toLowerCase());
+  const faults = {
+    url: url.trim() === '' ? 'Where events are to be sent' : undefined,
+    event_types: event_types.length === 0 ? 'At least one type' : undefined,
+    headers: headersFault(headers, names),
+    max_concurrency: isConcurrency(most) ? undefined : `A whole number from 1 to ${MOST_CONCURRENCY}`,
+  };
+  return Object.fromEntries(Object.entries(faults).filter(([, fault]) => fault !== undefined)) as Record<
+    string,
+    string
+  >;
+}
+
+function isConcurrency(value: number | null): boolean {
+  return Number.isInteger(value) && value !== null && value >= 1 && value <= MOST_CONCURRENCY;
+}
+
+function headersFault(headers: readonly HeaderRow[], names: readonly string[]): string | undefined {
+  if (names.some((name) => name === '')) return 'Each header has a name; remove the one that has none';
+  if (new Set(names).size < names.length) return 'Each header stands once';
+  return headers.some(({ value, kept }) => value === '' && !kept) ? 'Each header has a value' : undefined;
+}
+
+/** The order of types means nothing. */
+function sorted(value: unknown): unknown {
+  return Array.isArray(value) ? value.map(String).sort() : value;
+}

@@ -1,0 +1,82 @@
+import { Button, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { IconCheck } from '@tabler/icons-react';
+import type { WebhookEndpoint } from '@tracking/client';
+import type { ReactNode } from 'react';
+import { useWrite } from '../../../app/write.ts';
+import { useApi } from '../../../session/session.ts';
+import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
+import { ChallengeOutcome } from './challenge-outcome.tsx';
+import { SendTest } from './send-test.tsx';
+
+/** From a new endpoint to one that gets live events: challenge, test event, enabling. */
+export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const client = useApi();
+  const { id, status } = endpoint;
+  const isVerified = status !== 'pending_verification';
+  const verify = useWrite({ write: () => client.webhookEndpoints.verify(id), touches: TOUCHED_BY_ENDPOINTS });
+  const enable = useWrite({
+    write: () => client.webhookEndpoints.enable(id),
+    done: 'The endpoint is enabled: it gets what happens from now on.',
+    touches: TOUCHED_BY_ENDPOINTS,
+  });
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Setting it up">
+      <Stack gap="lg">
+        <Step number={1} title="Answer the challenge" isDone={isVerified}>
+          <Text size="sm">
+            The endpoint is sent a signed request of type <code>endpoint.verification</code>, and answers 2xx with the
+            token in <code>data.challenge</code>. So it is known to be yours.
+          </Text>
+          <ChallengeOutcome verification={endpoint.last_verification} />
+          <Group>
+            <Button
+              size="xs"
+              variant={isVerified ? 'default' : 'filled'}
+              loading={verify.isPending}
+              onClick={() => verify.mutate()}
+            >
+              {endpoint.last_verification === null ? 'Send the challenge' : 'Send it again'}
+            </Button>
+          </Group>
+        </Step>
+        <Step number={2} title="Try it with a test event">
+          {isVerified ? <SendTest endpoint={endpoint} /> : <Text size="sm">Once it has answered the challenge.</Text>}
+        </Step>
+        <Step number={3} title="Let live events through">
+          {isVerified ? (
+            <Group>
+              <Button loading={enable.isPending} onClick={() => enable.mutate()}>
+                Enable the endpoint
+              </Button>
+            </Group>
+          ) : (
+            <Text size="sm">Once it has answered the challenge.</Text>
+          )}
+        </Step>
+      </Stack>
+    </Paper>
+  );
+}
+
+interface StepProps {
+  readonly number: number;
+  readonly title: string;
+  readonly isDone?: boolean;
+  readonly children: ReactNode;
+}
+
+function Step({ number, title, isDone = false, children }: StepProps) {
+  return (
+    <Group align="start" wrap="nowrap" gap="sm">
+      <ThemeIcon radius="xl" size="md" variant={isDone ? 'filled' : 'default'} color="green.9">
+        {isDone ? <IconCheck size={16} aria-label="Done" /> : number}
+      </ThemeIcon>
+      <Stack gap="xs" flex={1} miw={0}>
+        <Title order={2} size="h5">
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </Group>
+  );
+}

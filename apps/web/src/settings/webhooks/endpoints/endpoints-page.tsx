@@ -1,0 +1,133 @@
+import { Alert, Group, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { LinkAnchor, LinkButton } from '../../../app/links.tsx';
+import { IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { WebhookEndpoint } from '@tracking/client';
+import { PageHeader } from '../../../app/page-header.tsx';
+import { Waiting } from '../../../app/waiting.tsx';
+import { useEnvironment } from '../../../session/session.ts';
+import { Time } from '../../../values/time.tsx';
+import { EndpointBadge, WordsBadge } from '../badges.tsx';
+import { endpointsQuery, statsQuery } from '../webhook-queries.ts';
+import { WebhookTabs } from '../webhooks-section.tsx';
+import { eventTypesLabel } from './event-type-choice.ts';
+import { HEALTH, healthOf } from './endpoint-health.ts';
+import { percent, totalsOf } from './stats-series.ts';
+
+export function EndpointsPage() {
+  const endpoints = useQuery(endpointsQuery(useEnvironment()));
+  return (
+    <Stack>
+      <PageHeader
+        title="Webhooks"
+        about="Addresses of yours that are told what happens, as it happens."
+        actions={
+          <LinkButton to="/settings/webhooks/new" leftSection={<IconPlus size={16} aria-hidden />}>
+            Add an endpoint
+          </LinkButton>
+        }
+      />
+      <WebhookTabs at="/settings/webhooks" />
+      <Waiting query={endpoints} what="the endpoints">
+        {(all) => (all.length === 0 ? <NoEndpoints /> : <Endpoints endpoints={all} />)}
+      </Waiting>
+    </Stack>
+  );
+}
+
+function NoEndpoints() {
+  return (
+    <Alert title="No endpoints yet">
+      <Text size="sm">
+        Add the address of a server of yours. It answers a challenge, is sent an invented event, and then gets what
+        happens here, signed, within seconds; what it misses is tried again for three days.
+      </Text>
+    </Alert>
+  );
+}
+
+function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpoint[] }) {
+  return (
+    <Table.ScrollContainer minWidth={820}>
+      <Table highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Endpoint</Table.Th>
+            <Table.Th>Status</Table.Th>
+            <Table.Th>Events</Table.Th>
+            <Table.Th>Health</Table.Th>
+            <Table.Th>Last 24 hours</Table.Th>
+            <Table.Th>Waiting</Table.Th>
+            <Table.Th>Last success</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {endpoints.map((endpoint) => (
+            <EndpointRow key={endpoint.id} endpoint={endpoint} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function EndpointRow({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const { id, url, description, status, event_types } = endpoint;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <LinkAnchor to="/settings/webhooks/$endpointId" params={{ endpointId: id }} size="sm" fw={600}>
+          {description ?? url}
+        </LinkAnchor>
+        {description !== null && (
+          <Text size="xs" c="dimmed" lineClamp={1}>
+            {url}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <EndpointBadge status={status} />
+      </Table.Td>
+      <Table.Td>{eventTypesLabel(event_types)}</Table.Td>
+      <HealthCells endpoint={endpoint} />
+    </Table.Tr>
+  );
+}
+
+function HealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const { data: stats, isError } = useQuery(statsQuery(useEnvironment(), endpoint.id, 'day'));
+  if (stats === undefined) {
+    return (
+      <Table.Td colSpan={4}>
+        {isError ? 'Not known at the moment' : <Skeleton height={12} role="status" aria-label="Loading how it does" />}
+      </Table.Td>
+    );
+  }
+  const { attempts, success } = totalsOf(stats);
+  const { count, is_at_least } = stats.waiting;
+  return (
+    <>
+      <Table.Td>
+        <WordsBadge words={HEALTH[healthOf(endpoint, stats)]} />
+      </Table.Td>
+      <Table.Td>
+        {success === undefined ? (
+          <Text span inherit c="dimmed">
+            —
+          </Text>
+        ) : (
+          <Group gap={4}>
+            {percent(success)}
+            <Text span size="xs" c="dimmed">
+              of {attempts}
+            </Text>
+          </Group>
+        )}
+      </Table.Td>
+      <Table.Td>{is_at_least ? `${count} or more` : count}</Table.Td>
+      <Table.Td>
+        <Time value={stats.last_success_at} />
+      </Table.Td>
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { WebhookEndpoint } from '@tracking/client';
+import { useState } from 'react';
+import { useWrite } from '../../../app/write.ts';
+import { useApi, useEnvironment } from '../../../session/session.ts';
+import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
+import { DeliveryBadge } from '../badges.tsx';
+import { Attempts } from '../deliveries/attempts.tsx';
+import { DeliveryLink } from '../deliveries/delivery-link.tsx';
+import { TOUCHED_BY_DELIVERIES, deliveryQuery } from '../webhook-queries.ts';
+
+interface Props {
+  readonly endpoint: WebhookEndpoint;
+  readonly onClose?: () => void;
+}
+
+/** An invented event of a chosen type, and what the endpoint made of it. */
+export function SendTest({ endpoint, onClose }: Props) {
+  const [client, environment] = [useApi(), useEnvironment()];
+  const [type, setType] = useState<EventType>('milestone.recorded');
+  const send = useWrite({
+    write: () => client.webhookEndpoints.test(endpoint.id, type),
+    touches: TOUCHED_BY_DELIVERIES,
+  });
+  const id = send.data?.id;
+  const delivery = useQuery({ ...deliveryQuery(environment, id ?? ''), enabled: id !== undefined });
+  return (
+    <Stack>
+      <Text size="sm">
+        An invented event, marked <code>sandbox</code>, is sent once, whether or not the endpoint subscribes to its
+        type.
+      </Text>
+      <Select
+        label="Type"
+        data={EVENT_TYPE_OPTIONS}
+        value={type}
+        onChange={(value) => setType((value as EventType | null) ?? type)}
+        searchable
+        allowDeselect={false}
+      />
+      <Group justify="end">
+        {onClose !== undefined && (
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+        )}
+        <Button loading={send.isPending} onClick={() => send.mutate()}>
+          Send it
+        </Button>
+      </Group>
+      {delivery.data !== undefined && (
+        <Alert
+          role="status"
+          color={delivery.data.status === 'succeeded' ? 'green' : 'gray'}
+          title={
+            <Group gap="xs">
+              <DeliveryLink delivery={delivery.data} />
+              <DeliveryBadge status={delivery.data.status} />
+            </Group>
+          }
+        >
+          {delivery.data.attempts.length === 0 ? 'Being sent…' : <Attempts attempts={delivery.data.attempts} />}
+        </Alert>
+      )}
+    </Stack>
+  );
+}

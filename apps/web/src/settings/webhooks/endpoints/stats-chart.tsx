@@ -1,0 +1,39 @@
+import '@mantine/charts/styles.css';
+import { BarChart } from '@mantine/charts';
+import type { Column, StatsWindow } from './stats-series.ts';
+
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+
+interface Props {
+  readonly columns: readonly Column[];
+  readonly window: StatsWindow;
+}
+
+/** Attempts that succeeded and failed, one upon the other. The same stands in a table below it. */
+export default function StatsChart({ columns, window }: Props) {
+  const format = window === 'day' ? HOUR : DAY;
+  const data = columns.map(({ at, succeeded, failed }) => ({
+    at: format.format(new Date(at)),
+    Succeeded: succeeded,
+    Failed: failed,
+  }));
+  return (
+    <div aria-hidden>
+      <BarChart
+        h={220}
+        data={data}
+        dataKey="at"
+        type="stacked"
+        withLegend
+        series={[
+          { name: 'Succeeded', color: 'green.7' },
+          { name: 'Failed', color: 'red.7' },
+        ]}
+        barChartProps={{ accessibilityLayer: false }}
+        barProps={{ isAnimationActive: false }}
+        yAxisProps={{ allowDecimals: false, width: 40 }}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+import type { AnswerOf } from '@tracking/client';
+
+export type EndpointStats = AnswerOf<'getWebhookEndpointStats'>;
+type Hour = EndpointStats['hours'][number];
+
+const HOUR_MS = 3_600_000;
+/** How far back, and how many hours stand together in one column. */
+const WINDOWS = {
+  day: { label: '24 hours', hours: 24, together: 1 },
+  week: { label: '7 days', hours: 168, together: 6 },
+  month: { label: '30 days', hours: 720, together: 24 },
+} as const;
+export type StatsWindow = keyof typeof WINDOWS;
+export const STATS_WINDOWS = (Object.keys(WINDOWS) as StatsWindow[]).map((value) => ({
+  value,
+  label: WINDOWS[value].label,
+}));
+
+/** One column: what happened from `at` on. */
+export interface Column {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly dead: number;
+  /** Milliseconds: the slowest of its hours; null without attempts. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
+/** @param now epoch milliseconds */
+export function statsSince(window: StatsWindow, now: number): string {
+  return new Date(columnStart(window, now) - (columnCount(window) - 1) * columnMs(window)).toISOString();
+}
+
+/** Every column of the window, those in which nothing happened too, the oldest first. */
+export function columnsOf(stats: Pick<EndpointStats, 'hours'>, window: StatsWindow, now: number): readonly Column[] {
+  const byColumn = Map.groupBy(stats.hours, ({ hour }) => columnStart(window, Date.parse(hour)));
+  const first = Date.parse(statsSince(window, now));
+  return Array.from({ length: columnCount(window) }, (_, index) => {
+    const at = first + index * columnMs(window);
+    return columnOf(at, byColumn.get(at) ?? []);
+  });
+}
+
+function columnOf(at: number, hours: readonly Hour[]): Column {
+  const sum = (count: (hour: Hour) => number) => hours.reduce((total, hour) => total + count(hour), 0);
+  const slowest = (latency: (hour: Hour) => number | null) => {
+    const known = hours.map(latency).filter((ms) => ms !== null);
+    return known.length === 0 ? null : Math.max(...known);
+  };
+  return {
+    at: new Date(at).toISOString(),
+    succeeded: sum(({ attempts }) => attempts.succeeded),
+    failed: sum(({ attempts }) => attempts.failed),
+    dead: sum(({ deliveries }) => deliveries.dead_lettered),
+    p50: slowest(({ latency_ms }) => latency_ms.p50),
+    p95: slowest(({ latency_ms }) => latency_ms.p95),
+  };
+}
+
+export interface Totals {
+  readonly attempts: number;
+  readonly failed: number;
+  readonly dead: number;
+  /** Of attempts, 0 to 1; undefined without any. */
+  readonly success: number | undefined;
+  /** Milliseconds: the slowest hour's. */
+  readonly p95: number | null;
+  readonly isExact: boolean;
+}
+
+export function totalsOf({ hours }: Pick<EndpointStats, 'hours'>): Totals {
+  const { succeeded, failed, dead, p95 } = columnOf(0, hours);
+  const attempts = succeeded + failed;
+  return {
+    ...{ attempts, failed, dead, p95 },
+    success: attempts === 0 ? undefined : succeeded / attempts,
+    isExact: hours.every(({ is_exact }) => is_exact),
+  };
+}
+
+/** "99.9 %"; what is not all is never rounded up to all. */
+export function percent(share: number): string {
+  const rounded = Math.round(share * 1_000) / 10;
+  return `${share < 1 && rounded === 100 ? 99.9 : rounded} %`;
+}
+
+const columnMs = (window: StatsWindow) => WINDOWS[window].together * HOUR_MS;
+const columnCount = (window: StatsWindow) => WINDOWS[window].hours / WINDOWS[window].together;
+const columnStart = (window: StatsWindow, at: number) => at - (at % columnMs(window));

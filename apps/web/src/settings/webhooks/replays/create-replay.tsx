@@ -1,0 +1,72 @@
+import { Alert, Button, Checkbox, Group, MultiSelect, Stack, Text } from '@mantine/core';
+import type { WebhookEndpoint } from '@tracking/client';
+import { useState } from 'react';
+import { failureOf } from '../../../app/failures.ts';
+import { useWrite } from '../../../app/write.ts';
+import { useApi } from '../../../session/session.ts';
+import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
+import { TimeRange } from '../../../values/time-range.tsx';
+import { TOUCHED_BY_DELIVERIES } from '../webhook-queries.ts';
+import { REPLAYED_STATUSES, optionsOf } from '../webhook-words.ts';
+import { FAILED_OR_MISSED, type ReplayValues, type ReplayedStatus, replayBody } from './replay-filter.ts';
+
+interface Props {
+  readonly endpoint: WebhookEndpoint;
+  readonly onClose: () => void;
+  readonly onBegun: () => void;
+}
+
+export function CreateReplay({ endpoint, onClose, onBegun }: Props) {
+  const client = useApi();
+  const [values, setValues] = useState<ReplayValues>(FAILED_OR_MISSED);
+  const begin = useWrite({
+    write: () => client.webhookReplays.create(endpoint.id, replayBody(values)),
+    done: 'The replay is begun.',
+    touches: TOUCHED_BY_DELIVERIES,
+    onDone: onBegun,
+    shows: () => true,
+  });
+  return (
+    <Stack>
+      {begin.isError && (
+        <Alert color="red" role="alert" title="No replay was begun">
+          {failureOf(begin.error).message}
+        </Alert>
+      )}
+      <Text size="sm">
+        Events keep their ids: a receiver that has seen one drops it. Live events go before them. Test events are not
+        replayed.
+      </Text>
+      <TimeRange range={values} onChange={({ since, until }) => setValues({ ...values, since, until })} />
+      <Checkbox.Group
+        label="What became of them"
+        value={values.statuses}
+        onChange={(statuses) => setValues({ ...values, statuses: statuses as ReplayedStatus[] })}
+        error={values.statuses.length === 0 ? 'At least one' : undefined}
+      >
+        <Stack gap="xs" mt={4}>
+          {optionsOf(REPLAYED_STATUSES).map(({ value, label }) => (
+            <Checkbox key={value} value={value} label={label} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <MultiSelect
+        label="Event types"
+        placeholder={values.event_types.length === 0 ? 'All that it subscribes to' : ''}
+        data={EVENT_TYPE_OPTIONS}
+        value={values.event_types}
+        onChange={(types) => setValues({ ...values, event_types: types as EventType[] })}
+        searchable
+        clearable
+      />
+      <Group justify="end">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button disabled={values.statuses.length === 0} loading={begin.isPending} onClick={() => begin.mutate()}>
+          Replay
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,73 @@
+import type { QueryOf, WebhookDelivery, WebhookEndpoint, WebhookReplay } from '@tracking/client';
+
+export type DeliveryStatus = WebhookDelivery['status'];
+export type FailureReason = Extract<NonNullable<QueryOf<'listWebhookDeliveries'>['reason']>, string>;
+
+interface Words {
+  readonly label: string;
+  readonly color: string;
+}
+
+export const ENDPOINT_STATUSES: Readonly<Record<WebhookEndpoint['status'], Words>> = {
+  pending_verification: { label: 'To be verified', color: 'yellow' },
+  verified: { label: 'Verified, not enabled', color: 'blue' },
+  enabled: { label: 'Enabled', color: 'green' },
+  disabled: { label: 'Disabled', color: 'gray' },
+};
+
+export const DISABLED_REASONS: Readonly<Record<NonNullable<WebhookEndpoint['disabled_reason']>, string>> = {
+  manual: 'Somebody disabled it.',
+  gone: 'It answered 410 Gone, which says that it wants no more events.',
+};
+
+export const DELIVERY_STATUSES: Readonly<Record<DeliveryStatus, Words>> = {
+  pending: { label: 'Pending', color: 'gray' },
+  retrying: { label: 'Retrying', color: 'yellow' },
+  succeeded: { label: 'Succeeded', color: 'green' },
+  dead_lettered: { label: 'Dead letter', color: 'red' },
+  discarded: { label: 'Discarded', color: 'gray' },
+};
+
+export const FAILURE_REASONS: Readonly<Record<FailureReason, string>> = {
+  unexpected_status: 'Answered other than 2xx',
+  redirect_not_followed: 'Answered a redirect',
+  timeout: 'Timed out',
+  dns_failed: 'Name not found',
+  connection_refused: 'Connection refused',
+  connection_failed: 'Connection failed',
+  connection_reset: 'Connection reset',
+  tls_failed: 'TLS failed',
+  address_not_allowed: 'Address not allowed',
+  url_not_allowed: 'URL not allowed',
+  invalid_response: 'Answer not understood',
+};
+
+/** Those of a challenge, and of dead letters of which none is known. */
+const OTHER_REASONS: Readonly<Record<string, string>> = {
+  challenge_mismatch: 'Answered without the token',
+  unknown: 'Not known',
+};
+
+export function reasonLabel(code: string): string {
+  return FAILURE_REASONS[code as FailureReason] ?? OTHER_REASONS[code] ?? code;
+}
+
+export const REPLAY_STATUSES: Readonly<Record<WebhookReplay['status'], Words>> = {
+  running: { label: 'Running', color: 'blue' },
+  completed: { label: 'Completed', color: 'green' },
+  canceled: { label: 'Canceled', color: 'gray' },
+};
+
+export const REPLAYED_STATUSES: Readonly<Record<WebhookReplay['statuses'][number], string>> = {
+  dead_lettered: 'Dead letters',
+  missed: 'Missed: never sent there, from before it was made too',
+  discarded: 'Discarded',
+  succeeded: 'Succeeded: sent there once more',
+};
+
+/** For a field that chooses among them. */
+export const optionsOf = <Value extends string>(words: Readonly<Record<Value, Words | string>>) =>
+  (Object.entries(words) as [Value, Words | string][]).map(([value, said]) => ({
+    value,
+    label: typeof said === 'string' ? said : said.label,
+  }));

@@ -1,0 +1,34 @@
+import { Tabs } from '@mantine/core';
+import { Outlet, useNavigate } from '@tanstack/react-router';
+import { OnlyWith } from '../../session/may.tsx';
+
+/** Everything about webhooks, for those who may manage them. */
+export function WebhooksSection() {
+  return (
+    <OnlyWith permission="webhooks:manage">
+      <Outlet />
+    </OnlyWith>
+  );
+}
+
+const PAGES = [
+  { to: '/settings/webhooks', label: 'Endpoints' },
+  { to: '/settings/webhooks/deliveries', label: 'Deliveries' },
+  { to: '/settings/webhooks/dead-letters', label: 'Dead letters' },
+  { to: '/settings/webhooks/replays', label: 'Replays' },
+] as const;
+
+export function WebhookTabs({ at }: { readonly at: (typeof PAGES)[number]['to'] }) {
+  const navigate = useNavigate();
+  return (
+    <Tabs value={at} onChange={(to) => void navigate({ to: to as typeof at })}>
+      <Tabs.List aria-label="Webhooks">
+        {PAGES.map(({ to, label }) => (
+          <Tabs.Tab key={to} value={to}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+    </Tabs>
+  );
+}

@@ -1,0 +1,75 @@
+import { Accordion, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Waiting } from '../../app/waiting.tsx';
+import { useApi, useEnvironment } from '../../session/session.ts';
+import { Card } from '../card.tsx';
+import { useShipment } from '../current-shipment.ts';
+import { type NamedCall, callsOf } from './calls-of.ts';
+import { Curl } from './curl.tsx';
+import { Snippet } from './snippet.tsx';
+
+/** The shipment as the API answers it, and each call as a command. */
+export function CallsSection() {
+  const shipment = useShipment();
+  return (
+    <Stack gap="sm">
+      <Card title="The shipment as JSON">
+        <Snippet text={JSON.stringify(shipment, null, 2)} what="the JSON" />
+      </Card>
+      <Card title="The calls of this page">
+        <Text size="sm" mb="xs">
+          Put a key of yours into <Code>$API_KEY</Code>; it decides which environment a call is about. Each call is
+          described in the{' '}
+          <Anchor href="/docs" target="_blank" rel="noreferrer" inherit underline="always">
+            API reference
+          </Anchor>
+          .
+        </Text>
+        <Accordion variant="separated">
+          {callsOf(shipment).map((call) => (
+            <Accordion.Item value={call.label} key={call.label}>
+              <Accordion.Control>
+                <Group gap="xs">
+                  <Code>{call.method}</Code> {call.label}
+                </Group>
+              </Accordion.Control>
+              <Accordion.Panel>
+                <Curl method={call.method} path={call.path} body={call.body} />
+                {call.read !== undefined && <Answer path={call.path} read={call.read} />}
+              </Accordion.Panel>
+            </Accordion.Item>
+          ))}
+        </Accordion>
+      </Card>
+    </Stack>
+  );
+}
+
+interface AnswerProps {
+  readonly path: string;
+  readonly read: NonNullable<NamedCall['read']>;
+}
+
+/** What it answers now, to whoever is signed in. */
+function Answer({ path, read }: AnswerProps) {
+  const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
+  const [asks, setAsks] = useState(false);
+  const answer = useQuery({
+    queryKey: ['answer', environment, id, path],
+    queryFn: async (): Promise<unknown> => read(client),
+    enabled: asks,
+  });
+  if (!asks) {
+    return (
+      <Button variant="default" size="xs" mt="xs" onClick={() => setAsks(true)}>
+        Show what it answers
+      </Button>
+    );
+  }
+  return (
+    <Waiting query={answer} what="the answer">
+      {(body) => <Snippet text={JSON.stringify(body, null, 2)} what="the answer" />}
+    </Waiting>
+  );
+}

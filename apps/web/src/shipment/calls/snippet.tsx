@@ -1,0 +1,34 @@
+import { ActionIcon, CopyButton } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import classes from './snippet.module.css';
+
+interface Props {
+  readonly text: string;
+  /** "the command" */
+  readonly what: string;
+}
+
+/** Text of a machine, to be read and copied. */
+export function Snippet({ text, what }: Props) {
+  return (
+    <div className={classes['snippet']}>
+      {/* Scrolled by keys too. */}
+      <pre tabIndex={0} role="region" aria-label={what}>
+        {text}
+      </pre>
+      <CopyButton value={text}>
+        {({ copied, copy }) => (
+          <ActionIcon
+            className={classes['copy']}
+            variant="default"
+            onClick={copy}
+            aria-label={copied ? 'Copied' : `Copy ${what}`}
+            title={copied ? 'Copied' : `Copy ${what}`}
+          >
+            {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+          </ActionIcon>
+        )}
+      </CopyButton>
+    </div>
+  );
+}

@@ -1,0 +1,168 @@
+import { ActionIcon, Anchor, Badge, Button, Collapse, Group, Menu, Stack, Text } from '@mantine/core';
+import { IconDots } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ShipmentDocument } from '@tracking/client';
+import { useState } from 'react';
+import {
+  CONTENT_LABELS,
+  DOCUMENT_LABELS,
+  DOCUMENT_STATUS_COLORS,
+  DOCUMENT_STATUS_LABELS,
+} from '../../documents/document-labels.ts';
+import { useEnvironment, useMay } from '../../session/session.ts';
+import { fileSize } from '../../values/file-size.ts';
+import { Time } from '../../values/time.tsx';
+import { useShipment } from '../current-shipment.ts';
+import { useActorName } from '../history/history-queries.ts';
+import { type Versions, isGone } from './document-versions.ts';
+import classes from './documents-section.module.css';
+import { save } from './save.ts';
+import { contentQuery } from './preview/preview-queries.ts';
+
+export interface DocumentActions {
+  readonly onOpen: (document: ShipmentDocument) => void;
+  readonly onApprove: (document: ShipmentDocument) => void;
+  readonly onReject: (document: ShipmentDocument) => void;
+  readonly onReplace: (document: ShipmentDocument) => void;
+  readonly onDelete: (document: ShipmentDocument) => void;
+}
+
+/** A document with what can be done with it, and those that it took the place of. */
+export function DocumentRow({ versions, actions }: { readonly versions: Versions; readonly actions: DocumentActions }) {
+  const [showsEarlier, setShowsEarlier] = useState(false);
+  const { current, earlier } = versions;
+  return (
+    <li className={classes['document']}>
+      <Facts document={current} actions={actions}>
+        <Verdict document={current} actions={actions} />
+      </Facts>
+      {earlier.length > 0 && (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          w="fit-content"
+          aria-expanded={showsEarlier}
+          onClick={() => setShowsEarlier(!showsEarlier)}
+        >
+          {earlier.length === 1 ? 'An earlier version' : `${earlier.length} earlier versions`}
+        </Button>
+      )}
+      <Collapse expanded={showsEarlier}>
+        <ul className={classes['earlier']} aria-label={`Earlier versions of ${current.file_name}`}>
+          {earlier.map((document) => (
+            <li key={document.id}>
+              <Facts document={document} actions={actions} />
+            </li>
+          ))}
+        </ul>
+      </Collapse>
+    </li>
+  );
+}
+
+interface FactsProps {
+  readonly document: ShipmentDocument;
+  readonly actions: DocumentActions;
+  readonly children?: React.ReactNode;
+}
+
+function Facts({ document, actions, children }: FactsProps) {
+  const nameOf = useActorName(useShipment().id);
+  const { file_name, type, status, size_bytes, content_type, uploaded_by, reviewed_by, reviewed_at } = document;
+  const canOpen = document.download_url !== null;
+  return (
+    <div className={classes['facts']}>
+      <Stack gap={2} className={classes['name']}>
+        <Group gap="xs">
+          <Text size="sm" fw={600}>
+            {DOCUMENT_LABELS[type]}
+          </Text>
+          <Badge color={DOCUMENT_STATUS_COLORS[status]} variant="light" tt="none" autoContrast>
+            {DOCUMENT_STATUS_LABELS[status]}
+          </Badge>
+        </Group>
+        {canOpen ? (
+          <Anchor component="button" type="button" size="sm" ta="left" onClick={() => actions.onOpen(document)}>
+            {file_name}
+          </Anchor>
+        ) : (
+          <Text size="sm">{file_name}</Text>
+        )}
+        <Text size="xs" c="dimmed">
+          {CONTENT_LABELS[content_type]}, {fileSize(size_bytes)}. Sent by {nameOf(uploaded_by)},{' '}
+          <Time value={document.uploaded_at ?? document.created_at} />.
+          {reviewed_by !== null && reviewed_at !== null && (
+            <>
+              {' '}
+              {document.rejection_reason === null ? 'Approved' : 'Rejected'} by {nameOf(reviewed_by)},{' '}
+              <Time value={reviewed_at} />.
+            </>
+          )}
+        </Text>
+        {document.rejection_reason !== null && <Text size="sm">“{document.rejection_reason}”</Text>}
+      </Stack>
+      <Group gap="xs" wrap="nowrap">
+        {children}
+        <More document={document} actions={actions} />
+      </Group>
+    </div>
+  );
+}
+
+interface VerdictProps {
+  readonly document: ShipmentDocument;
+  readonly actions: Pick<DocumentActions, 'onApprove' | 'onReject'>;
+}
+
+export function Verdict({ document, actions }: VerdictProps) {
+  if (!useMay('documents:approve') || document.status !== 'uploaded') return null;
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        aria-label={`Approve ${document.file_name}`}
+        onClick={() => actions.onApprove(document)}
+      >
+        Approve
+      </Button>
+      <Button
+        size="xs"
+        variant="default"
+        aria-label={`Reject ${document.file_name}…`}
+        onClick={() => actions.onReject(document)}
+      >
+        Reject…
+      </Button>
+    </>
+  );
+}
+
+/** What is seldom done; what one may not do is left out. */
+function More({ document, actions }: { readonly document: ShipmentDocument; readonly actions: DocumentActions }) {
+  const [queries, environment] = [useQueryClient(), useEnvironment()];
+  const [mayWrite, mayApprove] = [useMay('documents:write'), useMay('documents:approve')];
+  const { id, status, file_name, download_url, replaced_by_document_id } = document;
+  const canReplace = mayWrite && !isGone(document) && status !== 'pending_upload' && replaced_by_document_id === null;
+  const canDelete = mayApprove && status !== 'deleted';
+  if (download_url === null && !canReplace && !canDelete) return null;
+  const download = async () => save(await queries.fetchQuery(contentQuery(environment, id)), file_name);
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`What to do with ${file_name}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {download_url !== null && <Menu.Item onClick={() => void download()}>Download</Menu.Item>}
+        {canReplace && <Menu.Item onClick={() => actions.onReplace(document)}>Replace…</Menu.Item>}
+        {canDelete && (
+          <Menu.Item color="red" onClick={() => actions.onDelete(document)}>
+            Delete…
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,80 @@
+import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import { useState } from 'react';
+import { OWN_ZONE, momentIn } from '../../values/zones.ts';
+import { useShipment } from '../current-shipment.ts';
+import type { EtaChange } from './eta-section.tsx';
+import { etaPoints } from './eta-points.ts';
+import classes from './eta-chart.module.css';
+
+const DAY_MS = 86_400_000;
+const DAY = { day: 'numeric', month: 'short' } as const;
+const days = new Intl.DateTimeFormat(undefined, DAY);
+const hours = new Intl.DateTimeFormat(undefined, { ...DAY, hour: '2-digit', minute: '2-digit' });
+/** Days alone tell ticks apart only where they are days from each other. */
+const ticks = (times: readonly number[]) => {
+  const { format } = Math.max(...times) - Math.min(...times) > 6 * DAY_MS ? days : hours;
+  return (time: number) => format(time);
+};
+const moment = (time: unknown) => (typeof time === 'number' ? momentIn(new Date(time).toISOString(), OWN_ZONE) : '—');
+
+/** A step for each estimate. The table below says the same: those who do not see it miss nothing. */
+export default function EtaChart({ changes }: { readonly changes: readonly EtaChange[] }) {
+  const [now] = useState(() => Date.now());
+  const { original_eta } = useShipment();
+  const points = etaPoints(changes, now);
+  const etas = points.flatMap(({ eta }) => eta ?? []);
+  const axis = { type: 'number', stroke: 'var(--mantine-color-dimmed)', fontSize: 12 } as const;
+  return (
+    <div className={classes['chart']} aria-hidden>
+      <ResponsiveContainer width="100%" height="100%">
+        <LineChart data={points} margin={{ top: 8, right: 16, bottom: 0, left: 0 }} accessibilityLayer={false}>
+          <CartesianGrid stroke="var(--mantine-color-default-border)" vertical={false} />
+          <XAxis
+            {...axis}
+            dataKey="reported"
+            domain={['dataMin', 'dataMax']}
+            scale="time"
+            tickCount={4}
+            tickFormatter={ticks(points.map(({ reported }) => reported))}
+          />
+          <YAxis
+            {...axis}
+            dataKey="eta"
+            domain={[`dataMin - ${DAY_MS}`, `dataMax + ${DAY_MS}`]}
+            scale="time"
+            width={92}
+            tickCount={5}
+            tickFormatter={ticks(etas)}
+          />
+          <Tooltip
+            formatter={(eta) => [moment(eta), 'Arrival']}
+            labelFormatter={(reported) => `Said ${moment(reported)}`}
+            wrapperClassName={classes['tooltip'] ?? ''}
+            isAnimationActive={false}
+          />
+          {original_eta !== null && (
+            <ReferenceLine
+              y={Date.parse(original_eta)}
+              stroke="var(--mantine-color-dimmed)"
+              strokeDasharray="4 4"
+              label={{
+                value: 'Original',
+                position: 'insideBottomRight',
+                fill: 'var(--mantine-color-dimmed)',
+                fontSize: 12,
+              }}
+            />
+          )}
+          <Line
+            dataKey="eta"
+            type="stepAfter"
+            stroke="var(--mantine-color-anchor)"
+            strokeWidth={2}
+            dot={{ r: 3 }}
+            isAnimationActive={false}
+          />
+        </LineChart>
+      </ResponsiveContainer>
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+import { Alert, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ItemOf } from '@tracking/client';
+import { Suspense } from 'react';
+import { Waiting } from '../../app/waiting.tsx';
+import { useEnvironment } from '../../session/session.ts';
+import { slipLabel } from '../../shipments/eta-slip.tsx';
+import { PlaceTime } from '../../values/place-time.tsx';
+import { usePlaces } from '../../values/places.tsx';
+import { Time } from '../../values/time.tsx';
+import { Card } from '../card.tsx';
+import { useShipment } from '../current-shipment.ts';
+import { SOURCE_LABELS, reasonLabel } from '../milestone-labels.ts';
+import { etaHistoryQuery } from '../shipment-queries.ts';
+import { late } from '../../app/late.tsx';
+
+export type EtaChange = ItemOf<'listEtaHistory'>;
+
+/** The library that draws is loaded where there is something to draw. */
+const EtaChart = late(() => import('./eta-chart.tsx'));
+
+/** Every estimate of the arrival: drawn, and as a table with the same. */
+export function EtaSection() {
+  const history = useQuery(etaHistoryQuery(useEnvironment(), useShipment().id));
+  return (
+    <Waiting query={history} what="the history of the ETA">
+      {(changes) =>
+        changes.length === 0 ? (
+          <Alert title="No ETA yet">Each estimate of the arrival appears here, with who said it.</Alert>
+        ) : (
+          <Stack gap="sm">
+            {changes.length > 1 && (
+              <Card title="Estimated arrival, as it was known">
+                <Suspense fallback={<Skeleton height={260} />}>
+                  <EtaChart changes={changes} />
+                </Suspense>
+              </Card>
+            )}
+            <Changes changes={changes} />
+          </Stack>
+        )
+      }
+    </Waiting>
+  );
+}
+
+function Changes({ changes }: { readonly changes: readonly EtaChange[] }) {
+  const { id, destination_port } = useShipment();
+  const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
+  return (
+    <Table.ScrollContainer minWidth={640}>
+      <Table aria-label="History of the ETA">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Said</Table.Th>
+            <Table.Th>Arrival</Table.Th>
+            <Table.Th>Moved by</Table.Th>
+            <Table.Th>Source</Table.Th>
+            <Table.Th>Reason</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {changes.map(({ reported_at, eta, slip_hours, source, milestone_id, reason_code }, index) => (
+            <Table.Tr key={`${reported_at} ${index}`}>
+              <Table.Td>
+                <Time value={reported_at} />
+              </Table.Td>
+              <Table.Td>
+                <PlaceTime value={eta} zone={zone} />
+              </Table.Td>
+              <Table.Td>
+                <Slip hours={slip_hours} />
+              </Table.Td>
+              <Table.Td>
+                {milestone_id === null ? (
+                  SOURCE_LABELS[source]
+                ) : (
+                  <Link
+                    to="/shipments/$id/timeline"
+                    params={{ id }}
+                    search={{ milestone: milestone_id }}
+                    className="link"
+                  >
+                    {SOURCE_LABELS[source]}
+                  </Link>
+                )}
+              </Table.Td>
+              <Table.Td>{reason_code === null ? '—' : reasonLabel(reason_code)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function Slip({ hours }: { readonly hours: number | null }) {
+  if (hours === null) return <>—</>;
+  return (
+    <Text span inherit fw={600} className={hours > 0 ? 'late' : 'early'}>
+      {slipLabel(Math.round(hours))}
+    </Text>
+  );
+}

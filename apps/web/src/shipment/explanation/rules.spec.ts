@@ -1,0 +1,37 @@
+import { resolvedByLabel } from './resolved-by.ts';
+import { type ResolvedBy, fieldLabel } from './rules.ts';
+
+const way = (more: Partial<ResolvedBy>): ResolvedBy => ({
+  ...{ by: 'milestone', codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] },
+  ...more,
+});
+const labels = new Map([
+  ['import_customs_cleared', 'Import customs cleared'],
+  ['gated_out', 'Gated out'],
+]);
+
+describe('an explanation in words', () => {
+  it.each([
+    ['eta', 'ETA'],
+    ['status', 'Status'],
+    ['legs[1].etd', 'ETD of leg 2'],
+    ['seal_number', 'seal number'],
+  ])('calls %s %s', (field, label) => {
+    expect(fieldLabel(field)).toBe(label);
+  });
+
+  it('tells what resolves an exception', () => {
+    const codes: ResolvedBy['codes'] = ['import_customs_cleared', 'gated_out'];
+    expect(resolvedByLabel(way({ codes }), labels)).toBe('a milestone: Import customs cleared or Gated out');
+    expect(resolvedByLabel(way({ by: 'field_changed', fields: ['eta', 'legs[0].eta'] }), labels)).toBe(
+      'another ETA or ETA of leg 1',
+    );
+    expect(resolvedByLabel(way({ by: 'document_approved', document_types: ['packing_list'] }), labels)).toBe(
+      'a document is approved: Packing list',
+    );
+  });
+
+  it('calls a code that is not known as it is', () => {
+    expect(resolvedByLabel(way({ codes: ['delivered'] }), new Map())).toBe('a milestone: delivered');
+  });
+});

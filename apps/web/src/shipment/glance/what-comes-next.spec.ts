@@ -1,0 +1,82 @@
+import type { Milestone, Shipment } from '@tracking/client';
+import { whatComesNext } from './what-comes-next.ts';
+
+const day = (number: number) => `2026-11-${String(number).padStart(2, '0')}T08:00:00.000Z`;
+const NOW = Date.parse(day(15));
+
+const leg = (more: Partial<Shipment['legs'][number]>) => ({
+  ...{ mode: 'ocean', carrier_scac: null, vessel: null, voyage: null, origin_port: 'CNSHA', destination_port: 'NLRTM' },
+  ...{ etd: null, eta: null, atd: null, ata: null, ...more },
+});
+const shipment = (more: object) => ({ status: 'in_transit', legs: [], containers: [], ...more }) as unknown as Shipment;
+const milestone = (more: Partial<Milestone>) =>
+  ({
+    ...{ id: 'mil_1', code: 'vessel_arrived', label: 'Vessel arrived', sequence: 60, classifier: 'estimated' },
+    ...{ location: 'NLRTM', container_number: null, retracted_at: null, superseded_at: null, recorded_at: day(1) },
+    ...more,
+  }) as Milestone;
+const next = (of: Shipment, milestones: readonly Milestone[] = [], explanation?: unknown) =>
+  whatComesNext({ shipment: of, milestones, explanation: explanation as undefined, now: NOW });
+
+describe('what comes next', () => {
+  it('is the departures and arrivals that have not happened, the soonest first', () => {
+    const legs = [
+      leg({ etd: day(1), atd: day(2), eta: day(10), ata: day(11), destination_port: 'ESALG' }),
+      leg({ origin_port: 'ESALG', etd: day(14), eta: day(20) }),
+    ];
+    const [, ...rest] = legs;
+    expect(next(shipment({ legs: [...rest] })).map(({ label, place, isOverdue }) => [label, place, isOverdue])).toEqual(
+      [
+        ['Departure', 'ESALG', true],
+        ['Arrival', 'NLRTM', false],
+      ],
+    );
+    expect(next(shipment({ legs })).map(({ label, place }) => [label, place])).toEqual([
+      ['Departure', 'ESALG'],
+      ['Arrival', 'NLRTM'],
+    ]);
+  });
+
+  it('names an estimate that a leg has its time from once', () => {
+    const of = shipment({ legs: [leg({ atd: day(2), eta: day(20) })] });
+    expect(next(of, [milestone({ occurred_at: day(20) })]).map(({ label }) => label)).toEqual(['Arrival']);
+  });
+
+  it('leaves out what happened, was overtaken, replaced or retracted', () => {
+    const of = shipment({});
+    const happened = milestone({ classifier: 'actual', occurred_at: day(12) });
+    expect(next(of, [happened, milestone({ occurred_at: day(20) })])).toEqual([]);
+    const earlier = { code: 'gated_in', sequence: 20, classifier: 'planned', occurred_at: day(3) } as const;
+    expect(next(of, [happened, milestone(earlier)])).toEqual([]);
+    expect(next(of, [milestone({ occurred_at: day(20), superseded_at: day(2) })])).toEqual([]);
+    expect(next(of, [milestone({ occurred_at: day(20), retracted_at: day(2) })])).toEqual([]);
+  });
+
+  it('takes the estimate where there is a plan too', () => {
+    const plan = milestone({ classifier: 'planned', occurred_at: day(18) });
+    expect(next(shipment({}), [plan, milestone({ occurred_at: day(21) })]).map(({ at }) => at)).toEqual([day(21)]);
+  });
+
+  it('knows the free days that are running', () => {
+    const container = {
+      ...{ number: 'A', last_free_day: '2026-11-17', empty_return_by: '2026-11-25' },
+      ...{ gated_out_at: null, empty_returned_at: null },
+    };
+    expect(next(shipment({ containers: [container] })).map(({ label }) => label)).toEqual(['Last free day']);
+    const out = { ...container, gated_out_at: day(16) };
+    expect(next(shipment({ containers: [out] })).map(({ label }) => label)).toEqual(['Empty return due']);
+    expect(next(shipment({ containers: [{ ...out, empty_returned_at: day(20) }] }))).toEqual([]);
+  });
+
+  it('knows the exceptions that time will open', () => {
+    const expected = { status: 'expected', type: 'arrival_overdue', opens_at: day(21), container_number: null };
+    const exceptions = [expected, { ...expected, status: 'open', opens_at: null }];
+    expect(next(shipment({}), [], { exceptions })).toMatchObject([
+      { label: 'Exception: Arrival overdue', at: day(21), isOverdue: false },
+    ]);
+  });
+
+  it.each(['completed', 'returned', 'cancelled'])('is nothing of what is %s', (status) => {
+    expect(next(shipment({ status, legs: [leg({ eta: day(20) })] }))).toEqual([]);
+  });
+});

@@ -1,0 +1,28 @@
+import { differences } from './differences.ts';
+
+it('every single value that differs is named, wherever it stands', () => {
+  const from = { eta: 'a', legs: [{ port: 'X' }, { port: 'Y' }], metadata: { team: 'blue' }, same: [1, 2] };
+  const to = { eta: 'b', legs: [{ port: 'X' }], metadata: { team: 'red' }, same: [1, 2] };
+  expect(differences(from, to)).toEqual([
+    { path: ['eta'], from: 'a', to: 'b' },
+    { path: ['legs', '2', 'port'], from: 'Y', to: null },
+    { path: ['metadata', 'team'], from: 'blue', to: 'red' },
+  ]);
+});
+
+it('items are told apart by what they are called, not by their place', () => {
+  const [one, two] = [
+    { number: 'A', days: 1 },
+    { number: 'B', days: 2 },
+  ];
+  expect(differences([one, two], [two, one])).toEqual([]);
+  expect(differences([one, two], [{ ...two, days: 3 }])).toEqual([
+    { path: ['A', 'number'], from: 'A', to: null },
+    { path: ['A', 'days'], from: 1, to: null },
+    { path: ['B', 'days'], from: 2, to: 3 },
+  ]);
+});
+
+it('nothing is nothing, whichever way it is said', () => {
+  expect(differences({ a: null, b: [] }, { a: undefined, b: null, c: null })).toEqual([]);
+});

@@ -1,0 +1,137 @@
+import { type HistoryEntry, told, whoOf } from './history-sentences.ts';
+import { fieldWords, momentWords, valueWords } from './value-words.ts';
+
+const ANN = { type: 'user', id: 'usr_1', name: 'Ann' } as const;
+const entry = (type: HistoryEntry['type'], changes: HistoryEntry['changes'], actor: HistoryEntry['actor'] = ANN) =>
+  ({ id: 'evt_1', type, at: '2026-11-20T10:00:00.000Z', actor, changes, version: 2 }) satisfies HistoryEntry;
+const EXCEPTION = { id: 'exc_1', title: 'Seal broken', severity: 'high', status: 'open', assignee: null };
+const MILESTONE = {
+  id: 'mst_1',
+  label: 'Vessel departed',
+  classifier: 'actual',
+  occurred_at: '2026-11-03T10:00:00.000Z',
+};
+const AT = momentWords(MILESTONE.occurred_at);
+const BY_SYSTEM = { code: 'auto_cleared', note: null, by: { type: 'system', id: 'system' } };
+
+it.each<[string, HistoryEntry, string]>([
+  ['a field', entry('shipment.updated', { carrier_scac: { from: null, to: 'MAEU' } }), 'changed Carrier to MAEU'],
+  [
+    'a container',
+    entry('shipment.updated', {
+      containers: {
+        from: [{ number: 'CSQU3054383', last_free_day: '2026-12-01' }],
+        to: [{ number: 'CSQU3054383', last_free_day: null }],
+      },
+    }),
+    `changed Container CSQU3054383, last free day from ${valueWords('2026-12-01')} to nothing`,
+  ],
+  [
+    'many fields',
+    entry('shipment.updated', {
+      mode: { from: null, to: 'ocean' },
+      eta: { from: null, to: '2026-12-01T00:00:00.000Z' },
+      house_bill: { from: 'A', to: 'B' },
+      master_bill: { from: 'A', to: 'B' },
+    }),
+    'changed Mode, ETA and 2 more',
+  ],
+  [
+    'a milestone',
+    entry('milestone.recorded', { milestone: { from: null, to: MILESTONE } }),
+    `recorded “Vessel departed” for ${AT}`,
+  ],
+  [
+    'an expected one, taken back',
+    entry('milestone.retracted', {
+      milestone: { from: { ...MILESTONE, classifier: 'estimated', location: 'CNSHA' }, to: null },
+    }),
+    `took back “Vessel departed” (estimated) at CNSHA for ${AT}`,
+  ],
+  [
+    'an exception by hand',
+    entry('exception.opened', { exception: { from: null, to: EXCEPTION } }),
+    'opened “Seal broken”, high',
+  ],
+  [
+    'one that a rule opened at a write',
+    entry('exception.opened', { exception: { from: null, to: { ...EXCEPTION, detected_by: 'system' } } }),
+    'thereby opened “Seal broken”, high',
+  ],
+  [
+    'one that cleared at a write',
+    entry('exception.resolved', { exception: { from: EXCEPTION, to: { ...EXCEPTION, resolution: BY_SYSTEM } } }),
+    'thereby cleared “Seal broken”',
+  ],
+  [
+    'one that a person resolved',
+    entry('exception.resolved', {
+      exception: { from: EXCEPTION, to: { ...EXCEPTION, resolution: { code: 'waived', note: 'Agreed.', by: ANN } } },
+    }),
+    'resolved “Seal broken” as waived: “Agreed.”',
+  ],
+  [
+    'one that was taken over',
+    entry('exception.updated', {
+      exception: { from: EXCEPTION, to: { ...EXCEPTION, status: 'acknowledged', assignee: 'kim@example.com' } },
+    }),
+    'acknowledged “Seal broken” and gave it to kim@example.com',
+  ],
+  [
+    'one that was said something of',
+    entry('exception.updated', { exception: { from: EXCEPTION, to: EXCEPTION }, note: { from: null, to: 'Called.' } }),
+    'remarked on “Seal broken”',
+  ],
+  [
+    'a document',
+    entry('document.rejected', {
+      document: {
+        from: null,
+        to: { type: 'photo', file_name: 'a.png', content_type: 'image/png', rejection_reason: 'Too dark' },
+      },
+    }),
+    'rejected Photo “a.png” (PNG): “Too dark”',
+  ],
+])('%s is told in a sentence', (_what, one, did) => {
+  expect(told(one).did).toBe(did);
+});
+
+it('of a milestone that was corrected what differs is told, not what follows from it', () => {
+  const to = { ...MILESTONE, revision: 2, recorded_at: 'later', location: 'NLRTM' };
+  const { details } = told(
+    entry('milestone.corrected', { milestone: { from: { ...MILESTONE, location: 'CNSHA' }, to } }),
+  );
+  expect(details).toEqual([{ path: ['location'], from: 'CNSHA', to: 'NLRTM' }]);
+});
+
+it('what was said stands beside', () => {
+  const said = entry('exception.updated', {
+    exception: { from: EXCEPTION, to: EXCEPTION },
+    note: { from: null, to: 'Hi' },
+  });
+  expect(told(said).note).toBe('Hi');
+  expect(told(entry('shipment.cancelled', {})).note).toBeUndefined();
+});
+
+it.each([
+  [ANN, 'Ann'],
+  [{ type: 'user', id: 'usr_2', name: null } as const, 'A person'],
+  [{ type: 'service_account', id: 'sva_1', name: 'feed' } as const, 'feed'],
+  [{ type: 'system', id: 'clock', name: null } as const, 'The clock'],
+  [{ type: 'system', id: 'whatever', name: null } as const, 'The service'],
+])('%o is called %s', (actor, name) => {
+  expect(whoOf(actor)).toBe(name);
+});
+
+it('values are words: labels where they are of an enumeration, nothing where there is none', () => {
+  expect(valueWords('false_positive', 'code')).toBe('False positive');
+  expect(valueWords('some_unknown_value', 'status')).toBe('Some unknown value');
+  expect(valueWords('as_sent', 'external_id')).toBe('as_sent');
+  expect([null, '', [], undefined].map((value) => valueWords(value))).toEqual([
+    'nothing',
+    'nothing',
+    'nothing',
+    'nothing',
+  ]);
+  expect(fieldWords(['legs', '2', 'eta'])).toBe('Leg 2, ETA');
+});

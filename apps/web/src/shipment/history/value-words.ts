@@ -1,0 +1,95 @@
+import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../../documents/document-labels.ts';
+import {
+  EXCEPTION_LABELS,
+  EXCEPTION_STATUS_LABELS,
+  RESOLUTION_LABELS,
+  SEVERITY_LABELS,
+} from '../../exceptions/exception-labels.ts';
+
+/** "Free days left" of `free_days_left`. */
+export function words(name: string): string {
+  const spaced = name.replaceAll('_', ' ');
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+}
+
+/** Where a name with its first letter raised would not do. */
+const FIELDS: Readonly<Record<string, string>> = {
+  eta: 'ETA',
+  etd: 'ETD',
+  ata: 'ATA',
+  atd: 'ATD',
+  original_eta: 'Original ETA',
+  external_id: 'Your reference',
+  carrier_scac: 'Carrier',
+  origin_port: 'Port of loading',
+  destination_port: 'Port of discharge',
+  status_milestone_id: 'Milestone of the status',
+  container_numbers: 'Containers',
+  imo: 'IMO number',
+  id: 'Id',
+};
+const PARTS: Readonly<Record<string, string>> = {
+  containers: 'Container',
+  legs: 'Leg',
+  references: 'Reference',
+  metadata: 'Metadata',
+};
+
+/** "Container CSQU3054383, last free day" of a path. */
+export function fieldWords(path: readonly string[]): string {
+  const [first = '', ...rest] = path;
+  const part = PARTS[first];
+  if (part === undefined || rest.length === 0) return path.map((name) => FIELDS[name] ?? words(name)).join(', ');
+  const [which = '', ...fields] = rest;
+  return [`${part} ${which}`, ...fields.map((name) => FIELDS[name] ?? words(name).toLowerCase())].join(', ');
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  ...DOCUMENT_STATUS_LABELS,
+  ...EXCEPTION_STATUS_LABELS,
+  ...SEVERITY_LABELS,
+  ...RESOLUTION_LABELS,
+  ...DOCUMENT_LABELS,
+  ...EXCEPTION_LABELS,
+  ...CONTENT_LABELS,
+};
+/** Fields whose values are of an enumeration. */
+const ENUMERATED: ReadonlySet<string> = new Set([
+  'status',
+  'severity',
+  'type',
+  'code',
+  'mode',
+  'load_type',
+  'classifier',
+  'source',
+  'reason_code',
+  'result',
+  'content_type',
+  'equipment',
+]);
+
+const MOMENT = /^\d{4}-\d\d-\d\dT/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** A stored value for people, in the reader's zone and language. */
+export function valueWords(value: unknown, field = ''): string {
+  if (value === null || value === undefined || value === '') return 'nothing';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return textWords(value, field);
+  if (Array.isArray(value)) return value.map((item) => valueWords(item, field)).join(', ') || 'nothing';
+  if (typeof value === 'object') return JSON.stringify(value);
+  return String(value);
+}
+
+function textWords(value: string, field: string): string {
+  if (MOMENT.test(value)) return momentWords(value);
+  if (DAY.test(value)) {
+    return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(value));
+  }
+  return ENUMERATED.has(field) ? (LABELS[value] ?? words(value)) : value;
+}
+
+export function momentWords(value: string): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(value));
+}

@@ -1,0 +1,92 @@
+import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
+import { Time } from '../../values/time.tsx';
+import { differences } from '../history/differences.ts';
+import { told, whoOf } from '../history/history-sentences.ts';
+import { fieldWords, valueWords } from '../history/value-words.ts';
+import type { Conflict } from './use-guarded-write.ts';
+
+interface Props<Thing> {
+  readonly conflict: Conflict<Thing> | undefined;
+  /** "the document" */
+  readonly what: string;
+  /** The fields that somebody decides by. */
+  readonly fields: readonly (keyof Thing & string)[];
+}
+
+/** What somebody else changed meanwhile, and the choice between theirs and one's own. */
+export function ConflictDialog<Thing>({ conflict, what, fields }: Props<Thing>) {
+  return (
+    <Modal
+      opened={conflict !== undefined}
+      onClose={() => conflict?.keepTheirs()}
+      title={`Somebody else changed ${what} meanwhile`}
+      // Which of the two it is to be nobody decides by a click beside it.
+      closeOnClickOutside={false}
+      size="lg"
+    >
+      {conflict !== undefined && (
+        <Stack>
+          <Text size="sm">Nothing of yours was written.</Text>
+          <Since entries={conflict.since} />
+          <Changes conflict={conflict} fields={fields} />
+          {conflict.keepMine === undefined && (
+            <Text size="sm">What you were about to do cannot be done to it any more.</Text>
+          )}
+          <Group justify="end">
+            <Button variant={conflict.keepMine ? 'default' : 'filled'} onClick={conflict.keepTheirs} data-autofocus>
+              Take theirs
+            </Button>
+            {conflict.keepMine !== undefined && <Button onClick={conflict.keepMine}>Keep mine</Button>}
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}
+
+function Since({ entries }: { readonly entries: Conflict<unknown>['since'] }) {
+  if (entries.length === 0) return null;
+  return (
+    <List size="sm">
+      {entries.map((entry) => (
+        <List.Item key={entry.id}>
+          <strong>{whoOf(entry.actor)}</strong> {told(entry).did}, <Time value={entry.at} />
+        </List.Item>
+      ))}
+    </List>
+  );
+}
+
+function Changes<Thing>({
+  conflict,
+  fields,
+}: {
+  readonly conflict: Conflict<Thing>;
+  readonly fields: Props<Thing>['fields'];
+}) {
+  const { seen, now } = conflict;
+  const changed = fields.flatMap((field) => differences(seen.thing[field], now.thing[field], [field]));
+  if (changed.length === 0) return null;
+  return (
+    <Table.ScrollContainer minWidth={320}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>What</Table.Th>
+            <Table.Th>As you saw it</Table.Th>
+            <Table.Th>Now</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {changed.map(({ path, from, to }) => (
+            <Table.Tr key={path.join(' ')}>
+              <Table.Td>{fieldWords(path)}</Table.Td>
+              <Table.Td>{valueWords(from, path.at(-1))}</Table.Td>
+              <Table.Td>{valueWords(to, path.at(-1))}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

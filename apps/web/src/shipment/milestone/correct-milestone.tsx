@@ -1,0 +1,114 @@
+import { Alert, Button, Group, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { Milestone } from '@tracking/client';
+import { useState } from 'react';
+import { failureOf } from '../../app/failures.ts';
+import { Waiting } from '../../app/waiting.tsx';
+import { fieldErrors, useWrite } from '../../app/write.ts';
+import type { Environment } from '../../session/api.ts';
+import { useApi, useEnvironment } from '../../session/session.ts';
+import { OWN_ZONE } from '../../values/zones.ts';
+import { useShipment } from '../current-shipment.ts';
+import { MilestoneChanged } from './milestone-changed.tsx';
+import { isSameRevision } from './differences.ts';
+import { MilestoneInputs } from './milestone-form.tsx';
+import { ChangedMeanwhile, type Seen, guarded } from '../meanwhile/guarded.ts';
+import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
+import { readMilestone } from './read-milestone.ts';
+import { changesOf, valuesOf } from './milestone-values.ts';
+
+/** As it is when the form is opened: what happens meanwhile must not change the form under its reader's hands. */
+function seenQuery(environment: Environment, shipmentId: string, milestoneId: string) {
+  return queryOptions({
+    queryKey: ['milestone-seen', environment, milestoneId],
+    queryFn: () => readMilestone(environment, { shipment_id: shipmentId, id: milestoneId }),
+    staleTime: Infinity,
+    gcTime: 0,
+    refetchOnReconnect: false,
+    refetchOnWindowFocus: false,
+  });
+}
+
+interface Props {
+  readonly milestoneId: string;
+  readonly onClose: () => void;
+}
+
+export default function CorrectMilestone({ milestoneId, onClose }: Props) {
+  const seen = useQuery(seenQuery(useEnvironment(), useShipment().id, milestoneId));
+  return (
+    <Waiting query={seen} what="the milestone">
+      {(first) => <Correction first={first} onClose={onClose} />}
+    </Waiting>
+  );
+}
+
+function Correction({ first, onClose }: { readonly first: Seen<Milestone>; readonly onClose: () => void }) {
+  const [shipment, client, environment, touches] = [useShipment(), useApi(), useEnvironment(), useShipmentTouches()];
+  const [seen, setSeen] = useState(first);
+  const [theirs, setTheirs] = useState<Seen<Milestone>>();
+  const [zone, setZone] = useState(first.thing.timezone ?? OWN_ZONE);
+  const form = useForm({ mode: 'controlled', initialValues: valuesOf(first.thing, zone) });
+  const { id } = first.thing;
+  const correct = useWrite({
+    write: (from: Seen<Milestone>) =>
+      guarded(from, {
+        read: () => readMilestone(environment, first.thing),
+        isSame: isSameRevision,
+        write: (ifMatch) =>
+          client.milestones.correct(shipment.id, id, changesOf(seen.thing, form.values, zone), { ifMatch }),
+      }),
+    done: 'The milestone is corrected.',
+    touches,
+    onDone: onClose,
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      if (error instanceof ChangedMeanwhile) setTheirs((error as ChangedMeanwhile<Milestone>).now);
+      return true;
+    },
+  });
+  if (theirs !== undefined) {
+    const takeTheirs = () => {
+      setSeen(theirs);
+      form.setValues(valuesOf(theirs.thing, zone));
+      setTheirs(undefined);
+      correct.reset();
+    };
+    return (
+      <MilestoneChanged
+        before={seen.thing}
+        theirs={theirs.thing}
+        mine={changesOf(seen.thing, form.values, zone)}
+        isPending={correct.isPending}
+        onKeepMine={() => {
+          setTheirs(undefined);
+          correct.mutate(theirs);
+        }}
+        onTakeTheirs={takeTheirs}
+        onClose={onClose}
+      />
+    );
+  }
+  const isSame = Object.keys(changesOf(seen.thing, form.values, zone)).length === 0;
+  return (
+    <form onSubmit={form.onSubmit(() => correct.mutate(seen))}>
+      <Stack>
+        {correct.isError && (
+          <Alert color="red" role="alert" title="Nothing was corrected">
+            {failureOf(correct.error).message}
+          </Alert>
+        )}
+        <MilestoneInputs form={form} zone={zone} onZone={setZone} corrects={seen.thing} />
+        <Group justify="end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={correct.isPending} disabled={isSame}>
+            Correct
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,157 @@
+import { Alert, Badge, Button, Group, Loader, Modal, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { Milestone } from '@tracking/client';
+import { Suspense, useState } from 'react';
+import { askFirst } from '../../app/ask-first.tsx';
+import { Waiting } from '../../app/waiting.tsx';
+import { useWrite } from '../../app/write.ts';
+import { May } from '../../session/may.tsx';
+import { useApi, useEnvironment } from '../../session/session.ts';
+import { PlaceTime } from '../../values/place-time.tsx';
+import { PlaceOrText, usePlaces } from '../../values/places.tsx';
+import { Time } from '../../values/time.tsx';
+import { useShipment } from '../current-shipment.ts';
+import { Facts } from '../facts.tsx';
+import { CLASSIFIER_LABELS, reasonLabel } from '../milestone-labels.ts';
+import { readMilestone } from './read-milestone.ts';
+import { FIELD_LABELS, differences, isSameRevision, sayingOf, sourceOf } from './differences.ts';
+import { type MilestoneChange, milestoneHistoryQuery } from './milestone-history.ts';
+import { guarded } from '../meanwhile/guarded.ts';
+import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
+import { late } from '../../app/late.tsx';
+
+/** The form is loaded when somebody opens it. */
+const CorrectMilestone = late(() => import('./correct-milestone.tsx'));
+
+/** Everything that is known of a milestone, what became of it, and what one may do with it. */
+export function MilestoneDetails({ milestone }: { readonly milestone: Milestone }) {
+  const [corrects, setCorrects] = useState(false);
+  const history = useQuery(milestoneHistoryQuery(useEnvironment(), milestone.shipment_id, milestone));
+  const { location, retracted_at, superseded_at } = milestone;
+  const place = usePlaces([location]).get(location ?? '');
+  const zone = milestone.timezone ?? place?.timezone;
+  return (
+    <Stack>
+      <Group gap="xs">
+        <Title order={2} size="h4">
+          {milestone.label}
+        </Title>
+        <Badge variant="light" color="gray" tt="none" autoContrast>
+          {CLASSIFIER_LABELS[milestone.classifier]}
+        </Badge>
+      </Group>
+      {retracted_at !== null && (
+        <Alert color="yellow" title="Retracted">
+          It stays on record, and counts for nothing since <Time value={retracted_at} />.
+        </Alert>
+      )}
+      {retracted_at === null && superseded_at !== null && (
+        <Alert title="Replaced">
+          A newer estimate took its place on <Time value={superseded_at} />.
+        </Alert>
+      )}
+      <Facts
+        facts={[
+          ['When', <PlaceTime key="when" value={milestone.occurred_at} zone={zone} />],
+          ['Where', <PlaceOrText key="where" name={location} />],
+          ['Container', milestone.container_number ?? 'All'],
+          ['Source', sourceOf(milestone)],
+          ['Reason', milestone.reason_code && reasonLabel(milestone.reason_code)],
+          ['Vessel', milestone.vessel],
+          ['Voyage', milestone.voyage],
+          ['Note', milestone.note],
+          ['Your reference', milestone.external_id],
+          ['Recorded', <Time key="recorded" value={milestone.recorded_at} />],
+        ]}
+      />
+      {retracted_at === null && <Actions milestone={milestone} onCorrect={() => setCorrects(true)} />}
+      {milestone.revision > 1 && (
+        <Stack gap="xs">
+          <Title order={3} size="h6">
+            What became of it
+          </Title>
+          <Waiting query={history} what="the corrections">
+            {(changes) => changes.map((change) => <Change key={change.at} change={change} />)}
+          </Waiting>
+        </Stack>
+      )}
+      <Modal
+        opened={corrects}
+        onClose={() => setCorrects(false)}
+        title="Correct the milestone"
+        size="lg"
+        closeOnClickOutside={false}
+      >
+        <Suspense fallback={<Loader aria-label="Loading the form" />}>
+          <CorrectMilestone milestoneId={milestone.id} onClose={() => setCorrects(false)} />
+        </Suspense>
+      </Modal>
+    </Stack>
+  );
+}
+
+function Actions({ milestone, onCorrect }: { readonly milestone: Milestone; readonly onCorrect: () => void }) {
+  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
+  const [environment, { id }] = [useEnvironment(), milestone];
+  const retract = useWrite({
+    write: () =>
+      guarded(
+        { thing: milestone, version: shipment.version },
+        {
+          read: () => readMilestone(environment, milestone),
+          isSame: isSameRevision,
+          write: (ifMatch) => client.milestones.retract(shipment.id, id, { ifMatch }),
+        },
+      ),
+    done: 'The milestone is retracted.',
+    touches,
+  });
+  const ask = () =>
+    askFirst({
+      title: `Retract “${milestone.label}”?`,
+      children: (
+        <Text size="sm">
+          It stays on record, and counts for nothing: status, times and exceptions are as if it had never been. This
+          cannot be undone; it can be recorded again.
+        </Text>
+      ),
+      labels: { confirm: 'Retract', cancel: 'Cancel' },
+      confirmProps: { color: 'red' },
+      onConfirm: () => retract.mutate(),
+    });
+  return (
+    <Group>
+      <May permission="milestones:write">
+        <Button variant="default" onClick={onCorrect}>
+          Correct…
+        </Button>
+      </May>
+      <May permission="milestones:write">
+        <Button variant="light" color="red" onClick={ask} loading={retract.isPending}>
+          Retract…
+        </Button>
+      </May>
+    </Group>
+  );
+}
+
+function Change({ change: { at, actor, from, to } }: { readonly change: MilestoneChange }) {
+  return (
+    <div>
+      <Text size="sm">
+        {to === null ? 'Retracted' : 'Corrected'} by {actor.name ?? 'the platform'}, <Time value={at} />
+      </Text>
+      {from !== null &&
+        to !== null &&
+        differences(from, to).map((field) => (
+          <Text key={field} size="sm" c="dimmed">
+            {FIELD_LABELS[field]}: <del>{said(from, field)}</del> <ins>{said(to, field)}</ins>
+          </Text>
+        ))}
+    </div>
+  );
+}
+
+function said(milestone: Milestone, field: keyof typeof FIELD_LABELS) {
+  return field === 'occurred_at' ? <Time value={milestone.occurred_at} /> : sayingOf(milestone, field);
+}

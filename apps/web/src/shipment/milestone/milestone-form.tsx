@@ -1,0 +1,159 @@
+import { Autocomplete, Group, SegmentedControl, Select, Stack, Text, TextInput, Textarea } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import type { Milestone } from '@tracking/client';
+import { useEnvironment, useMay } from '../../session/session.ts';
+import { placesQuery } from '../../values/place-queries.ts';
+import { usePlaces } from '../../values/places.tsx';
+import { wallClockOf, instantOf, momentIn, OWN_ZONE } from '../../values/zones.ts';
+import { useShipment } from '../current-shipment.ts';
+import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../milestone-labels.ts';
+import { codeOptions, milestoneCodesQuery } from './milestone-codes.ts';
+import type { MilestoneValues } from './milestone-values.ts';
+
+const CLASSIFIERS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
+const SOURCES = Object.entries(SOURCE_LABELS)
+  .filter(([value]) => value !== 'client')
+  .map(([value, label]) => ({ value, label }));
+
+export type MilestoneForm = UseFormReturnType<MilestoneValues>;
+
+interface Props {
+  readonly form: MilestoneForm;
+  /** By whose clocks its time is said. */
+  readonly zone: string;
+  readonly onZone: (zone: string) => void;
+  /** Who says so is no matter of correction. */
+  readonly corrects?: Milestone;
+}
+
+/** What is said of a milestone. */
+export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
+  const shipment = useShipment();
+  const codes = useQuery(milestoneCodesQuery(useEnvironment()));
+  const mayFeed = useMay('milestones:feed');
+  return (
+    <Stack gap="sm">
+      <Select
+        {...form.getInputProps('code')}
+        label="What happened"
+        placeholder={codes.isPending ? 'Loading…' : 'Type to search'}
+        data={codeOptions(codes.data ?? [], shipment.mode)}
+        searchable
+        required
+        data-autofocus
+      />
+      <SegmentedControl
+        aria-label="Whether it happened, or is expected"
+        value={form.values.classifier}
+        onChange={(value) => form.setFieldValue('classifier', value as Classifier)}
+        data={CLASSIFIERS}
+      />
+      <When form={form} zone={zone} onZone={onZone} />
+      <Where form={form} zone={zone} onZone={onZone} />
+      <Select
+        {...form.getInputProps('container_number')}
+        label="Container"
+        placeholder="All of the shipment"
+        data={containersOf(shipment.container_numbers, corrects)}
+        disabled={shipment.container_numbers.length === 0 && corrects?.container_number == null}
+        clearable
+      />
+      <Group grow align="start">
+        <TextInput {...form.getInputProps('vessel')} label="Vessel" />
+        <TextInput {...form.getInputProps('voyage')} label="Voyage, flight, train or trip" />
+      </Group>
+      <Select {...form.getInputProps('reason_code')} label="Reason" data={REASON_OPTIONS} searchable clearable />
+      <Textarea {...form.getInputProps('note')} label="Note" autosize={false} rows={2} />
+      <TextInput
+        {...form.getInputProps('external_id')}
+        label="Your reference"
+        description="The same one again corrects this milestone."
+      />
+      {mayFeed && corrects === undefined && (
+        <Select
+          label="Source"
+          description="All but “by hand” are feeds."
+          value={form.values.source}
+          onChange={(value) => form.setFieldValue('source', (value ?? 'manual') as Source)}
+          error={form.errors['source']}
+          data={SOURCES}
+          allowDeselect={false}
+        />
+      )}
+    </Stack>
+  );
+}
+
+/** One that was taken off the shipment too, where the milestone names it. */
+function containersOf(numbers: readonly string[], corrects: Milestone | undefined): string[] {
+  return [...new Set([...numbers, corrects?.container_number ?? ''])].filter((number) => number !== '');
+}
+
+function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
+  const { location, occurred_at } = form.values;
+  const there = usePlaces([location.trim()]).get(location.trim())?.timezone;
+  const at = occurred_at === '' ? undefined : instantOf(occurred_at, zone);
+  const zones = [...new Set([...(there == null ? [] : [there]), zone, OWN_ZONE, 'UTC'])];
+  const labels: Readonly<Record<string, string>> = {
+    UTC: 'UTC',
+    [OWN_ZONE]: `${OWN_ZONE}, mine`,
+    ...(there != null && { [there]: `${there}, the place’s` }),
+  };
+  return (
+    <Stack gap={4}>
+      <Group grow align="start">
+        <TextInput {...form.getInputProps('occurred_at')} label="When" type="datetime-local" required />
+        <Select
+          label="By the clocks of"
+          value={zone}
+          onChange={(value) => value !== null && onZone(value)}
+          data={zones.map((value) => ({ value, label: labels[value] ?? value }))}
+          allowDeselect={false}
+        />
+      </Group>
+      {at !== undefined && zone !== OWN_ZONE && (
+        <Text size="xs" c="dimmed">
+          {momentIn(at, OWN_ZONE)}, your time
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** Free text; ports and airports are found by their names. A time that nobody touched is told by the clocks of the place. */
+function Where({ form, zone, onZone }: Omit<Props, 'corrects'>) {
+  const environment = useEnvironment();
+  const followPlace = (there: string) => {
+    const { occurred_at } = form.values;
+    if (occurred_at === '') return;
+    form.setFieldValue('occurred_at', wallClockOf(instantOf(occurred_at, zone), there));
+    form.resetTouched();
+    onZone(there);
+  };
+  const [q] = useDebouncedValue(form.values.location.trim(), 200);
+  const found = useQuery(placesQuery(environment, q.length < 2 ? '' : q));
+  const places = new Map((found.data ?? []).map((place) => [place.code, place]));
+  return (
+    <Autocomplete
+      {...form.getInputProps('location')}
+      label="Where"
+      description="A port or airport by name or code, or any text."
+      data={[...places.keys()]}
+      filter={({ options }) => options}
+      renderOption={({ option: { value } }) => (
+        <Text size="sm">
+          {places.get(value)?.name ?? value}{' '}
+          <Text span c="dimmed" inherit>
+            {value}
+          </Text>
+        </Text>
+      )}
+      onOptionSubmit={(code) => {
+        const there = places.get(code)?.timezone;
+        if (there != null && !form.isTouched('occurred_at')) followPlace(there);
+      }}
+    />
+  );
+}

@@ -1,0 +1,58 @@
+import type { Milestone } from '@tracking/client';
+import { blankMilestone, bodyOf, changesOf, valuesOf } from './milestone-values.ts';
+
+const ZONE = 'Asia/Shanghai';
+const recorded: Milestone = {
+  id: 'mil_1',
+  shipment_id: 'shp_1',
+  code: 'vessel_departed',
+  label: 'Vessel departed',
+  sequence: 60,
+  classifier: 'actual',
+  occurred_at: '2026-11-24T06:00:42.000Z',
+  location: 'CNSHA',
+  timezone: ZONE,
+  source: 'carrier',
+  reason_code: null,
+  external_id: null,
+  container_number: null,
+  vessel: 'Maersk Honam',
+  voyage: null,
+  note: null,
+  recorded_at: '2026-11-24T06:10:00.000Z',
+  recorded_by: { type: 'system', id: 'system' },
+  retracted_at: null,
+  superseded_at: null,
+  revision: 1,
+};
+
+describe('what a form of a milestone sends', () => {
+  it('is what was said, its time as a moment', () => {
+    const blank = blankMilestone('2026-11-24T06:00:00Z', ZONE);
+    const values = { ...blank, code: 'vessel_departed', location: ' CNSHA ', occurred_at: '2026-11-24T14:30' };
+    expect(bodyOf(values, ZONE)).toEqual({
+      code: 'vessel_departed',
+      classifier: 'actual',
+      source: 'manual',
+      location: 'CNSHA',
+      occurred_at: '2026-11-24T06:30:00.000Z',
+    });
+  });
+
+  it('is nothing, of a correction that changes nothing: not the seconds that the form does not show', () => {
+    expect(changesOf(recorded, valuesOf(recorded, ZONE), ZONE)).toEqual({});
+  });
+
+  it('is what differs, of a correction, and null where it was cleared', () => {
+    const values = { ...valuesOf(recorded, ZONE), vessel: ' ', voyage: '412W', occurred_at: '2026-11-24T15:00' };
+    expect(changesOf(recorded, values, ZONE)).toEqual({
+      vessel: null,
+      voyage: '412W',
+      occurred_at: '2026-11-24T07:00:00.000Z',
+    });
+  });
+
+  it('is what was typed, where that is no time: the service says so', () => {
+    expect(changesOf(recorded, { ...valuesOf(recorded, ZONE), occurred_at: '' }, ZONE)).toEqual({ occurred_at: '' });
+  });
+});

@@ -1,0 +1,69 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
+import { failureOf } from '../../app/failures.ts';
+import { fieldErrors, useWrite } from '../../app/write.ts';
+import { useApi } from '../../session/session.ts';
+import { OWN_ZONE } from '../../values/zones.ts';
+import { Curl } from '../calls/curl.tsx';
+import { useShipment } from '../current-shipment.ts';
+import { MilestoneInputs } from './milestone-form.tsx';
+import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
+import { blankMilestone, bodyOf } from './milestone-values.ts';
+
+/** Posts what happened, or is expected. What several say at once adds up: there is no conflict to handle. */
+export default function RecordMilestone({ onClose }: { readonly onClose: () => void }) {
+  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
+  const [zone, setZone] = useState(OWN_ZONE);
+  const form = useForm({
+    mode: 'controlled',
+    initialValues: blankMilestone(new Date().toISOString(), OWN_ZONE),
+    validate: {
+      code: (code) => (code === '' ? 'Say what happened' : null),
+      occurred_at: (at) => (at === '' ? 'Say when' : null),
+    },
+  });
+  const record = useWrite({
+    write: (values: typeof form.values) => client.milestones.record(shipment.id, bodyOf(values, zone)),
+    touches,
+    onDone: ({ label, warnings }) => {
+      notifications.show({ message: `${label} is recorded.`, color: 'green' });
+      for (const { message } of warnings) notifications.show({ message, color: 'yellow', autoClose: 10_000 });
+      onClose();
+    },
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      return true;
+    },
+  });
+  return (
+    <form onSubmit={form.onSubmit((values) => record.mutate(values))}>
+      <Stack>
+        {shipment.status === 'cancelled' && (
+          <Alert color="yellow">The shipment is cancelled: what you record is kept, and leaves its status alone.</Alert>
+        )}
+        {record.isError && (
+          <Alert color="red" role="alert" title="Nothing was recorded">
+            {failureOf(record.error).message}
+          </Alert>
+        )}
+        <MilestoneInputs form={form} zone={zone} onZone={setZone} />
+        <details>
+          <Text component="summary" size="sm">
+            The same as a call
+          </Text>
+          <Curl method="POST" path={`/v1/shipments/${shipment.id}/milestones`} body={bodyOf(form.values, zone)} />
+        </details>
+        <Group justify="end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={record.isPending}>
+            Record
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

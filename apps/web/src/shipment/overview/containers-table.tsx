@@ -1,0 +1,140 @@
+import { ActionIcon, Badge, Loader, Modal, Table, Text, VisuallyHidden } from '@mantine/core';
+import { IconPencil } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { Suspense, useState } from 'react';
+import { May } from '../../session/may.tsx';
+import { ShipmentStatus } from '../../shipments/shipment-status.tsx';
+import { PlaceOrText, usePlaces } from '../../values/places.tsx';
+import { Time } from '../../values/time.tsx';
+import { OWN_ZONE, dayIn, dayLabel } from '../../values/zones.ts';
+import { useShipment } from '../current-shipment.ts';
+import { type Container, freeTimeLabel, freeTimeOf } from './free-time.ts';
+import { late } from '../../app/late.tsx';
+
+/** The form is loaded when somebody opens it. */
+const EditContainer = late(() => import('./edit-container.tsx'));
+
+const KINDS = { demurrage: 'At the terminal', detention: 'Until it is back empty' } as const;
+
+/** Each container with what is known of it; those whose free time runs out first come first. */
+export function ContainersTable() {
+  const { id, containers, destination_port } = useShipment();
+  const [edited, setEdited] = useState<string>();
+  const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone ?? OWN_ZONE;
+  const today = dayIn(new Date().toISOString(), zone);
+  if (containers.length === 0) return <Text size="sm">It has no containers.</Text>;
+  const left = (container: Container) => freeTimeOf(container, today)?.daysLeft ?? Infinity;
+  const close = () => setEdited(undefined);
+  return (
+    <>
+      <Table.ScrollContainer minWidth={760}>
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Container</Table.Th>
+              <Table.Th>Status</Table.Th>
+              <Table.Th>Free time</Table.Th>
+              <Table.Th>Last milestone</Table.Th>
+              <Table.Th>Size, seal</Table.Th>
+              <Table.Th>
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {containers
+              .toSorted((a, b) => compare(left(a), left(b)))
+              .map((container) => (
+                <Table.Tr key={container.number}>
+                  <Table.Td>
+                    <Link
+                      to="/shipments/$id/timeline"
+                      params={{ id }}
+                      search={{ container: container.number }}
+                      className="link"
+                    >
+                      {container.number}
+                    </Link>
+                    {container.valid_check_digit === false && (
+                      <Text size="xs" className="late">
+                        wrong check digit
+                      </Text>
+                    )}
+                  </Table.Td>
+                  <Table.Td>
+                    <ShipmentStatus status={container.status} />
+                  </Table.Td>
+                  <Table.Td>
+                    <FreeTime container={container} today={today} />
+                  </Table.Td>
+                  <Table.Td>
+                    <LastMilestone container={container} />
+                  </Table.Td>
+                  <Table.Td>
+                    {container.size_type ?? '—'}
+                    <Text size="xs" c="dimmed">
+                      {container.seal_number}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>
+                    <May permission="shipments:write">
+                      <ActionIcon
+                        variant="subtle"
+                        color="gray"
+                        aria-label={`Change ${container.number}`}
+                        onClick={() => setEdited(container.number)}
+                      >
+                        <IconPencil size={18} />
+                      </ActionIcon>
+                    </May>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Modal
+        opened={edited !== undefined}
+        onClose={close}
+        title={`Container ${edited ?? ''}`}
+        closeOnClickOutside={false}
+      >
+        <Suspense fallback={<Loader aria-label="Loading the form" />}>
+          {edited !== undefined && <EditContainer number={edited} onClose={close} />}
+        </Suspense>
+      </Modal>
+    </>
+  );
+}
+
+function compare(one: number, other: number): number {
+  return one === other ? 0 : one - other;
+}
+
+function FreeTime({ container, today }: { readonly container: Container; readonly today: string }) {
+  const free = freeTimeOf(container, today);
+  if (free === null) return <>{container.empty_returned_at === null ? '—' : 'returned empty'}</>;
+  const color = free.daysLeft < 0 ? 'red' : free.daysLeft <= 2 ? 'orange' : 'gray';
+  return (
+    <>
+      <Badge color={color} variant="light" tt="none" autoContrast>
+        {freeTimeLabel(free)}
+      </Badge>
+      <Text size="xs" c="dimmed">
+        {KINDS[free.kind]}, <time dateTime={free.until}>{dayLabel(free.until)}</time>
+      </Text>
+    </>
+  );
+}
+
+function LastMilestone({ container: { last_milestone } }: { readonly container: Container }) {
+  if (last_milestone === null) return <>—</>;
+  return (
+    <>
+      {last_milestone.label}
+      <Text size="xs" c="dimmed" component="div">
+        <PlaceOrText name={last_milestone.location} />, <Time value={last_milestone.occurred_at} />
+      </Text>
+    </>
+  );
+}

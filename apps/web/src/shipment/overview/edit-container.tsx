@@ -1,0 +1,146 @@
+import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { failureOf } from '../../app/failures.ts';
+import { fieldErrors, useWrite } from '../../app/write.ts';
+import { useApi, useEnvironment } from '../../session/session.ts';
+import { useShipment } from '../current-shipment.ts';
+import { ChangedFields } from '../meanwhile/changed-fields.tsx';
+import { ChangedMeanwhile, type Seen, guarded } from '../meanwhile/guarded.ts';
+import { useShipmentTouches } from '../meanwhile/use-guarded-write.ts';
+import {
+  CONTAINER_FIELDS,
+  type ContainerField,
+  type ContainerValues,
+  containerChanges,
+  containerValues,
+  isSameContainer,
+} from './container-values.ts';
+import type { Container } from './free-time.ts';
+
+interface Props {
+  readonly number: string;
+  readonly onClose: () => void;
+}
+
+/** What no milestone tells of a container: size, seal, and until when it is free. */
+export default function EditContainer({ number, onClose }: Props) {
+  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
+  const read = async () => {
+    const { containers, version } = await client.shipments.get(shipment.id);
+    return { thing: containers.find((each) => each.number === number), version };
+  };
+  const [seen, setSeen] = useState<Seen<Container | undefined>>({
+    thing: shipment.containers.find((each) => each.number === number),
+    version: shipment.version,
+  });
+  const [theirs, setTheirs] = useState<Seen<Container | undefined>>();
+  const form = useForm<ContainerValues>({ mode: 'controlled', initialValues: containerValues(seen.thing) });
+  const changes = containerChanges(seen.thing, form.values);
+  const write = useWrite({
+    write: (from: typeof seen) =>
+      guarded(from, {
+        read,
+        isSame: isSameContainer,
+        write: (ifMatch) => client.shipments.patchContainer(shipment.id, number, changes, { ifMatch }),
+      }),
+    done: `${number} is changed.`,
+    touches,
+    onDone: onClose,
+    shows: (error) => {
+      form.setErrors(fieldErrors(error) ?? {});
+      if (error instanceof ChangedMeanwhile) setTheirs((error as ChangedMeanwhile<Container | undefined>).now);
+      return true;
+    },
+  });
+  if (theirs !== undefined) {
+    return (
+      <ContainerChanged
+        before={seen.thing}
+        theirs={theirs.thing}
+        mine={changes}
+        isPending={write.isPending}
+        onKeepMine={() => {
+          setTheirs(undefined);
+          write.mutate(theirs);
+        }}
+        onTakeTheirs={() => {
+          setSeen(theirs);
+          form.setValues(containerValues(theirs.thing));
+          setTheirs(undefined);
+          write.reset();
+        }}
+      />
+    );
+  }
+  return (
+    <form onSubmit={form.onSubmit(() => write.mutate(seen))}>
+      <Stack>
+        {write.isError && (
+          <Alert color="red" role="alert" title="Nothing was changed">
+            {failureOf(write.error).message}
+          </Alert>
+        )}
+        <TextInput
+          {...form.getInputProps('size_type')}
+          label={CONTAINER_FIELDS.size_type}
+          placeholder="45G1"
+          data-autofocus
+        />
+        <TextInput {...form.getInputProps('seal_number')} label={CONTAINER_FIELDS.seal_number} />
+        <TextInput
+          {...form.getInputProps('last_free_day')}
+          type="date"
+          label={CONTAINER_FIELDS.last_free_day}
+          description="At the terminal, without demurrage; a day there."
+        />
+        <TextInput
+          {...form.getInputProps('empty_return_by')}
+          type="date"
+          label={CONTAINER_FIELDS.empty_return_by}
+          description="Without detention; a day there."
+        />
+        <Group justify="end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={write.isPending} disabled={Object.keys(changes).length === 0}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface ChangedProps {
+  readonly before: Container | undefined;
+  readonly theirs: Container | undefined;
+  readonly mine: ReturnType<typeof containerChanges>;
+  readonly isPending: boolean;
+  readonly onKeepMine: () => void;
+  readonly onTakeTheirs: () => void;
+}
+
+function ContainerChanged({ before, theirs, mine, ...choice }: ChangedProps) {
+  const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
+  const history = useQuery({
+    queryKey: ['container-changed', environment, id],
+    queryFn: async ({ signal }) => {
+      const { data } = await client.shipments.history(id, { limit: 50 }, { signal }).page();
+      return data.find(({ changes }) => 'containers' in changes)?.actor.name ?? null;
+    },
+    gcTime: 0,
+  });
+  const all = Object.entries(CONTAINER_FIELDS) as [ContainerField, string][];
+  const fields = all
+    .filter(([field]) => field in mine || before?.[field] !== theirs?.[field])
+    .map(([field, label]) => ({
+      label,
+      before: before?.[field] ?? '—',
+      now: theirs?.[field] ?? '—',
+      yours: field in mine ? (mine[field] ?? '—') : undefined,
+    }));
+  return <ChangedFields what="The container" who={history.data} fields={fields} {...choice} />;
+}

@@ -1,0 +1,97 @@
+import type { Milestone } from '@tracking/client';
+import { slipOf, timelineRows } from './timeline-rows.ts';
+
+let count = 0;
+function milestone(
+  code: Milestone['code'],
+  classifier: Milestone['classifier'],
+  day: number,
+  more: Partial<Milestone> = {},
+): Milestone {
+  count += 1;
+  const occurred_at = `2026-11-${String(day).padStart(2, '0')}T08:00:00.000Z`;
+  const nothing = { external_id: null, reason_code: null, vessel: null, voyage: null, note: null, timezone: null };
+  return {
+    ...nothing,
+    id: `mil_${count}`,
+    shipment_id: 'shp_1',
+    code,
+    label: code,
+    sequence: 10,
+    classifier,
+    occurred_at,
+    location: 'NLRTM',
+    source: 'carrier',
+    container_number: null,
+    recorded_at: occurred_at,
+    recorded_by: { type: 'system', id: 'system' },
+    retracted_at: null,
+    superseded_at: null,
+    revision: 1,
+    ...more,
+  };
+}
+const standing = { past: false } as const;
+
+describe('the rows of a timeline', () => {
+  it('are one for what was planned, is expected and happened of the same event at the same place', () => {
+    const all = [
+      milestone('vessel_arrived', 'planned', 1),
+      milestone('vessel_arrived', 'estimated', 2),
+      milestone('vessel_arrived', 'actual', 3),
+      milestone('vessel_arrived', 'planned', 9, { location: 'DEHAM' }),
+    ];
+    const rows = timelineRows(all, standing);
+    expect(rows.map(({ location }) => location)).toEqual(['NLRTM', 'DEHAM']);
+    expect([rows[0]?.planned.length, rows[0]?.estimated.length, rows[0]?.actual.length]).toEqual([1, 1, 1]);
+  });
+
+  it('stand where they happened, not where they were planned', () => {
+    const all = [
+      milestone('vessel_arrived', 'planned', 1),
+      milestone('discharged', 'actual', 2),
+      milestone('vessel_arrived', 'actual', 3),
+    ];
+    expect(timelineRows(all, standing).map(({ code }) => code)).toEqual(['discharged', 'vessel_arrived']);
+  });
+
+  it('are several for what happened several times', () => {
+    const all = [milestone('customs_hold', 'actual', 2), milestone('customs_hold', 'actual', 5)];
+    expect(timelineRows(all, standing)).toHaveLength(2);
+  });
+
+  it('are those of a container and of all, where one is asked for', () => {
+    const all = [
+      milestone('discharged', 'actual', 2, { container_number: 'A' }),
+      milestone('discharged', 'actual', 3, { container_number: 'B' }),
+      milestone('vessel_arrived', 'actual', 1),
+    ];
+    const rows = timelineRows(all, { past: false, container: 'B' });
+    expect(rows.map(({ container }) => container)).toEqual([null, 'B']);
+  });
+
+  it('leave out what was taken back or replaced, unless asked for', () => {
+    const all = [
+      milestone('vessel_arrived', 'estimated', 2, { superseded_at: '2026-11-01T00:00:00.000Z' }),
+      milestone('vessel_arrived', 'estimated', 4),
+      milestone('discharged', 'actual', 3, { retracted_at: '2026-11-04T00:00:00.000Z' }),
+    ];
+    expect(timelineRows(all, standing).map(({ code, estimated }) => [code, estimated.length])).toEqual([
+      ['vessel_arrived', 1],
+    ]);
+    expect(timelineRows(all, { past: true }).map(({ code, estimated }) => [code, estimated.length])).toEqual([
+      ['discharged', 0],
+      ['vessel_arrived', 2],
+    ]);
+  });
+
+  it('tell by how much they are after the plan', () => {
+    const [late] = timelineRows(
+      [milestone('vessel_arrived', 'planned', 1), milestone('vessel_arrived', 'estimated', 2)],
+      standing,
+    );
+    const [unplanned] = timelineRows([milestone('discharged', 'actual', 2)], standing);
+    expect(late && slipOf(late)).toBe(24);
+    expect(unplanned && slipOf(unplanned)).toBeUndefined();
+  });
+});

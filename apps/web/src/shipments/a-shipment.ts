@@ -1,0 +1,43 @@
+import type { Shipment } from '@tracking/client';
+
+/** For specs: one with nothing but its name, and what is said of it. */
+export function aShipment(said: Partial<Shipment> = {}): Shipment {
+  const nothing = {
+    carrier_scac: null,
+    origin_port: null,
+    destination_port: null,
+    etd: null,
+    eta: null,
+    atd: null,
+    ata: null,
+    original_eta: null,
+    status_milestone_id: null,
+    mode: null,
+    load_type: null,
+    house_bill: null,
+    master_bill: null,
+    booking_number: null,
+    shipper: null,
+    consignee: null,
+    metadata: null,
+    last_milestone: null,
+  };
+  const id = said.id ?? 'shp_1';
+  return {
+    ...nothing,
+    id,
+    external_id: 'PO-1',
+    status: 'pending',
+    container_numbers: [],
+    containers: [],
+    references: [],
+    legs: [],
+    open_exceptions_count: 0,
+    documents_count: 0,
+    created_at: '2026-11-01T00:00:00.000Z',
+    updated_at: '2026-11-01T00:00:00.000Z',
+    version: 1,
+    url: `https://example.com/shipments/${id}`,
+    ...said,
+  };
+}

@@ -1,0 +1,56 @@
+import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../../values/codes.ts';
+import type { ShipmentValues } from './form-values.ts';
+
+const NUMBERS = /^(?:[A-Z]{4}\d{7}){2,}$/;
+/** What the API takes at most. */
+const MOST_CONTAINERS = 200;
+
+/** Container numbers of what was typed or pasted, normalised, each once: also such as stand together without a comma. */
+export function containerNumbersIn(texts: readonly string[]): readonly string[] {
+  const numbers = texts
+    .map(normaliseCode)
+    .flatMap((text) => (NUMBERS.test(text) ? (text.match(/.{11}/g) ?? []) : [text]));
+  return [...new Set(numbers.filter((number) => number !== ''))];
+}
+
+/** What is wrong with a form before it is sent, by the path of its field. */
+export function checkValues(values: ShipmentValues): Record<string, string> {
+  const errors: Record<string, string> = {};
+  const check = (path: string, isWrong: boolean, message: string) => {
+    if (isWrong) errors[path] ??= message;
+  };
+  const { mode, container_numbers: containers } = values;
+  const hasReference = values.external_id.trim() !== '' || values.house_bill.trim() !== '' || containers.length > 0;
+  check('external_id', !hasReference, 'Give a reference of your own, a house bill or a container.');
+
+  const wrong = containers.filter((number) => !isContainerNumber(number, mode));
+  check('container_numbers', wrong.length > 0, `Not a container number: ${wrong.join(', ')}`);
+  check('container_numbers', containers.length > MOST_CONTAINERS, `At most ${MOST_CONTAINERS} containers`);
+  checkJourney('', values, mode, check);
+  values.legs.forEach((leg, index) => checkJourney(`legs.${index}.`, leg, leg.mode ?? mode, check));
+  values.references.forEach(({ type, value }, index) => {
+    check(`references.${index}.type`, type.trim() === '', 'Say what kind it is');
+    check(`references.${index}.value`, value.trim() === '', 'Give the reference, or remove the row');
+  });
+  const names = values.metadata.map(({ name }) => name.trim());
+  names.forEach((name, index) => {
+    check(`metadata.${index}.name`, name === '', 'Give it a name, or remove the row');
+    check(`metadata.${index}.name`, names.indexOf(name) < index, 'There is one of this name already');
+  });
+  return errors;
+}
+
+type Journey = Pick<ShipmentValues, 'carrier_scac' | 'origin_port' | 'destination_port'>;
+type Check = (path: string, isWrong: boolean, message: string) => void;
+
+function checkJourney(prefix: string, journey: Journey, mode: ShipmentValues['mode'], check: Check): void {
+  const carrier = normaliseCode(journey.carrier_scac);
+  const mayBeAirline = mode === 'air' || mode === 'courier';
+  const forms = mayBeAirline ? 'Two to four letters, or an airline’s two characters' : 'Two to four letters (SCAC)';
+  check(`${prefix}carrier_scac`, carrier !== '' && !isCarrierCode(carrier, mode), forms);
+  for (const field of ['origin_port', 'destination_port'] as const) {
+    const port = journey[field];
+    const isWrong = port !== null && !isPortCode(port, mode);
+    check(`${prefix}${field}`, isWrong, 'An airport’s three letters do not go with this mode: choose the port');
+  }
+}

@@ -1,0 +1,104 @@
+import { Alert, Button, Group, List, Radio, Stack, Text, Title } from '@mantine/core';
+import type { Shipment } from '@tracking/client';
+import { useEffect, useRef, useState } from 'react';
+import { Time } from '../../values/time.tsx';
+import { type Choice, type Conflict, type FieldChange, actorName, merged } from './conflict.ts';
+import { FIELD_LABELS, type ShipmentField, type ShipmentValues, valuesOf } from './form-values.ts';
+import { shownValue } from './shown-value.ts';
+
+interface Props {
+  readonly base: Shipment;
+  readonly mine: ShipmentValues;
+  readonly conflict: Conflict;
+  readonly onSave: (values: ShipmentValues) => void;
+  readonly onBack: (values: ShipmentValues) => void;
+}
+
+/** Somebody else saved first: what they changed, and whose value is kept of what both did. */
+export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
+  const [choices, setChoices] = useState<Partial<Record<ShipmentField, Choice>>>({});
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), [conflict]);
+  const { both, others, own } = conflict;
+  const choose = (field: ShipmentField, choice: Choice) => setChoices((now) => ({ ...now, [field]: choice }));
+  const chooseAll = (choice: Choice) => setChoices(Object.fromEntries(both.map(({ field }) => [field, choice])));
+  const isChosen = both.every(({ field }) => choices[field] !== undefined);
+  const [before, now] = [valuesOf(base), valuesOf(conflict.theirs)];
+  return (
+    <Alert color="yellow" role="region" aria-labelledby="conflict" maw="48rem">
+      <Stack>
+        <Title order={2} size="h5" id="conflict" tabIndex={-1} ref={heading}>
+          {namesOf(conflict)} changed this shipment while you did
+        </Title>
+        {both.length > 0 && (
+          <>
+            <Group justify="space-between">
+              <Text size="sm">You both changed these. Which is right?</Text>
+              <Group gap="xs">
+                <Button size="xs" variant="default" onClick={() => chooseAll('mine')}>
+                  Keep all mine
+                </Button>
+                <Button size="xs" variant="default" onClick={() => chooseAll('theirs')}>
+                  Keep all theirs
+                </Button>
+              </Group>
+            </Group>
+            {both.map(({ field, by }) => (
+              <Radio.Group
+                key={field}
+                label={FIELD_LABELS[field]}
+                description={`It was ${shownValue(before, field)}`}
+                value={choices[field] ?? null}
+                onChange={(choice) => choose(field, choice as Choice)}
+              >
+                <Stack gap={6} mt={6}>
+                  <Radio value="mine" label={`Mine: ${shownValue(mine, field)}`} />
+                  <Radio value="theirs" label={`Theirs: ${shownValue(now, field)}`} description={<By by={by} />} />
+                </Stack>
+              </Radio.Group>
+            ))}
+          </>
+        )}
+        {others.length > 0 && (
+          <div>
+            <Text size="sm">Changed meanwhile, and kept as it is now:</Text>
+            <List size="sm">
+              {others.map(({ field, by }) => (
+                <List.Item key={field}>
+                  <b>{FIELD_LABELS[field]}</b>: {shownValue(before, field)} → {shownValue(now, field)} <By by={by} />
+                </List.Item>
+              ))}
+            </List>
+          </div>
+        )}
+        {own.length > 0 && (
+          <Text size="sm">Of yours alone, and saved too: {own.map((field) => FIELD_LABELS[field]).join(', ')}</Text>
+        )}
+        <Group justify="end">
+          <Button variant="default" disabled={!isChosen} onClick={() => onBack(merged(mine, conflict, choices))}>
+            Back to the form
+          </Button>
+          <Button disabled={!isChosen} onClick={() => onSave(merged(mine, conflict, choices))}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+function By({ by }: Pick<FieldChange, 'by'>) {
+  if (by === undefined) return null;
+  return (
+    <Text span size="xs" c="dimmed">
+      {actorName(by.actor)}, <Time value={by.at} />
+    </Text>
+  );
+}
+
+/** "Ann Visser and Nightly import" */
+function namesOf({ both, others }: Conflict): string {
+  const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [actorName(by.actor)]));
+  const each = [...new Set(names)];
+  return each.length === 0 ? 'Somebody' : each.join(' and ');
+}

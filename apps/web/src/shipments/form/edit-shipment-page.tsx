@@ -1,0 +1,131 @@
+import { Alert, Button, Group, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { NotFoundError, type Shipment } from '@tracking/client';
+import { useRef, useState } from 'react';
+import { onDemand } from '../../app/on-demand.tsx';
+import { PageHeader } from '../../app/page-header.tsx';
+import { Waiting } from '../../app/waiting.tsx';
+import { useWrite } from '../../app/write.ts';
+import { useApi, useEnvironment } from '../../session/session.ts';
+import { nameOf } from '../../shipment/current-shipment.ts';
+import { NoSuchShipment } from '../../shipment/no-such-shipment.tsx';
+import { shipmentQuery } from '../../shipment/shipment-queries.ts';
+import { type Conflict, conflictOf } from './conflict.ts';
+import { type ShipmentValues, changedFields, valuesOf } from './form-values.ts';
+import { Leaving } from './leaving.tsx';
+import { useRefusal } from './refusal.tsx';
+import { readConflict, saveShipment } from './save-shipment.ts';
+import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
+import { tellSaved } from './warnings.tsx';
+import { WritersOnly } from './writers-only.tsx';
+
+const ConflictPanel = onDemand(async () => (await import('./conflict-panel.tsx')).ConflictPanel);
+
+export function EditShipmentPage() {
+  const { id } = useParams({ from: '/signed-in/shipments/$id/edit' });
+  const found = useQuery(shipmentQuery(useEnvironment(), id));
+  if (found.error instanceof NotFoundError) return <NoSuchShipment />;
+  return (
+    <Waiting query={found} what="the shipment">
+      {(shipment) => (
+        <Stack>
+          <PageHeader title={`Edit ${nameOf(shipment)}`} about="Only what you change is sent." />
+          <WritersOnly>
+            <EditShipment key={shipment.id} shipment={shipment} />
+          </WritersOnly>
+        </Stack>
+      )}
+    </Waiting>
+  );
+}
+
+/** @param shipment as it is now; the form is about what it was when it was opened */
+function EditShipment({ shipment }: { readonly shipment: Shipment }) {
+  const [client, navigate] = [useApi(), useNavigate()];
+  const [base, setBase] = useState(shipment);
+  const [conflict, setConflict] = useState<Conflict>();
+  const form = useShipmentForm(valuesOf(base));
+  const refusal = useRefusal(form);
+  const isSaved = useRef(false);
+  const changed = changedFields(valuesOf(base), form.values);
+
+  const done = () => {
+    isSaved.current = true;
+    void navigate({ to: '/shipments/$id', params: { id: base.id } });
+  };
+  const save = useWrite({
+    write: ({ from, values }: { readonly from: Shipment; readonly values: ShipmentValues }) =>
+      saveShipment(client, from, values),
+    touches: [['shipments'], ['shipment']],
+    shows: () => true,
+    onDone: (saved) => {
+      if (saved.kind === 'conflict') return setConflict(saved.conflict);
+      tellSaved('The shipment is saved.', saved.warnings);
+      done();
+    },
+  });
+  const compare = useWrite({
+    write: () => readConflict(client, base, form.values, shipment.version),
+    onDone: setConflict,
+  });
+  const submit = (from: Shipment, values: ShipmentValues) => {
+    refusal.forget();
+    if (changedFields(valuesOf(from), values).length === 0) return done();
+    save.mutate({ from, values }, { onError: (error) => refusal.tell(error, values) });
+  };
+  /** The form goes on from what others made of the shipment. */
+  const goOn = (from: Shipment, values: ShipmentValues) => {
+    setBase(from);
+    form.setValues(values);
+    setConflict(undefined);
+  };
+  if (conflict !== undefined) {
+    return (
+      <>
+        <Leaving isDirty={() => !isSaved.current} />
+        <ConflictPanel
+          base={base}
+          mine={form.values}
+          conflict={conflict}
+          onBack={(values) => goOn(conflict.theirs, values)}
+          onSave={(values) => {
+            goOn(conflict.theirs, values);
+            submit(conflict.theirs, values);
+          }}
+        />
+      </>
+    );
+  }
+  return (
+    <>
+      <Leaving isDirty={() => !isSaved.current && changed.length > 0} />
+      {isChangedMeanwhile(base, shipment, form.values) && (
+        <Alert color="yellow" role="status" title="Somebody changed this shipment meanwhile">
+          <Group gap="xs">
+            Nothing is overwritten before you have seen it.
+            <Button size="compact-xs" variant="default" loading={compare.isPending} onClick={() => compare.mutate()}>
+              Compare
+            </Button>
+          </Group>
+        </Alert>
+      )}
+      <ShipmentFormFields
+        form={form}
+        submit="Save"
+        isThere
+        isPending={save.isPending && !save.isPaused}
+        failure={refusal.shown(save.isPaused)}
+        onSubmit={(values) => submit(base, values)}
+        cancel={{ to: '/shipments/$id', params: { id: base.id } }}
+      />
+    </>
+  );
+}
+
+/** Whether it differs by now in what the form is about. */
+function isChangedMeanwhile(base: Shipment, now: Shipment, values: ShipmentValues): boolean {
+  if (now.version <= base.version) return false;
+  const { both, others } = conflictOf(base, values, now, []);
+  return both.length + others.length > 0;
+}

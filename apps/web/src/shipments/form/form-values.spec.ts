@@ -1,0 +1,50 @@
+import { EMPTY_LEG, EMPTY_VALUES, bodyOf, changedFields, patchOf } from './form-values.ts';
+
+describe('a form about a shipment', () => {
+  it('sends what is said, and nothing of what is not', () => {
+    const leg = { ...EMPTY_LEG, mode: 'ocean' as const, vessel: ' Maersk Honam ' };
+    const shipper = { name: 'Acme', external_id: ' ' };
+    expect(bodyOf({ ...EMPTY_VALUES, external_id: ' PO-1 ', mode: 'ocean', shipper, legs: [leg] })).toEqual({
+      external_id: 'PO-1',
+      mode: 'ocean',
+      shipper: { name: 'Acme', external_id: null },
+      legs: [
+        {
+          mode: 'ocean',
+          carrier_scac: null,
+          vessel: 'Maersk Honam',
+          voyage: null,
+          origin_port: null,
+          destination_port: null,
+          etd: null,
+          eta: null,
+        },
+      ],
+    });
+  });
+
+  it('sends of a change only the fields that differ, cleared ones as null', () => {
+    const before = { ...EMPTY_VALUES, external_id: 'PO-1', booking_number: 'B-1', house_bill: 'H-1' };
+    expect(patchOf(before, { ...before, booking_number: '', house_bill: 'H-1 ', carrier_scac: 'MAEU' })).toEqual({
+      booking_number: null,
+      carrier_scac: 'MAEU',
+    });
+  });
+
+  it('names strings that are gone as null, since those are merged', () => {
+    const before = { ...EMPTY_VALUES, metadata: [...named('team', 'north'), ...named('cost_centre', '4711')] };
+    const after = { ...before, metadata: named('team', 'south') };
+    expect(patchOf(before, after)).toEqual({ metadata: { team: 'south', cost_centre: null } });
+    expect(patchOf(before, { ...before, metadata: [] })).toEqual({ metadata: null });
+  });
+
+  it('knows a field that was changed and changed back as unchanged', () => {
+    const before = { ...EMPTY_VALUES, container_numbers: ['CSQU3054383'] };
+    expect(changedFields(before, { ...before, container_numbers: ['CSQU3054383'] })).toEqual([]);
+    expect(changedFields(before, { ...before, container_numbers: [] })).toEqual(['container_numbers']);
+  });
+});
+
+function named(name: string, value: string) {
+  return [{ name, value }];
+}

@@ -1,0 +1,186 @@
+import type { BodyOf, Shipment } from '@tracking/client';
+import type { LoadType, Mode } from '../../values/modes.ts';
+
+/** A leg as it stands in the form: texts are empty where nothing is said. */
+export interface LegValues {
+  readonly mode: Mode | null;
+  readonly carrier_scac: string;
+  readonly vessel: string;
+  readonly voyage: string;
+  readonly origin_port: string | null;
+  readonly destination_port: string | null;
+  readonly etd: string | null;
+  readonly eta: string | null;
+}
+interface PartyValues {
+  readonly name: string;
+  readonly external_id: string;
+}
+export interface Named {
+  readonly name: string;
+  readonly value: string;
+}
+/** A shipment as it stands in the form. */
+export interface ShipmentValues {
+  readonly external_id: string;
+  readonly mode: Mode | null;
+  readonly load_type: LoadType | null;
+  readonly house_bill: string;
+  readonly master_bill: string;
+  readonly booking_number: string;
+  readonly container_numbers: readonly string[];
+  readonly carrier_scac: string;
+  readonly origin_port: string | null;
+  readonly destination_port: string | null;
+  readonly etd: string | null;
+  readonly eta: string | null;
+  readonly shipper: PartyValues;
+  readonly consignee: PartyValues;
+  readonly references: readonly { readonly type: string; readonly value: string }[];
+  readonly metadata: readonly Named[];
+  readonly legs: readonly LegValues[];
+}
+export type ShipmentField = keyof ShipmentValues;
+export type ShipmentBody = BodyOf<'upsertShipment'>;
+export type ShipmentPatch = BodyOf<'changeShipment'>;
+
+const EMPTY_PARTY: PartyValues = { name: '', external_id: '' };
+export const EMPTY_LEG: LegValues = {
+  mode: null,
+  carrier_scac: '',
+  vessel: '',
+  voyage: '',
+  origin_port: null,
+  destination_port: null,
+  etd: null,
+  eta: null,
+};
+export const EMPTY_VALUES: ShipmentValues = {
+  external_id: '',
+  mode: null,
+  load_type: null,
+  house_bill: '',
+  master_bill: '',
+  booking_number: '',
+  container_numbers: [],
+  carrier_scac: '',
+  origin_port: null,
+  destination_port: null,
+  etd: null,
+  eta: null,
+  shipper: EMPTY_PARTY,
+  consignee: EMPTY_PARTY,
+  references: [],
+  metadata: [],
+  legs: [],
+};
+export const SHIPMENT_FIELDS = Object.keys(EMPTY_VALUES) as readonly ShipmentField[];
+
+/** Plain words for what the API calls so, in the form and in what went wrong with it. */
+export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
+  external_id: 'Your reference',
+  mode: 'Mode',
+  load_type: 'Load',
+  house_bill: 'House bill',
+  master_bill: 'Master bill',
+  booking_number: 'Booking number',
+  container_numbers: 'Containers',
+  carrier_scac: 'Carrier',
+  origin_port: 'From',
+  destination_port: 'To',
+  etd: 'Departure (ETD)',
+  eta: 'Arrival (ETA)',
+  shipper: 'Shipper',
+  consignee: 'Consignee',
+  references: 'References',
+  metadata: 'Own data',
+  legs: 'Legs',
+};
+
+export function valuesOf(shipment: Shipment): ShipmentValues {
+  return {
+    external_id: shipment.external_id ?? '',
+    mode: shipment.mode,
+    load_type: shipment.load_type,
+    house_bill: shipment.house_bill ?? '',
+    master_bill: shipment.master_bill ?? '',
+    booking_number: shipment.booking_number ?? '',
+    container_numbers: shipment.container_numbers,
+    carrier_scac: shipment.carrier_scac ?? '',
+    origin_port: shipment.origin_port,
+    destination_port: shipment.destination_port,
+    etd: shipment.etd,
+    eta: shipment.eta,
+    shipper: partyOf(shipment.shipper),
+    consignee: partyOf(shipment.consignee),
+    references: shipment.references.map(({ type, value }) => ({ type, value })),
+    metadata: Object.entries(shipment.metadata ?? {}).map(([name, value]) => ({ name, value })),
+    legs: shipment.legs.map((leg) => ({
+      mode: leg.mode,
+      carrier_scac: leg.carrier_scac ?? '',
+      vessel: leg.vessel ?? '',
+      voyage: leg.voyage ?? '',
+      origin_port: leg.origin_port,
+      destination_port: leg.destination_port,
+      etd: leg.etd,
+      eta: leg.eta,
+    })),
+  };
+}
+
+function partyOf(party: Shipment['shipper']): PartyValues {
+  return { name: party?.name ?? '', external_id: party?.external_id ?? '' };
+}
+
+/** What is said, and nothing of what is not. */
+export function bodyOf(values: ShipmentValues): ShipmentBody {
+  const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, sentOf(values, field)]));
+  const isSaid = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => isSaid(value)));
+}
+
+/** As the API takes it: null, or an empty list, where nothing is said. */
+function sentOf(values: ShipmentValues, field: ShipmentField): unknown {
+  const value = values[field];
+  if (typeof value === 'string' || value === null) return textOf(value);
+  if (field === 'shipper' || field === 'consignee') return sentParty(values[field]);
+  if (field === 'metadata') {
+    const named = values.metadata.map(({ name, value: text }) => [name.trim(), text] as const);
+    return named.length === 0 ? null : Object.fromEntries(named);
+  }
+  if (field === 'legs') return values.legs.map(sentLeg);
+  if (field === 'references')
+    return values.references.map(({ type, value: text }) => ({ type: type.trim(), value: text.trim() }));
+  return value;
+}
+
+function textOf(text: string | null): string | null {
+  return text === null || text.trim() === '' ? null : text.trim();
+}
+
+function sentParty({ name, external_id }: PartyValues) {
+  const party = { name: textOf(name), external_id: textOf(external_id) };
+  return party.name === null && party.external_id === null ? null : party;
+}
+
+function sentLeg(leg: LegValues) {
+  const { carrier_scac, vessel, voyage } = leg;
+  return { ...leg, carrier_scac: textOf(carrier_scac), vessel: textOf(vessel), voyage: textOf(voyage) };
+}
+
+/** Fields in which two states of the form differ, as they would be sent. */
+export function changedFields(from: ShipmentValues, to: ShipmentValues): readonly ShipmentField[] {
+  return SHIPMENT_FIELDS.filter((field) => JSON.stringify(sentOf(from, field)) !== JSON.stringify(sentOf(to, field)));
+}
+
+/** The merge patch that makes `to` of `from`: strings of the client's own that are gone are named as null. */
+export function patchOf(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
+  return Object.fromEntries(
+    changedFields(from, to).map((field) => {
+      const value = sentOf(to, field);
+      if (field !== 'metadata' || value === null) return [field, value];
+      const gone = from.metadata.map(({ name }) => [name, null] as const);
+      return [field, { ...Object.fromEntries(gone), ...value }];
+    }),
+  );
+}

@@ -1,0 +1,90 @@
+import { Stack } from '@mantine/core';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useRef } from 'react';
+import { PageHeader } from '../../app/page-header.tsx';
+import { isOutdated, useWrite } from '../../app/write.ts';
+import { useApi } from '../../session/session.ts';
+import { randomId } from '../../values/random-id.ts';
+import { EMPTY_VALUES, type ShipmentBody, type ShipmentValues, bodyOf } from './form-values.ts';
+import { Leaving } from './leaving.tsx';
+import { useRefusal } from './refusal.tsx';
+import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
+import { tellSaved } from './warnings.tsx';
+import { WritersOnly } from './writers-only.tsx';
+
+export function NewShipmentPage() {
+  return (
+    <Stack>
+      <PageHeader title="New shipment" about="A reference of your own, a house bill or a container is enough." />
+      <WritersOnly>
+        <NewShipment />
+      </WritersOnly>
+    </Stack>
+  );
+}
+
+function NewShipment() {
+  const [client, navigate] = [useApi(), useNavigate()];
+  const form = useShipmentForm(EMPTY_VALUES);
+  const refusal = useRefusal(form);
+  const isSaved = useRef(false);
+  const sent = useRef<{ readonly body: string; readonly key: string }>(undefined);
+
+  /** The same form sent again makes no second shipment, also where an answer was lost. */
+  const keyOf = (body: ShipmentBody) => {
+    const text = JSON.stringify(body);
+    if (sent.current?.body !== text) sent.current = { body: text, key: randomId() };
+    return sent.current.key;
+  };
+  const tell = async (error: unknown, values: ShipmentValues) => {
+    if (!isOutdated(error)) return refusal.tell(error, values);
+    const external_id = values.external_id.trim();
+    const [there] = await client.shipments.list({ external_id }).toArray();
+    form.setErrors({ external_id: <AlreadyThere id={there?.id} /> });
+  };
+  const create = useWrite({
+    write: (values: ShipmentValues) => {
+      const body = bodyOf(values);
+      // Not to change one that is there: that is what editing is for.
+      const isNew = body.external_id === undefined ? {} : { ifNoneMatch: '*' as const };
+      return client.shipments.upsert(body, { idempotencyKey: keyOf(body), ...isNew });
+    },
+    touches: [['shipments']],
+    shows: () => true,
+    onDone: ({ id, warnings }) => {
+      isSaved.current = true;
+      tellSaved('The shipment is created.', warnings);
+      void navigate({ to: '/shipments/$id', params: { id } });
+    },
+  });
+  const submit = (values: ShipmentValues) => {
+    refusal.forget();
+    create.mutate(values, { onError: (error) => void tell(error, values) });
+  };
+  return (
+    <>
+      <Leaving isDirty={() => !isSaved.current && form.isDirty()} />
+      <ShipmentFormFields
+        form={form}
+        submit="Create the shipment"
+        isPending={create.isPending && !create.isPaused}
+        failure={refusal.shown(create.isPaused)}
+        onSubmit={submit}
+        cancel={{ to: '/shipments' }}
+      />
+    </>
+  );
+}
+
+function AlreadyThere({ id }: { readonly id: string | undefined }) {
+  if (id === undefined) return 'There is a shipment of this reference already.';
+  return (
+    <>
+      There is{' '}
+      <Link to="/shipments/$id" params={{ id }}>
+        a shipment of this reference
+      </Link>{' '}
+      already.
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import { Alert, Button, Group, Paper, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { LOAD_TYPE_OPTIONS } from '../../values/modes.ts';
+import { checkValues } from './check-values.ts';
+import { ContainerField } from './container-field.tsx';
+import type { ShipmentValues } from './form-values.ts';
+import { JourneyFields } from './journey-fields.tsx';
+import { LegFields } from './leg-fields.tsx';
+import { PairRows } from './pair-rows.tsx';
+import classes from './shipment-form.module.css';
+
+export type ShipmentForm = UseFormReturnType<ShipmentValues>;
+
+/** The state of a form about a shipment: checked when it is sent, and after that as it is changed. */
+export function useShipmentForm(initialValues: ShipmentValues): ShipmentForm {
+  return useForm({ mode: 'controlled', initialValues, validate: checkValues });
+}
+
+interface Props {
+  readonly form: ShipmentForm;
+  /** "Create the shipment" */
+  readonly submit: string;
+  /** Of a shipment that is there: its own reference never changes. */
+  readonly isThere?: boolean;
+  readonly isPending: boolean;
+  /** What went wrong that is of no field. */
+  readonly failure: ReactNode;
+  readonly onSubmit: (values: ShipmentValues) => void;
+  /** Where to go instead. */
+  readonly cancel: { readonly to: '/shipments' } | { readonly to: '/shipments/$id'; readonly params: { id: string } };
+}
+
+export function ShipmentFormFields({ form, submit, isThere = false, isPending, failure, onSubmit, cancel }: Props) {
+  return (
+    <form
+      onSubmit={form.onSubmit(onSubmit, (_errors, _values, event) => showFirst(event?.currentTarget))}
+      className={classes['form']}
+      noValidate
+    >
+      <Stack>
+        <Section title="References">
+          <div className={classes['fields']}>
+            <TextInput
+              {...form.getInputProps('external_id')}
+              label="Your reference"
+              description={isThere ? 'It never changes' : 'Unique in this workspace; as PO-1001'}
+              readOnly={isThere}
+              data-autofocus={isThere ? undefined : true}
+            />
+            <TextInput {...form.getInputProps('house_bill')} label="House bill" description="Of the forwarder" />
+            <TextInput
+              {...form.getInputProps('master_bill')}
+              label="Master bill"
+              description="Of the carrier, or the air waybill"
+            />
+            <TextInput
+              {...form.getInputProps('booking_number')}
+              label="Booking number"
+              description="As the carrier confirmed it"
+            />
+          </div>
+        </Section>
+        <Section title="Journey">
+          <div className={classes['fields']}>
+            <JourneyFields form={form} />
+            <Select
+              {...form.getInputProps('load_type')}
+              label="Load"
+              placeholder="Choose"
+              data={LOAD_TYPE_OPTIONS}
+              clearable
+              clearButtonProps={{ 'aria-label': 'Clear the load' }}
+            />
+          </div>
+        </Section>
+        <Section title="Containers">
+          <ContainerField form={form} />
+        </Section>
+        <Section title="Parties">
+          <div className={classes['fields']}>
+            <TextInput {...form.getInputProps('shipper.name')} label="Shipper" />
+            <TextInput {...form.getInputProps('shipper.external_id')} label="Your number of the shipper" />
+            <TextInput {...form.getInputProps('consignee.name')} label="Consignee" />
+            <TextInput {...form.getInputProps('consignee.external_id')} label="Your number of the consignee" />
+          </div>
+        </Section>
+        <Section title="Legs">
+          <LegFields form={form} />
+        </Section>
+        <Section title="Further references">
+          <PairRows form={form} field="references" first="Kind" firstExample="purchase_order" one="a reference" />
+        </Section>
+        <Section title="Own data" about="Names and values of your own, which the service keeps as they are">
+          <PairRows form={form} field="metadata" first="Name" firstExample="cost_centre" one="a value" />
+        </Section>
+        <div className={classes['foot']}>
+          <Stack gap="xs">
+            {failure}
+            {Object.keys(form.errors).length > 0 && (
+              <Alert color="red" role="alert" title="Some fields need another look">
+                <Group gap="xs">
+                  They say what is wrong.
+                  <Button size="compact-xs" variant="default" onClick={(event) => showFirst(event.currentTarget.form)}>
+                    Show the first
+                  </Button>
+                </Group>
+              </Alert>
+            )}
+            <Group justify="end">
+              <Button variant="default" renderRoot={(props) => <Link {...props} {...cancel} />}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={isPending}>
+                {submit}
+              </Button>
+            </Group>
+          </Stack>
+        </div>
+      </Stack>
+    </form>
+  );
+}
+
+/** Goes to the first field that is wrong. */
+function showFirst(form: HTMLFormElement | null | undefined): void {
+  // They say so only after the page is drawn anew.
+  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly about?: string;
+  readonly children: ReactNode;
+}
+
+function Section({ title, about, children }: SectionProps) {
+  return (
+    <Paper withBorder p="md" component="section" aria-label={title}>
+      <Title order={2} size="h5" mb={about === undefined ? 'sm' : 2}>
+        {title}
+      </Title>
+      {about !== undefined && (
+        <Text size="sm" c="dimmed" mb="sm">
+          {about}
+        </Text>
+      )}
+      {children}
+    </Paper>
+  );
+}

@@ -1,0 +1,26 @@
+import { List } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import type { Warning } from '@tracking/client';
+import { labelOf } from './form-errors.ts';
+
+/** Tells that something was saved, and what the service found odd about it. */
+export function tellSaved(message: string, warnings: readonly Warning[]): void {
+  if (warnings.length === 0) {
+    notifications.show({ message, color: 'green' });
+    return;
+  }
+  notifications.show({
+    title: `${message} But look at this:`,
+    color: 'yellow',
+    autoClose: false,
+    message: (
+      <List size="sm">
+        {warnings.map(({ code, param, message: warning }) => (
+          <List.Item key={`${code} ${param} ${warning}`}>
+            {labelOf(param) === undefined ? warning : `${labelOf(param)}: ${warning}`}
+          </List.Item>
+        ))}
+      </List>
+    ),
+  });
+}

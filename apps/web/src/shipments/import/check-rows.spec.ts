@@ -1,0 +1,73 @@
+import { type Reading, checkRows } from './check-rows.ts';
+import type { Mapping } from './columns.ts';
+
+const MAPPING: Mapping = [
+  'external_id',
+  'mode',
+  'origin_port',
+  'etd',
+  'container_numbers',
+  'vessel',
+  'reference',
+  'metadata',
+];
+const HEADERS = ['Ref', 'Mode', 'POL', 'ETD', 'Box', 'Ship', 'Purchase order', 'Cost centre'];
+const READING: Reading = {
+  mapping: MAPPING,
+  dayOrder: 'day-first',
+  zone: 'port',
+  zoneOf: (port) => ({ CNSHA: 'Asia/Shanghai' })[port],
+};
+
+const check = (...rows: string[][]) =>
+  checkRows({ headers: HEADERS, rows: rows.map((row) => HEADERS.map((_, index) => row[index] ?? '')) }, READING);
+
+describe('rows of a file', () => {
+  it('become shipments: empty cells say nothing, times are those of the port', () => {
+    const { items, errors } = check(['A', 'Sea', 'cn sha', '2027-03-01 10:30', '', 'Honam', 'PO-9', '4711'], ['B']);
+    expect(errors).toEqual([]);
+    expect(items).toEqual([
+      {
+        rows: [2],
+        body: {
+          external_id: 'A',
+          mode: 'ocean',
+          origin_port: 'CNSHA',
+          etd: '2027-03-01T02:30:00.000Z',
+          references: [{ type: 'purchase_order', value: 'PO-9' }],
+          metadata: { 'Cost centre': '4711' },
+          legs: [{ mode: 'ocean', origin_port: 'CNSHA', etd: '2027-03-01T02:30:00.000Z', vessel: 'Honam' }],
+        },
+      },
+      { rows: [3], body: { external_id: 'B' } },
+    ]);
+  });
+
+  it('of one reference are one shipment with the containers of all', () => {
+    const { items } = check(['A', 'ocean', '', '', 'CSQU3054383'], ['A', 'ocean', '', '', 'MSCU0000060; CSQU3054383']);
+    expect(items).toEqual([
+      { rows: [2, 3], body: { external_id: 'A', mode: 'ocean', container_numbers: ['CSQU3054383', 'MSCU0000060'] } },
+    ]);
+  });
+
+  it('of one reference that do not agree are told apart', () => {
+    const { items, errors } = check(['A', 'ocean'], ['A', 'air']);
+    expect(items).toHaveLength(1);
+    expect(errors).toMatchObject([{ row: 3, message: expect.stringContaining('another mode') }]);
+  });
+
+  it('with errors are left out, each with all that is wrong with it', () => {
+    const { items, errors } = check(
+      ['', 'balloon'],
+      ['B', 'ocean', 'SHANG1', '2027-03-01'],
+      ['C', 'ocean', 'NLRTM', '1-3-2027'],
+    );
+    expect(items).toEqual([]);
+    expect(errors.map(({ row, column }) => `${row} ${column}`)).toEqual(['2 ', '2 Mode', '3 POL', '4 ETD']);
+  });
+
+  it('need no valid check digit, but the form of a container', () => {
+    const { errors } = check(['A', '', '', '', 'CSQU3054384'], ['B', '', '', '', 'BOX 1']);
+    expect(errors).toEqual([{ row: 3, column: 'Box', value: 'BOX1', message: 'is no container number' }]);
+  });
+});

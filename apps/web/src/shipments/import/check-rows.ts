@@ -1,0 +1,228 @@
+import type { BodyOf } from '@tracking/client';
+import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../../values/codes.ts';
+import { LOAD_TYPE_LABELS, MODE_LABELS, type Mode } from '../../values/modes.ts';
+import { OWN_ZONE } from '../../values/zones.ts';
+import { containerNumbersIn } from '../form/check-values.ts';
+import type { Mapping, Target } from './columns.ts';
+import { type DayOrder, readMoment } from './dates.ts';
+import type { Sheet } from './read-file.ts';
+
+export type Body = BodyOf<'upsertShipments'>['shipments'][number];
+/** Where clocks show times that have no offset. */
+export type ZoneChoice = 'port' | 'own' | 'utc';
+
+export interface Reading {
+  readonly mapping: Mapping;
+  readonly dayOrder: DayOrder;
+  readonly zone: ZoneChoice;
+  /** Zone of a port; undefined where it is not known. */
+  readonly zoneOf: (port: string) => string | undefined;
+}
+/** What is wrong with a row. */
+export interface RowError {
+  /** Line of the row as spreadsheets count: the first below the headers is 2. */
+  readonly row: number;
+  /** Header of the column; empty where it is of the whole row. */
+  readonly column: string;
+  readonly value: string;
+  readonly message: string;
+}
+/** One shipment of one row or, with a container each, of several. */
+export interface Item {
+  readonly rows: readonly number[];
+  readonly body: Body;
+}
+export interface Checked {
+  readonly items: readonly Item[];
+  readonly errors: readonly RowError[];
+}
+
+const MODES: ReadonlyMap<string, Mode> = new Map([
+  ...(Object.keys(MODE_LABELS) as Mode[]).map((mode) => [mode, mode] as const),
+  ...([
+    ['sea', 'ocean'],
+    ['vessel', 'ocean'],
+    ['truck', 'road'],
+  ] as const),
+]);
+const SEVERAL = /[,;|\n]+/;
+
+/** A row on its way to a shipment. */
+class Row {
+  readonly errors: RowError[] = [];
+  readonly containers: string[] = [];
+  readonly references: { type: string; value: string }[] = [];
+  readonly metadata: Record<string, string> = {};
+  private readonly cells = new Map<Target, { readonly value: string; readonly column: string }>();
+
+  constructor(
+    readonly number: number,
+    headers: readonly string[],
+    row: readonly string[],
+    mapping: Mapping,
+  ) {
+    mapping.forEach((target, index) => {
+      const [value, column] = [row[index] ?? '', headers[index] ?? ''];
+      if (target === null || value === '') return;
+      if (target === 'reference') this.references.push({ type: typeOf(column), value });
+      else if (target === 'metadata') this.metadata[column] = value;
+      else if (target === 'container_numbers') this.addContainers(value, column);
+      else this.cells.set(target, { value, column });
+    });
+  }
+
+  /** What a cell says as `read` understands it; undefined where it says nothing, or something wrong. */
+  read<T>(target: Target, read: (value: string) => T): T | undefined {
+    const cell = this.cells.get(target);
+    if (cell === undefined) return undefined;
+    try {
+      return read(cell.value);
+    } catch (error) {
+      this.errors.push({ row: this.number, ...cell, message: error instanceof Error ? error.message : String(error) });
+      return undefined;
+    }
+  }
+
+  text(target: Target): string | undefined {
+    return this.cells.get(target)?.value;
+  }
+
+  refuse(message: string, column = '', value = ''): void {
+    this.errors.push({ row: this.number, column, value, message });
+  }
+
+  private addContainers(value: string, column: string): void {
+    const mode = this.text('mode')?.toLowerCase() ?? '';
+    for (const number of containerNumbersIn(value.split(SEVERAL))) {
+      // Columns to the left are known by now; what a later one says of the mode only the service looks at.
+      if (isContainerNumber(number, MODES.get(mode) ?? 'multimodal')) this.containers.push(number);
+      else this.refuse('is no container number', column, number);
+    }
+  }
+}
+
+/** The shipments of a file, and what is wrong with its rows. A row with anything wrong is not imported. */
+export function checkRows({ headers, rows }: Pick<Sheet, 'headers' | 'rows'>, reading: Reading): Checked {
+  const errors: RowError[] = [];
+  const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
+  rows.forEach((cells, index) => {
+    const row = new Row(index + 2, headers, cells, reading.mapping);
+    const body = bodyOf(row, reading);
+    const there = items.get(body.external_id ?? '');
+    const differing = there === undefined ? undefined : differingField(there.body, body);
+    if (differing !== undefined)
+      row.refuse(`has the reference of row ${there?.rows[0]}, but another ${differing}: one of the two is wrong`);
+    errors.push(...row.errors);
+    if (row.errors.length > 0) return;
+    if (there === undefined) items.set(body.external_id ?? '', { rows: [row.number], body });
+    else {
+      there.rows.push(row.number);
+      const all = [...new Set([...(there.body.container_numbers ?? []), ...(body.container_numbers ?? [])])];
+      if (all.length > 0) there.body.container_numbers = all;
+    }
+  });
+  return { items: [...items.values()], errors };
+}
+
+/** A field other than containers in which rows of one shipment are not the same. */
+function differingField(one: Body, other: Body): string | undefined {
+  const fields = new Set([...Object.keys(one), ...Object.keys(other)] as (keyof Body)[]);
+  fields.delete('container_numbers');
+  return [...fields].find((field) => JSON.stringify(one[field]) !== JSON.stringify(other[field]));
+}
+
+function bodyOf(row: Row, reading: Reading): Body {
+  if (row.text('external_id') === undefined)
+    row.refuse('has no reference of yours: without one it would be made anew each time it is imported');
+  const mode = row.read('mode', readMode);
+  const [origin_port, destination_port] = [readPort(row, 'origin_port', mode), readPort(row, 'destination_port', mode)];
+  const carrier_scac = row.read('carrier_scac', (value) => readCarrier(value, mode));
+  const moment = (target: 'etd' | 'eta', at: 'origin_port' | 'destination_port', port: string | undefined) => {
+    // What is wrong with the port is said already: of which zone the time is nobody can tell.
+    const isOfWrongPort = reading.zone === 'port' && port === undefined && row.text(at) !== undefined;
+    const zone = isOfWrongPort ? 'UTC' : zoneFor(reading, port);
+    return row.read(target, (value) => readMoment(value, reading.dayOrder, zone));
+  };
+  const journey = {
+    ...{ mode, carrier_scac, origin_port, destination_port },
+    ...{ etd: moment('etd', 'origin_port', origin_port), eta: moment('eta', 'destination_port', destination_port) },
+  };
+  const [vessel, voyage] = [row.text('vessel'), row.text('voyage')];
+  const isOnLeg = vessel !== undefined || voyage !== undefined;
+  return said({
+    external_id: row.text('external_id'),
+    load_type: row.read('load_type', readLoadType),
+    house_bill: row.text('house_bill'),
+    master_bill: row.text('master_bill'),
+    booking_number: row.text('booking_number'),
+    ...journey,
+    shipper: party(row, 'shipper'),
+    consignee: party(row, 'consignee'),
+    container_numbers: row.containers.length > 0 ? row.containers : undefined,
+    references: row.references.length > 0 ? row.references : undefined,
+    metadata: Object.keys(row.metadata).length > 0 ? row.metadata : undefined,
+    legs: isOnLeg ? [said({ ...journey, vessel, voyage })] : undefined,
+  });
+}
+
+function said<T extends object>(all: T): T {
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
+}
+
+function party(row: Row, who: 'shipper' | 'consignee') {
+  const [name, external_id] = [row.text(`${who}.name`), row.text(`${who}.external_id`)];
+  return name === undefined && external_id === undefined ? undefined : said({ name, external_id });
+}
+
+function zoneFor({ zone, zoneOf }: Reading, port: string | undefined): string | undefined {
+  if (zone === 'utc') return 'UTC';
+  if (zone === 'own') return OWN_ZONE;
+  return port === undefined ? undefined : zoneOf(port);
+}
+
+function readMode(value: string): Mode {
+  const mode = MODES.get(value.toLowerCase());
+  if (mode === undefined) throw new Error(`is no mode: write ${Object.keys(MODE_LABELS).join(', ')}`);
+  return mode;
+}
+
+function readLoadType(value: string) {
+  const found = (Object.keys(LOAD_TYPE_LABELS) as (keyof typeof LOAD_TYPE_LABELS)[]).find(
+    (type) => type === value.toLowerCase().replaceAll(/[ -]/g, '_'),
+  );
+  if (found === undefined) throw new Error(`is no load: write ${Object.keys(LOAD_TYPE_LABELS).join(', ')}`);
+  return found;
+}
+
+function readPort(row: Row, target: 'origin_port' | 'destination_port', mode: Mode | undefined): string | undefined {
+  return row.read(target, (value) => {
+    const code = normaliseCode(value);
+    if (!isPortCode(code, mode ?? null)) throw new Error('is no code of a port, as NLRTM');
+    return code;
+  });
+}
+
+function readCarrier(value: string, mode: Mode | undefined): string {
+  const code = normaliseCode(value);
+  if (!isCarrierCode(code, mode ?? 'air')) throw new Error('is no code of a carrier, as MAEU');
+  return code;
+}
+
+/** `purchase_order` of "Purchase order". */
+function typeOf(header: string): string {
+  return (
+    header
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
+      .replaceAll(/^_|_$/g, '') || 'reference'
+  );
+}
+
+/** Codes of ports of which the zones are to be known. */
+export function portsIn({ rows }: Pick<Sheet, 'rows'>, mapping: Mapping): readonly string[] {
+  const columns = mapping.flatMap((target, index) =>
+    target === 'origin_port' || target === 'destination_port' ? [index] : [],
+  );
+  const codes = rows.flatMap((row) => columns.map((column) => normaliseCode(row[column] ?? '')));
+  return [...new Set(codes)].filter((code) => /^[A-Z]{2}[A-Z2-9]{1,3}$/.test(code));
+}

@@ -1,0 +1,79 @@
+import { Alert, Anchor, List, Stack, Text } from '@mantine/core';
+import { Dropzone } from '@mantine/dropzone';
+import '@mantine/dropzone/styles.css';
+import { IconFileTypeCsv } from '@tabler/icons-react';
+import { useState } from 'react';
+import { download } from './download.ts';
+import { MOST_BYTES, MOST_ROWS, type Sheet, readSheet } from './read-file.ts';
+import { writeCsv } from '../../values/spreadsheet.ts';
+
+const EXAMPLE = {
+  headers: ['Reference', 'Mode', 'From', 'To', 'ETD', 'ETA', 'Containers', 'Carrier', 'Vessel', 'Consignee'],
+  rows: [
+    [
+      'PO-1001',
+      'ocean',
+      'CNSHA',
+      'NLRTM',
+      '2027-03-01 10:30',
+      '2027-04-01',
+      'CSQU3054383',
+      'MAEU',
+      'Maersk Honam',
+      'Acme',
+    ],
+  ],
+};
+
+async function downloadExample(): Promise<void> {
+  download('shipments-example.csv', await writeCsv(EXAMPLE.headers, EXAMPLE.rows));
+}
+
+/** Takes a file, chosen or dropped, and reads it. */
+export function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
+  const [problem, setProblem] = useState<string>();
+  const read = async (file: File) => {
+    try {
+      setProblem(undefined);
+      onSheet(await readSheet(file.name, new Uint8Array(await file.arrayBuffer())));
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <Stack>
+      {problem !== undefined && (
+        <Alert color="red" role="alert" title="This file cannot be imported">
+          {problem}
+        </Alert>
+      )}
+      <Dropzone
+        onDrop={([file]) => file !== undefined && void read(file)}
+        onReject={() => setProblem(`Choose one file of at most ${MOST_BYTES / 1024 / 1024} MB.`)}
+        multiple={false}
+        maxSize={MOST_BYTES}
+        inputProps={{ 'aria-label': 'CSV file' }}
+        aria-label="Choose a CSV file"
+      >
+        <Stack align="center" gap={4} p="xl">
+          <IconFileTypeCsv size={40} aria-hidden />
+          <Text fw={600}>Drop a CSV file here, or choose one</Text>
+          <Text size="sm" c="dimmed">
+            Up to {MOST_ROWS.toLocaleString()} rows; the first line names the columns
+          </Text>
+        </Stack>
+      </Dropzone>
+      <List size="sm">
+        <List.Item>
+          Each shipment needs a reference of yours: a row whose reference is there already changes that shipment, in the
+          columns of the file alone.
+        </List.Item>
+        <List.Item>Rows of one reference are one shipment, with a container each.</List.Item>
+        <List.Item>Empty cells leave what is there.</List.Item>
+      </List>
+      <Anchor component="button" size="sm" w="fit-content" onClick={() => void downloadExample()}>
+        Download an example
+      </Anchor>
+    </Stack>
+  );
+}

@@ -1,0 +1,142 @@
+/** What a column of a file may be. */
+export const TARGETS = {
+  external_id: 'Your reference',
+  mode: 'Mode',
+  load_type: 'Load',
+  house_bill: 'House bill',
+  master_bill: 'Master bill',
+  booking_number: 'Booking number',
+  container_numbers: 'Containers',
+  carrier_scac: 'Carrier',
+  origin_port: 'From',
+  destination_port: 'To',
+  etd: 'Departure (ETD)',
+  eta: 'Arrival (ETA)',
+  vessel: 'Vessel',
+  voyage: 'Voyage',
+  'shipper.name': 'Shipper',
+  'shipper.external_id': 'Number of the shipper',
+  'consignee.name': 'Consignee',
+  'consignee.external_id': 'Number of the consignee',
+  reference: 'Further reference',
+  metadata: 'Own data',
+} as const;
+export type Target = keyof typeof TARGETS;
+/** For each column what it is; null for what is left out. */
+export type Mapping = readonly (Target | null)[];
+
+/** Several columns may be these: each is named after its header. */
+const REPEATED: readonly Target[] = ['reference', 'metadata', 'container_numbers'];
+/** What headers say, in small letters and digits alone. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  external_id: [
+    'externalid',
+    'reference',
+    'ref',
+    'ourreference',
+    'yourreference',
+    'shipmentid',
+    'shipment',
+    'shipmentreference',
+    'order',
+    'ordernumber',
+    'orderno',
+    'po',
+    'ponumber',
+    'purchaseorder',
+  ],
+  mode: ['mode', 'transportmode', 'modeoftransport', 'transport'],
+  load_type: ['loadtype', 'load', 'fcllcl', 'servicetype'],
+  house_bill: ['housebill', 'hbl', 'hblnumber', 'hawb', 'housebillnumber', 'housebilloflading'],
+  master_bill: [
+    'masterbill',
+    'mbl',
+    'mblnumber',
+    'mawb',
+    'awb',
+    'airwaybill',
+    'masterbillnumber',
+    'billoflading',
+    'bl',
+    'blnumber',
+  ],
+  booking_number: ['bookingnumber', 'booking', 'bookingno', 'bookingref', 'bookingreference'],
+  container_numbers: [
+    'containernumbers',
+    'containernumber',
+    'containers',
+    'container',
+    'containerno',
+    'containernos',
+    'uld',
+  ],
+  carrier_scac: ['carrierscac', 'scac', 'carrier', 'carriercode', 'shippingline', 'airline'],
+  origin_port: ['originport', 'origin', 'from', 'pol', 'portofloading', 'loadport', 'departureport', 'fromport'],
+  destination_port: [
+    'destinationport',
+    'destination',
+    'to',
+    'pod',
+    'portofdischarge',
+    'dischargeport',
+    'arrivalport',
+    'toport',
+  ],
+  etd: ['etd', 'departure', 'departuredate', 'estimateddeparture', 'etdate', 'departureetd'],
+  eta: ['eta', 'arrival', 'arrivaldate', 'estimatedarrival', 'arrivaleta'],
+  vessel: ['vessel', 'vesselname', 'ship'],
+  voyage: ['voyage', 'voyagenumber', 'voyageno', 'flight', 'flightnumber', 'flightno', 'trip'],
+  'shipper.name': ['shipper', 'shippername', 'exporter', 'supplier', 'suppliername', 'consignor'],
+  'shipper.external_id': [
+    'shipperid',
+    'shipperexternalid',
+    'shippernumber',
+    'supplierid',
+    'suppliernumber',
+    'numberoftheshipper',
+  ],
+  'consignee.name': ['consignee', 'consigneename', 'importer', 'customer', 'customername', 'buyer'],
+  'consignee.external_id': [
+    'consigneeid',
+    'consigneeexternalid',
+    'consigneenumber',
+    'customerid',
+    'customernumber',
+    'numberoftheconsignee',
+  ],
+};
+
+/** A header as it is remembered: however it is written. */
+export function headerKey(header: string): string {
+  return header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** What columns probably are: as they were the last time, else as their headers say. */
+export function guessMapping(headers: readonly string[], remembered: Readonly<Record<string, Target | null>>): Mapping {
+  const taken = new Set<Target>();
+  return headers.map((header) => {
+    const key = headerKey(header);
+    const target = Object.hasOwn(remembered, key) ? remembered[key] : targetOf(key);
+    if (target == null || (taken.has(target) && !REPEATED.includes(target))) return null;
+    taken.add(target);
+    return target;
+  });
+}
+
+function targetOf(key: string): Target | undefined {
+  return (Object.keys(TARGETS) as Target[]).find((target) => WORDS[target]?.includes(key));
+}
+
+/** The mapping with one column changed: what may be there once is taken from the column that had it. */
+export function withTarget(mapping: Mapping, column: number, target: Target | null): Mapping {
+  const isOnce = target !== null && !REPEATED.includes(target);
+  return mapping.map((now, index) => {
+    if (index === column) return target;
+    return isOnce && now === target ? null : now;
+  });
+}
+
+/** What of a mapping is remembered for the next file. */
+export function toRemember(headers: readonly string[], mapping: Mapping): Record<string, Target | null> {
+  return Object.fromEntries(headers.map((header, index) => [headerKey(header), mapping[index] ?? null]));
+}

@@ -1,0 +1,140 @@
+import { Alert, Badge, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useEnvironment } from '../../session/session.ts';
+import { Time } from '../../values/time.tsx';
+import { download } from './download.ts';
+import type { ImportRun, Phase, RunState } from './import-run.ts';
+import { type ImportRecord, importStore } from './import-store.ts';
+import { wrongRows } from './import-plan.ts';
+import { writeCsv } from '../../values/spreadsheet.ts';
+import { RowErrors } from './row-errors.tsx';
+import { runOf, startRun } from './runs.ts';
+
+const PHASES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
+  running: { label: 'Importing', color: 'blue' },
+  waiting: { label: 'Waiting', color: 'orange' },
+  stopped: { label: 'Not finished', color: 'orange' },
+  done: { label: 'Finished', color: 'green' },
+};
+const nothing = () => () => undefined;
+
+interface Props {
+  readonly record: ImportRecord;
+  /** It was removed from the list of imports. */
+  readonly onRemoved: () => void;
+}
+
+/** One import: how far it is, and what became of it. */
+export function ImportProgress({ record: kept, onRemoved }: Props) {
+  const queries = useQueryClient();
+  // The run of this tab, which another takes the place of when it goes on.
+  const [run, setRun] = useState(() => runOf(kept.id));
+  const still = useMemo<RunState>(
+    () => ({ record: kept, phase: kept.done === kept.batches ? 'done' : 'stopped' }),
+    [kept],
+  );
+  const state = useSyncExternalStore(run?.subscribe ?? nothing, run?.state ?? (() => still));
+  const { record, phase, why } = state;
+  const isDone = phase === 'done';
+  useEffect(() => {
+    if (isDone) void queries.invalidateQueries({ queryKey: ['shipments'] });
+  }, [isDone, queries]);
+  const { name, startedAt, shipments, sent, created, changed, wrong } = record;
+  return (
+    <Paper withBorder p="md" component="section" aria-label={`Import of ${name}`}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Group gap="xs">
+            <Title order={2} size="h5">
+              {name}
+            </Title>
+            <Badge color={PHASES[phase].color} variant="light" tt="none" autoContrast>
+              {PHASES[phase].label}
+            </Badge>
+          </Group>
+          <Text size="sm" c="dimmed" component="div">
+            <Time value={startedAt} />
+          </Text>
+        </Group>
+        <Progress
+          value={shipments === 0 ? 100 : (sent / shipments) * 100}
+          size="lg"
+          aria-label={`Progress of ${name}`}
+        />
+        <Text size="sm" role="status">
+          {sent.toLocaleString()} of {shipments.toLocaleString()} shipments sent: {created.toLocaleString()} created,{' '}
+          {changed.toLocaleString()} already there; {wrong.length.toLocaleString()} rows left out.
+        </Text>
+        {why !== undefined && !isDone && (
+          <Alert color="orange" role="status">
+            {why}
+          </Alert>
+        )}
+        <Outcome state={state} />
+        <Actions state={state} run={run} onRun={setRun} onRemoved={onRemoved} />
+      </Stack>
+    </Paper>
+  );
+}
+
+function Outcome({ state: { record, phase } }: { readonly state: RunState }) {
+  const { errors, warnings } = record;
+  if (isUnderWay(phase)) {
+    return (
+      <Text size="sm" c="dimmed">
+        You may look at other pages. Should this tab be closed, it can go on from here when you come back.
+      </Text>
+    );
+  }
+  return (
+    <>
+      {errors.length > 0 && <RowErrors errors={errors} />}
+      {warnings.length > 0 && phase === 'done' && (
+        <details>
+          <summary>Imported, but worth a look: {warnings.length.toLocaleString()}</summary>
+          <RowErrors errors={warnings.map(({ row, message }) => ({ row, column: '', value: '', message }))} />
+        </details>
+      )}
+    </>
+  );
+}
+
+interface ActionsProps {
+  readonly state: RunState;
+  readonly run: ImportRun | undefined;
+  readonly onRun: (run: ImportRun) => void;
+  readonly onRemoved: () => void;
+}
+
+function Actions({ state: { record, phase }, run, onRun, onRemoved }: ActionsProps) {
+  const environment = useEnvironment();
+  if (isUnderWay(phase)) {
+    return (
+      <Button variant="default" w="fit-content" onClick={run?.stop}>
+        Pause
+      </Button>
+    );
+  }
+  const save = async () => {
+    const { headers, rows } = wrongRows(record);
+    download(`${record.name.replace(/\.csv$/i, '')}-errors.csv`, await writeCsv(headers, rows));
+  };
+  return (
+    <Group>
+      {phase === 'stopped' && <Button onClick={() => onRun(startRun(record, environment))}>Go on</Button>}
+      {record.wrong.length > 0 && (
+        <Button variant="default" onClick={() => void save()}>
+          Download the rows with errors
+        </Button>
+      )}
+      <Button variant="subtle" color="gray" onClick={() => void importStore.remove(record).then(onRemoved)}>
+        {phase === 'done' ? 'Remove from this list' : 'Give up the rest'}
+      </Button>
+    </Group>
+  );
+}
+
+function isUnderWay(phase: Phase): boolean {
+  return phase === 'running' || phase === 'waiting';
+}

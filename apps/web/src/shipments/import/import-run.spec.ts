@@ -1,0 +1,113 @@
+import { ConnectionError, RateLimitError } from '@tracking/client';
+import { wrongRows, planImport } from './import-plan.ts';
+import { ImportRun } from './import-run.ts';
+import type { ImportRecord, SentItem } from './import-store.ts';
+
+const ROWS = 250;
+const SHEET = {
+  name: 'orders.csv',
+  headers: ['Ref'],
+  rows: Array.from({ length: ROWS + 1 }, (_, index) => [`PO-${index}`]),
+};
+const WHOSE = { id: 'i1', owner: 'ann', environment: 'live', startedAt: '2026-11-23T09:00:00Z' } as const;
+
+function planned() {
+  const items = SHEET.rows
+    .slice(0, ROWS)
+    .map(([external_id = ''], index) => ({ rows: [index + 2], body: { external_id } }));
+  const errors = [{ row: ROWS + 2, column: 'Ref', value: 'x', message: 'is wrong' }];
+  return planImport(SHEET, { items, errors }, WHOSE);
+}
+
+/** What a browser keeps. */
+function storeOf({ record, batches }: ReturnType<typeof planned>) {
+  const kept = { record };
+  return {
+    kept,
+    get: async () => kept.record,
+    batch: async (_id: string, index: number) => batches[index],
+    answered: async (after: ImportRecord) => void (kept.record = after),
+  };
+}
+
+/** A service that carries out a batch once for each key; before it answers, one of `failures` is thrown, where there is one. */
+function service(failures: readonly (Error | undefined)[] = []) {
+  const byKey = new Map<string, object>();
+  const calls: string[] = [];
+  const upsertMany = async (bodies: readonly SentItem['body'][], { idempotencyKey = '' }) => {
+    const failure = failures[calls.length];
+    calls.push(idempotencyKey);
+    const isNew = !byKey.has(idempotencyKey);
+    if (isNew)
+      byKey.set(idempotencyKey, { data: bodies.map((body, index) => answerTo(body.external_id ?? '', index)) });
+    if (failure !== undefined) throw failure;
+    return byKey.get(idempotencyKey);
+  };
+  return { calls, byKey, api: { shipments: { upsertMany } } as never, sender: async () => WHOSE.owner };
+}
+
+function answerTo(external_id: string, index: number) {
+  if (external_id !== 'PO-7') return { index, status: 201, shipment: { warnings: [] } };
+  const details = [{ param: 'house_bill', code: 'too_long', message: 'Is too long.' }];
+  return { index, status: 400, error: { message: 'It is wrong.', details } };
+}
+
+const lostAnswer = () => new ConnectionError('It broke.', { outcomeUnknown: true });
+
+describe('an import', () => {
+  it('is sent batch by batch, and tells what was refused, by row', async () => {
+    const [store, { api, sender, calls }] = [storeOf(planned()), service()];
+    const run = new ImportRun(store.kept.record, { api, sender, store, wait: async () => undefined });
+    await run.run();
+    expect(run.state().phase).toBe('done');
+    expect(calls).toEqual(['import-i1-0', 'import-i1-1', 'import-i1-2']);
+    expect(store.kept.record).toMatchObject({ sent: 250, created: 249, changed: 0, done: 3 });
+    expect(wrongRows(store.kept.record)).toEqual({
+      headers: ['Ref', 'Row', 'Error'],
+      rows: [
+        ['PO-7', '9', 'House bill Is too long.'],
+        ['PO-250', '252', 'Ref “x” is wrong'],
+      ],
+    });
+  });
+
+  it('waits where it has to, and sends the same batch under the same key', async () => {
+    const headers = { 'retry-after': '7' };
+    const tooMany = new RateLimitError({ status: 429, headers, error: {} });
+    const [store, { api, sender, calls, byKey }] = [storeOf(planned()), service([undefined, lostAnswer(), tooMany])];
+    const waits: number[] = [];
+    const run = new ImportRun(store.kept.record, {
+      api,
+      sender,
+      store,
+      wait: async (seconds) => void waits.push(seconds),
+    });
+    await run.run();
+    expect(calls).toEqual([...['import-i1-0', 'import-i1-1', 'import-i1-1'], ...['import-i1-1', 'import-i1-2']]);
+    expect(waits).toEqual([3, 7]);
+    expect(byKey.size).toBe(3);
+    expect(store.kept.record).toMatchObject({ created: 249, done: 3 });
+  });
+
+  it('goes on from the first batch that nobody heard the answer of', async () => {
+    const [store, there] = [storeOf(planned()), service([undefined, lostAnswer()])];
+    const first: ImportRun = new ImportRun(store.kept.record, { ...there, store, wait: async () => first.stop() });
+    await first.run();
+    expect(first.state().phase).toBe('stopped');
+    expect(store.kept.record).toMatchObject({ done: 1, sent: 100 });
+    const second = new ImportRun(planned().record, { ...there, store, wait: async () => undefined });
+    await second.run();
+    expect(there.calls).toEqual([...['import-i1-0', 'import-i1-1'], ...['import-i1-1', 'import-i1-2']]);
+    expect(store.kept.record).toMatchObject({ sent: 250, created: 249 });
+  });
+
+  it('sends nothing once somebody else is signed in with the browser', async () => {
+    const [store, { api, calls }] = [storeOf(planned()), service()];
+    const sender = async () => (calls.length < 2 ? WHOSE.owner : 'bob');
+    const run = new ImportRun(store.kept.record, { api, sender, store, wait: async () => undefined });
+    await run.run();
+    expect(run.state()).toMatchObject({ phase: 'stopped', why: expect.stringContaining('Somebody else') });
+    expect(calls).toHaveLength(2);
+    expect(store.kept.record).toMatchObject({ done: 2 });
+  });
+});

@@ -1,0 +1,169 @@
+import {
+  ApiError,
+  type AnswerOf,
+  AuthenticationError,
+  ConnectionError,
+  InternalError,
+  PermissionError,
+  RateLimitError,
+  type TrackingClient,
+} from '@tracking/client';
+import { labelOf } from '../form/form-errors.ts';
+import type { ImportRecord, ImportStore, OddRow, SentItem } from './import-store.ts';
+
+/** Before it is tried again where nobody says when. */
+const AGAIN_SECONDS = 3;
+const OF_ANOTHER = 'Somebody else is signed in with this browser now: it goes on when you are.';
+/** Warnings that are kept. */
+const MOST_WARNINGS = 500;
+
+export type Phase = 'running' | 'waiting' | 'stopped' | 'done';
+export interface RunState {
+  readonly record: ImportRecord;
+  readonly phase: Phase;
+  /** Why it waits or stopped. */
+  readonly why?: string;
+}
+type Answers = AnswerOf<'upsertShipments'>['data'];
+type Api = Pick<TrackingClient, 'shipments'>;
+export interface RunParts {
+  readonly api: Api;
+  /** Whose requests the browser sends now: the session may have become another's, in another tab. */
+  readonly sender: () => Promise<string>;
+  readonly store: Pick<ImportStore, 'batch' | 'answered' | 'get'>;
+  /** Resolves after so long, or when it is ended. */
+  readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Sends what is left of an import, batch by batch. Each goes under a key of its own, made of the import and its place: sent again
+ * after an answer that was lost, or by another tab, it is carried out once; and shipments go by their own reference at last.
+ */
+export class ImportRun {
+  private readonly ended = new AbortController();
+  private readonly listeners = new Set<() => void>();
+  private now: RunState;
+
+  constructor(
+    record: ImportRecord,
+    private readonly parts: RunParts,
+  ) {
+    this.now = { record, phase: 'running' };
+  }
+
+  readonly state = (): RunState => this.now;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  };
+
+  /** What is under way is carried out by the service all the same, and found done when it goes on. */
+  readonly stop = (): void => {
+    this.ended.abort();
+    this.show({ phase: 'stopped', why: 'It goes on when you say so.' });
+  };
+
+  /** Resolves when nothing is left, or it had to stop. Never rejects. */
+  async run(): Promise<void> {
+    try {
+      // Another tab may have come further than the list told.
+      const record = (await this.parts.store.get(this.now.record.id)) ?? this.now.record;
+      this.show({ record, phase: 'running' });
+      for (let index = record.done; index < record.batches; index += 1) {
+        const items = (await this.parts.store.batch(record.id, index)) ?? [];
+        const answers = await this.send(items, index);
+        const after = withAnswers(this.now.record, items, answers);
+        await this.parts.store.answered(after, index);
+        this.show({ record: after, phase: 'running' });
+      }
+      this.show({ phase: 'done' });
+    } catch (error) {
+      if (!this.ended.signal.aborted) this.show({ phase: 'stopped', why: stopReason(error) });
+    }
+  }
+
+  private async send(items: readonly SentItem[], index: number): Promise<Answers> {
+    const bodies = items.map(({ body }) => body);
+    const options = { idempotencyKey: `import-${this.now.record.id}-${index}`, retries: 1, signal: this.ended.signal };
+    for (;;) {
+      this.ended.signal.throwIfAborted();
+      let pause: { readonly seconds: number; readonly why: string };
+      try {
+        if ((await this.parts.sender()) !== this.now.record.owner) throw new Error(OF_ANOTHER);
+        const { data } = await this.parts.api.shipments.upsertMany(bodies, options);
+        if (data.every(({ status }) => status < 500)) return data;
+        pause = { seconds: AGAIN_SECONDS, why: 'The service is busy.' };
+      } catch (error) {
+        if (isOfTheBatch(error))
+          return items.map((_, place) => ({ index: place, status: error.status, error })) as Answers;
+        const found = pauseFor(error);
+        if (found === undefined) throw error;
+        pause = found;
+      }
+      this.show({ phase: 'waiting', why: `${pause.why} It goes on by itself.` });
+      await this.parts.wait(pause.seconds, this.ended.signal);
+    }
+  }
+
+  private show(change: Partial<RunState>): void {
+    if (this.ended.signal.aborted && change.phase !== 'stopped') return;
+    const { record } = this.now;
+    this.now = { record, phase: 'running', ...change };
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** Refused for what it holds: to send it again would change nothing. */
+function isOfTheBatch(error: unknown): error is ApiError {
+  if (!(error instanceof ApiError) || error instanceof AuthenticationError || error instanceof PermissionError)
+    return false;
+  return error.status < 500 && pauseFor(error) === undefined;
+}
+
+function pauseFor(error: unknown): { readonly seconds: number; readonly why: string } | undefined {
+  if (error instanceof ConnectionError) return { seconds: AGAIN_SECONDS, why: 'The service cannot be reached.' };
+  if (!(error instanceof ApiError)) return undefined;
+  const seconds = error.retryAfter ?? AGAIN_SECONDS;
+  if (error instanceof RateLimitError) return { seconds, why: 'As many requests as are allowed were sent.' };
+  if (error.code === 'idempotency_in_progress') return { seconds, why: 'The service is still at it.' };
+  return error instanceof InternalError ? { seconds, why: 'The service is busy.' } : undefined;
+}
+
+function stopReason(error: unknown): string {
+  if (error instanceof AuthenticationError) return 'Your session ended: sign in again, and let it go on.';
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** How far the import is once these items were answered. */
+export function withAnswers(record: ImportRecord, items: readonly SentItem[], answers: Answers): ImportRecord {
+  const answered = items.map((item, index) => ({ item, answer: answers[index] }));
+  const refused = answered.filter(({ answer }) => answer === undefined || answer.status >= 300);
+  const errors = refused.flatMap(({ item, answer }) =>
+    faultsOf(answer).flatMap(({ param, message }) =>
+      item.rows.map((row) => ({ row, column: labelOf(param) ?? param, value: '', message })),
+    ),
+  );
+  const warnings: readonly OddRow[] = answered.flatMap(({ item, answer }) =>
+    (answer?.shipment?.warnings ?? []).map(({ code, message }) => ({ row: item.rows[0] ?? 0, code, message })),
+  );
+  const wrong = refused.flatMap(({ item }) => item.rows.map((row, index) => ({ row, cells: item.cells[index] ?? [] })));
+  const count = (status: number) => answered.filter(({ answer }) => answer?.status === status).length;
+  return {
+    ...record,
+    done: record.done + 1,
+    sent: record.sent + items.length,
+    created: record.created + count(201),
+    changed: record.changed + count(200),
+    errors: [...record.errors, ...errors],
+    wrong: [...record.wrong, ...wrong],
+    warnings: [...record.warnings, ...warnings].slice(0, MOST_WARNINGS),
+  };
+}
+
+function faultsOf(
+  answer: Answers[number] | undefined,
+): readonly { readonly param: string; readonly message: string }[] {
+  const { details = [], message = 'was not answered' } = answer?.error ?? {};
+  return details.length > 0 ? details : [{ param: '', message }];
+}

@@ -1,0 +1,141 @@
+import type { Warning } from '@tracking/client';
+import type { Item, RowError } from './check-rows.ts';
+import type { Target } from './columns.ts';
+
+/** A shipment to be sent, with the cells that it was made of. */
+export interface SentItem extends Item {
+  readonly cells: readonly (readonly string[])[];
+}
+/** A row that was not imported. */
+export interface WrongRow {
+  readonly row: number;
+  readonly cells: readonly string[];
+}
+export interface OddRow extends Pick<Warning, 'code' | 'message'> {
+  readonly row: number;
+}
+
+/** How far an import is. It is kept until somebody removes it; what is still to be sent is kept in batches beside it. */
+export interface ImportRecord {
+  readonly id: string;
+  /** Whose it is: others who sign in to this browser do not see it. */
+  readonly owner: string;
+  readonly environment: 'live' | 'test';
+  readonly name: string;
+  readonly startedAt: string;
+  readonly headers: readonly string[];
+  /** Shipments of it, and how many of them were answered. */
+  readonly shipments: number;
+  readonly sent: number;
+  /** Batches of it, and how many of them were answered. */
+  readonly batches: number;
+  readonly done: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly errors: readonly RowError[];
+  readonly wrong: readonly WrongRow[];
+  /** Warnings of what was imported, the first of them. */
+  readonly warnings: readonly OddRow[];
+}
+
+const NAME = 'shipment-imports';
+/** Columns of which it is known what they hold: the latest. */
+const MOST_REMEMBERED = 1_000;
+
+/** Imports under way, in this browser alone: what a closed tab leaves is there when the page is opened again. */
+export class ImportStore {
+  private opened: Promise<IDBDatabase> | undefined;
+
+  private open(): Promise<IDBDatabase> {
+    this.opened ??= new Promise((resolve, reject) => {
+      const request = indexedDB.open(NAME, 1);
+      request.onupgradeneeded = () => {
+        request.result.createObjectStore('imports', { keyPath: 'id' });
+        request.result.createObjectStore('batches');
+        request.result.createObjectStore('remembered');
+      };
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error ?? new Error('This browser keeps nothing.'));
+    });
+    return this.opened;
+  }
+
+  /** Everything in one transaction: all of it is kept, or nothing. */
+  private async write(change: (store: (name: 'imports' | 'batches' | 'remembered') => IDBObjectStore) => void) {
+    const database = await this.open();
+    const transaction = database.transaction(['imports', 'batches', 'remembered'], 'readwrite', {
+      durability: 'strict',
+    });
+    const ended = new Promise<void>((resolve, reject) => {
+      transaction.oncomplete = () => resolve();
+      transaction.onabort = () => reject(transaction.error ?? new Error('This browser has no room for it.'));
+    });
+    change((name) => transaction.objectStore(name));
+    return ended;
+  }
+
+  private async read<T>(name: string, ask: (store: IDBObjectStore) => IDBRequest): Promise<T> {
+    const request = ask((await this.open()).transaction(name).objectStore(name));
+    return new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result as T);
+      request.onerror = () => reject(request.error ?? new Error('This browser cannot read what it kept.'));
+    });
+  }
+
+  add(record: ImportRecord, batches: readonly (readonly SentItem[])[]): Promise<void> {
+    return this.write((store) => {
+      store('imports').add(record);
+      batches.forEach((items, index) => store('batches').add(items, [record.id, index]));
+    });
+  }
+
+  /** All of one owner, the newest first. */
+  async list(owner: string, environment: string): Promise<readonly ImportRecord[]> {
+    const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
+    return all
+      .filter((record) => record.owner === owner && record.environment === environment)
+      .sort((one, other) => other.startedAt.localeCompare(one.startedAt));
+  }
+
+  get(id: string): Promise<ImportRecord | undefined> {
+    return this.read('imports', (store) => store.get(id));
+  }
+
+  batch(id: string, index: number): Promise<readonly SentItem[] | undefined> {
+    return this.read('batches', (store) => store.get([id, index]));
+  }
+
+  /** A batch was answered: what it held is not needed any more. */
+  answered(record: ImportRecord, index: number): Promise<void> {
+    return this.write((store) => {
+      store('imports').put(record);
+      store('batches').delete([record.id, index]);
+    });
+  }
+
+  remove({ id }: ImportRecord): Promise<void> {
+    return this.write((store) => {
+      store('imports').delete(id);
+      store('batches').delete(IDBKeyRange.bound([id], [id, []]));
+    });
+  }
+
+  /** Those of an owner that have nothing left to send. */
+  async removeEnded(owner: string): Promise<void> {
+    const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
+    for (const record of all) if (record.owner === owner && record.done === record.batches) await this.remove(record);
+  }
+
+  /** What columns were in the files of an owner. */
+  async remembered(owner: string): Promise<Readonly<Record<string, Target | null>>> {
+    const ask = (store: IDBObjectStore) => store.get(owner);
+    return (await this.read<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
+  }
+
+  async remember(owner: string, columns: Readonly<Record<string, Target | null>>): Promise<void> {
+    const all = Object.entries({ ...(await this.remembered(owner)), ...columns }).slice(-MOST_REMEMBERED);
+    return this.write((store) => void store('remembered').put(Object.fromEntries(all), owner));
+  }
+}
+
+export const importStore = new ImportStore();

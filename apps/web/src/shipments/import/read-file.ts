@@ -1,0 +1,47 @@
+import { unescaped } from '../../values/spreadsheet.ts';
+
+export const MOST_ROWS = 50_000;
+const MOST_COLUMNS = 200;
+export const MOST_BYTES = 30 * 1024 * 1024;
+
+/** A file of rows below headers. */
+export interface Sheet {
+  readonly name: string;
+  readonly headers: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Text of bytes in UTF-8, UTF-16 with its mark, or else as older spreadsheets write it. */
+export function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+/** @throws Error that says why it is no such file */
+export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
+  if (bytes.length > MOST_BYTES)
+    throw new Error(`The file is larger than ${MOST_BYTES / 1024 / 1024} MB: import it in parts.`);
+  const { parse } = (await import('papaparse')).default;
+  const { data } = parse<string[]>(decode(bytes), { skipEmptyLines: 'greedy' });
+  const [headers = [], ...rows] = data;
+  if (headers.length < 2 && rows.length === 0)
+    throw new Error('There are no rows in it: the first line names the columns.');
+  if (headers.some((header) => header.includes('\0'))) throw new Error('It is no text: save it as CSV first.');
+  if (rows.length === 0) throw new Error('There are no rows below the names of the columns.');
+  if (rows.length > MOST_ROWS)
+    throw new Error(`It has ${rows.length} rows; ${MOST_ROWS} can be imported at once: import it in parts.`);
+  if (headers.length > MOST_COLUMNS)
+    throw new Error(`It has ${headers.length} columns; ${MOST_COLUMNS} can be imported: leave some out.`);
+  const trimmed = headers.map((header, index) => header.trim() || `Column ${index + 1}`);
+  return {
+    name,
+    headers: trimmed,
+    rows: rows.map((row) => headers.map((_, index) => unescaped((row[index] ?? '').trim()))),
+  };
+}

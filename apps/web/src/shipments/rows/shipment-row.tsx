@@ -1,0 +1,106 @@
+import { Checkbox, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import type { Shipment } from '@tracking/client';
+import { memo, useState } from 'react';
+import { PlaceName } from '../../values/place.tsx';
+import type { ColumnName } from '../columns/column-names.ts';
+import { COLUMNS, ExceptionsBadge } from '../columns/columns.tsx';
+import { Eta } from '../eta-slip.tsx';
+import { nameOf } from '../shipment-labels.ts';
+import { ShipmentStatus } from '../shipment-status.tsx';
+import classes from './shipment-rows.module.css';
+
+export interface RowProps {
+  readonly shipment: Shipment;
+  readonly index: number;
+  /** Pixels from the top of all rows. */
+  readonly start: number;
+  /** None where rows are cards. */
+  readonly columns: readonly ColumnName[] | undefined;
+  readonly isSelected: boolean;
+  /** The one row that Tab leads to. */
+  readonly isTabbed: boolean;
+  /** It changed, and matches no more. */
+  readonly isGone: boolean;
+  readonly onToggle: (index: number, isRange: boolean) => void;
+}
+
+/** Drawn anew only where something of it changed. */
+export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
+  const { shipment, index, start, columns, isSelected, isTabbed, isGone } = props;
+  const name = nameOf(shipment);
+  const tabIndex = isTabbed ? 0 : -1;
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      data-selected={isSelected || undefined}
+      className={columns === undefined ? classes['card'] : classes['row']}
+      data-virtual
+      data-gone={isGone || undefined}
+      title={isGone ? 'It changed, and does not match any more' : undefined}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      <div role="cell" className={classes['select']}>
+        <Checkbox
+          size="xs"
+          aria-label={`Select ${name}`}
+          checked={isSelected}
+          tabIndex={tabIndex}
+          data-index={index}
+          onChange={(event) => props.onToggle(index, (event.nativeEvent as MouseEvent).shiftKey)}
+        />
+        <Changed version={shipment.version} />
+      </div>
+      <div role="cell" className={classes['name']}>
+        <Link
+          to="/shipments/$id"
+          params={{ id: shipment.id }}
+          data-index={index}
+          tabIndex={tabIndex}
+          className={classes['link']}
+        >
+          {name}
+        </Link>
+      </div>
+      {columns === undefined ? <Card shipment={shipment} /> : <Cells shipment={shipment} columns={columns} />}
+    </div>
+  );
+});
+
+function Cells({ shipment, columns }: { readonly shipment: Shipment; readonly columns: readonly ColumnName[] }) {
+  return columns.map((name) => (
+    <div role="cell" key={name}>
+      {COLUMNS[name].cell(shipment)}
+    </div>
+  ));
+}
+
+function Card({ shipment }: { readonly shipment: Shipment }) {
+  return (
+    <>
+      <div role="cell" className={classes['status']}>
+        <ShipmentStatus status={shipment.status} />
+      </div>
+      <div role="cell" className={classes['route']}>
+        <PlaceName code={shipment.origin_port} />{' '}
+        <Text span c="dimmed" inherit>
+          to
+        </Text>{' '}
+        <PlaceName code={shipment.destination_port} />
+      </div>
+      <div role="cell" className={classes['eta']}>
+        <Eta shipment={shipment} />
+      </div>
+      <div role="cell" className={classes['exceptions']}>
+        {shipment.open_exceptions_count > 0 && <ExceptionsBadge count={shipment.open_exceptions_count} />}
+      </div>
+    </>
+  );
+}
+
+/** A row that changes while one looks at it lights up for a moment. */
+function Changed({ version }: { readonly version: number }) {
+  const [first] = useState(version);
+  return version === first ? null : <span key={version} aria-hidden className={classes['changed']} />;
+}

@@ -1,0 +1,177 @@
+import { useMediaQuery } from '@mantine/hooks';
+import { useElementScrollRestoration } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import type { Shipment } from '@tracking/client';
+import { type CSSProperties, useCallback, useEffect, useRef, useState } from 'react';
+import { COLUMNS } from '../columns/columns.tsx';
+import type { Look } from '../columns/use-look.ts';
+import { SEARCH_BOX } from '../search/filter-bar.tsx';
+import type { ShipmentSort } from '../search/shipment-search.ts';
+import { NOTHING, type Selection, toggled, withRange } from '../several/selection.ts';
+import type { ShipmentList } from './use-shipment-list.ts';
+import type { KeyAction } from './row-keys.ts';
+import { RowsHead } from './rows-head.tsx';
+import { ShipmentRow } from './shipment-row.tsx';
+import classes from './shipment-rows.module.css';
+import { useRowKeys } from './use-row-keys.ts';
+
+const HEIGHTS = { comfortable: 44, compact: 32, card: 84 } as const;
+const HEAD = 37;
+const BAR = 72;
+const NARROW = '(max-width: 800px)';
+/** Rows before the end at which the next page is asked for. */
+const AHEAD = 40;
+/** Of the boxes and the name, in rem. */
+const FIRST_COLUMNS = '1.25rem minmax(9rem, 12fr)';
+/** Of the first columns with what is between and beside them, in rem. */
+const LEAST = 12.25;
+const GAP = 0.5;
+
+interface Props {
+  readonly list: ShipmentList;
+  readonly look: Look;
+  readonly sort: ShipmentSort | undefined;
+  readonly onSort: (sort: ShipmentSort) => void;
+  readonly selection: Selection;
+  readonly onSelect: (selection: Selection) => void;
+  readonly onHelp: () => void;
+}
+
+/** The row that had the focus last, for whoever comes back to the list. */
+let left: string | undefined;
+const placeLeft = (shipments: readonly Shipment[]) => shipments.findIndex(({ id }) => id === left);
+
+const offsetOf = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
+
+/** Rows of which only those in view are in the page, however many there are. */
+export function ShipmentRows(props: Props) {
+  const { list, look, selection, onSelect } = props;
+  const { rows: shipments, more, next: onEnd, isBack } = list;
+  const scroller = useRef<HTMLDivElement>(null);
+  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
+  const { height, columns, style } = measuresOf(look, isNarrow);
+  const before = useElementScrollRestoration({ id: 'shipments' });
+  const [came] = useState(() => (isBack && before !== undefined ? placeLeft(shipments) : -1));
+  const rows = useVirtualizer({
+    count: shipments.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: 10,
+    // Rows begin below their head; the bar of what is selected lies over the last ones.
+    scrollPaddingEnd: HEAD + (selection.size > 0 ? BAR : 0),
+    initialOffset: offsetOf(isBack ? before : undefined),
+  });
+  useEffect(() => rows.measure(), [rows, height]);
+  const items = rows.getVirtualItems();
+  const last = items.at(-1)?.index;
+  useEffect(() => {
+    if (more && last !== undefined && last >= shipments.length - AHEAD) onEnd();
+  }, [more, last, shipments.length, onEnd]);
+
+  const [active, setActive] = useState(came);
+  const toFocus = useRef(came === -1 ? undefined : came);
+  // A row that is moved to may come into the page only after it was scrolled to.
+  useEffect(() => {
+    if (toFocus.current === undefined) return;
+    const link = scroller.current?.querySelector<HTMLElement>(`a[data-index="${toFocus.current}"]`);
+    if (link == null) return;
+    toFocus.current = undefined;
+    link.focus({ preventScroll: true });
+  });
+  const move = ({ to, selects }: Extract<KeyAction, { kind: 'move' }>) => {
+    if (selects) onSelect(withRange(selection, shipments, Math.max(active, 0), to));
+    toFocus.current = to;
+    setActive(to);
+    rows.scrollToIndex(to);
+  };
+  const toggle = (index: number, isRange: boolean) => {
+    const shipment = shipments[index];
+    if (shipment === undefined) return;
+    onSelect(isRange && active >= 0 ? withRange(selection, shipments, active, index) : toggled(selection, shipment.id));
+    setActive(index);
+  };
+  const latest = useRef(toggle);
+  useEffect(() => {
+    latest.current = toggle;
+  });
+  // The same one for good: rows are drawn anew only where they differ.
+  const onToggle = useCallback((index: number, isRange: boolean) => latest.current(index, isRange), []);
+  const act = (action: KeyAction) => {
+    if (action.kind === 'move') move(action);
+    else if (action.kind === 'select') toggle(active, false);
+    else if (action.kind === 'select-none') onSelect(NOTHING);
+    else if (action.kind === 'search') document.getElementById(SEARCH_BOX)?.focus();
+    else props.onHelp();
+  };
+  const page = Math.max(1, Math.floor((rows.scrollRect?.height ?? height) / height) - 1);
+  useRowKeys(scroller, { active, count: shipments.length, page }, act);
+  // Of rows that are drawn only while in view, one is always there to be come to by Tab.
+  const isDrawn = items.some(({ index }) => index === active);
+  const tabbed = isDrawn ? active : (rows.range?.startIndex ?? 0);
+  return (
+    <div
+      ref={scroller}
+      className={classes['scroller']}
+      data-scroll-restoration-id="shipments"
+      aria-busy={list.isOld}
+      onFocus={({ target }) => {
+        const index = target instanceof HTMLElement ? target.dataset['index'] : undefined;
+        if (index === undefined) return;
+        setActive(Number(index));
+        left = shipments[Number(index)]?.id;
+      }}
+    >
+      <div
+        role="table"
+        aria-label="Shipments"
+        aria-rowcount={more ? -1 : shipments.length + 1}
+        className={classes['table']}
+        style={style}
+      >
+        <div role="rowgroup" className={classes['head']}>
+          <RowsHead
+            columns={columns ?? []}
+            sort={props.sort}
+            onSort={props.onSort}
+            count={shipments.length}
+            selected={selection.size}
+            onSelectAll={(all) => onSelect(all ? new Set(shipments.map(({ id }) => id)) : NOTHING)}
+          />
+        </div>
+        <div role="rowgroup" className={classes['body']} style={{ height: rows.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const shipment = shipments[index];
+            if (shipment === undefined) return null;
+            return (
+              <ShipmentRow
+                key={shipment.id}
+                shipment={shipment}
+                index={index}
+                start={start}
+                columns={columns}
+                isSelected={selection.has(shipment.id)}
+                isTabbed={index === tabbed}
+                isGone={list.news.gone.has(shipment.id)}
+                onToggle={onToggle}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** Rows are cards, without columns, where the page is narrow. */
+function measuresOf(look: Look, isNarrow: boolean) {
+  const widths = look.columns.map((name) => COLUMNS[name].width);
+  const tracks = widths.map((width) => `minmax(${width}rem, ${width}fr)`).join(' ');
+  const least = widths.reduce((all, width) => all + width + GAP, LEAST);
+  const height = HEIGHTS[isNarrow ? 'card' : look.density];
+  const style = {
+    '--columns': isNarrow ? FIRST_COLUMNS : `${FIRST_COLUMNS} ${tracks}`,
+    '--least': isNarrow ? '0' : `${least}rem`,
+    '--row': `${height}px`,
+  } as CSSProperties;
+  return { height, style, columns: isNarrow ? undefined : look.columns };
+}

@@ -1,0 +1,62 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { readListsAnew, shipmentNewsQuery } from '../../live/live-news.ts';
+import { useEnvironment } from '../../session/session.ts';
+import type { ListQuery } from '../search/list-query.ts';
+import { readAtOf, rowsOf, shipmentsQuery } from '../shipment-queries.ts';
+import { listNews } from './list-news.ts';
+
+/** A list as far as it was read, and what it would show otherwise now. */
+export function useShipmentList(query: ListQuery) {
+  const [environment, queries] = [useEnvironment(), useQueryClient()];
+  const list = useInfiniteQuery(shipmentsQuery(environment, query));
+  const { data: told } = useQuery(shipmentNewsQuery(environment));
+  const { hasNextPage: more, isFetching, isFetchNextPageError, fetchNextPage, isPlaceholderData: isOld } = list;
+  const rows = useMemo(() => rowsOf(list.data), [list.data]);
+  const readAt = readAtOf(list.data);
+  const news = useMemo(() => listNews({ rows, more, readAt, query }, told), [rows, more, readAt, query, told]);
+  // Read before its page was come to.
+  const [found] = useState(readAt);
+
+  const next = useCallback(() => {
+    if (!isFetching && !isFetchNextPageError) void fetchNextPage();
+  }, [isFetching, isFetchNextPageError, fetchNextPage]);
+  const readAnew = useCallback(() => void readListsAnew(queries, environment), [queries, environment]);
+  const isRead = list.isSuccess && !isOld && rows.length === 0;
+  const isEmpty = isRead && !more;
+  // Where nothing stands, nothing moves; the first steps of an empty workspace stand until they are left.
+  const [isSearch, isBack] = [Object.keys(query).length > 0, readAt === found];
+  useWhile(isEmpty && (isSearch || isBack) && news.fresh > 0, readAnew);
+  // A page may be empty while others follow.
+  const isGap = isRead && more;
+  useWhile(isGap, next);
+  return {
+    rows,
+    more,
+    /** Of another search, until this one is answered. */
+    isOld,
+    news,
+    readAt,
+    /** Somebody comes back to rows that they have seen. */
+    isBack,
+    error: list.error,
+    isPending: list.isPending || isGap,
+    isReading: list.isRefetching,
+    isEmpty,
+    /** Reads those that follow, once at a time. */
+    next,
+    /** The same after that failed. */
+    nextAgain: isFetchNextPageError ? () => void fetchNextPage() : undefined,
+    again: () => void list.refetch(),
+    readAnew,
+  };
+}
+
+/** Does it when it begins to be so, and again with each other one that it is given. */
+function useWhile(isSo: boolean, act: () => void): void {
+  useEffect(() => {
+    if (isSo) act();
+  }, [isSo, act]);
+}
+
+export type ShipmentList = ReturnType<typeof useShipmentList>;

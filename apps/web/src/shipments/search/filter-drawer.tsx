@@ -1,0 +1,159 @@
+import { Button, Divider, Drawer, Group, MultiSelect, Select, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { MODE_OPTIONS } from '../../values/modes.ts';
+import { PlaceSelect } from '../../values/place-select.tsx';
+import { STATUSES, STATUS_LABELS } from '../shipment-labels.ts';
+import { isoDay } from './day.ts';
+import { FILTER_LABELS } from './filter-labels.ts';
+import {
+  type DayFilter,
+  type ShipmentFilters,
+  type TextFilter,
+  withoutEmpty,
+  type YesNoFilter,
+  filtersOf,
+} from './shipment-search.ts';
+import type { SearchState } from './use-shipment-search.ts';
+
+const NUMBERS = [
+  'external_id',
+  'container_number',
+  'house_bill',
+  'master_bill',
+  'booking_number',
+  'reference',
+] as const;
+const PARTIES = ['carrier_scac', 'shipper', 'consignee'] as const;
+const HINTS: Partial<Record<TextFilter, string>> = {
+  carrier_scac: 'SCAC or IATA code',
+  shipper: 'Your code of it; its name is found by the search',
+  consignee: 'Your code of it; its name is found by the search',
+};
+
+interface Props {
+  readonly state: SearchState;
+  readonly opened: boolean;
+  readonly onClose: () => void;
+}
+
+/** All that the list can be narrowed by. Nothing happens before it is asked for. */
+export function FilterDrawer({ state, opened, onClose }: Props) {
+  return (
+    <Drawer opened={opened} onClose={onClose} title="Filters" position="right" size="sm">
+      <Form state={state} onClose={onClose} />
+    </Drawer>
+  );
+}
+
+function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
+  const [draft, setDraft] = useState<ShipmentFilters>(filtersOf(search));
+  const change = (changes: ShipmentFilters) => setDraft((now) => ({ ...now, ...changes }));
+  const show = () => {
+    replace({ ...withoutEmpty(draft), sort: search.sort, columns: search.columns });
+    onClose();
+  };
+  const fields = { draft, change };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        show();
+      }}
+    >
+      <Stack gap="sm">
+        <MultiSelect
+          label={FILTER_LABELS.status}
+          placeholder={draft.status === undefined ? 'Any' : ''}
+          data={STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }))}
+          value={draft.status?.split(',') ?? []}
+          onChange={(values) => change({ status: values.length === 0 ? undefined : values.join(',') })}
+          clearable
+        />
+        <YesNo name="active" yes="On the way or to be" no="Delivered, ended or cancelled" {...fields} />
+        <YesNo name="has_open_exceptions" yes="With some" no="Without any" {...fields} />
+        <Select
+          label={FILTER_LABELS.mode}
+          placeholder="Any"
+          data={MODE_OPTIONS}
+          value={draft.mode ?? null}
+          onChange={(mode) => change({ mode: (mode as ShipmentFilters['mode']) ?? undefined })}
+          clearable
+        />
+        <Divider label="Ports and airports" />
+        {(['origin_port', 'destination_port'] as const).map((name) => (
+          <PlaceSelect
+            key={name}
+            label={FILTER_LABELS[name]}
+            value={draft[name] ?? null}
+            onChange={(code) => change({ [name]: code ?? undefined })}
+          />
+        ))}
+        <Divider label="Days, in your time zone" />
+        <Days from="eta_from" to="eta_to" {...fields} />
+        <Days from="created_from" to="created_to" {...fields} />
+        <Days from="updated_since" {...fields} />
+        <Divider label="Numbers, whole" />
+        {[...NUMBERS, ...PARTIES].map((name) => (
+          <TextInput
+            key={name}
+            label={FILTER_LABELS[name]}
+            description={HINTS[name]}
+            value={draft[name] ?? ''}
+            onChange={(event) => change({ [name]: event.currentTarget.value })}
+          />
+        ))}
+        <Group justify="end">
+          <Button variant="default" onClick={() => setDraft(search.q === undefined ? {} : { q: search.q })}>
+            Clear
+          </Button>
+          <Button type="submit">Show</Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface FieldsProps {
+  readonly draft: ShipmentFilters;
+  readonly change: (changes: ShipmentFilters) => void;
+}
+
+function YesNo({
+  name,
+  yes,
+  no,
+  draft,
+  change,
+}: FieldsProps & { readonly name: YesNoFilter; readonly yes: string; readonly no: string }) {
+  const value = draft[name];
+  return (
+    <Select
+      label={FILTER_LABELS[name]}
+      placeholder="Any"
+      data={[
+        { value: 'yes', label: yes },
+        { value: 'no', label: no },
+      ]}
+      value={value === undefined ? null : value ? 'yes' : 'no'}
+      onChange={(chosen) => change({ [name]: chosen === null ? undefined : chosen === 'yes' })}
+      clearable
+    />
+  );
+}
+
+function Days({ from, to, draft, change }: FieldsProps & { readonly from: DayFilter; readonly to?: DayFilter }) {
+  const names = to === undefined ? [from] : [from, to];
+  return (
+    <Group grow gap="xs">
+      {names.map((name) => (
+        <TextInput
+          key={name}
+          type="date"
+          label={FILTER_LABELS[name]}
+          value={draft[name] === undefined ? '' : isoDay(draft[name], new Date())}
+          onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+        />
+      ))}
+    </Group>
+  );
+}

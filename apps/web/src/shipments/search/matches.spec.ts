@@ -1,0 +1,66 @@
+import type { Shipment } from '@tracking/client';
+import { aShipment } from '../a-shipment.ts';
+import type { ListQuery } from './list-query.ts';
+import { matches, precedes } from './matches.ts';
+
+const shipment = aShipment({
+  external_id: 'PO-88213',
+  status: 'in_transit',
+  mode: 'ocean',
+  carrier_scac: 'MAEU',
+  origin_port: 'CNSHA',
+  eta: '2026-12-01T12:00:00.000Z',
+  container_numbers: ['CSQU3054383'],
+  references: [{ type: 'invoice', value: 'INV 7' }],
+  shipper: { name: 'Nordwind Möbel', external_id: 'C-1' },
+  open_exceptions_count: 2,
+});
+
+const MATCHING: readonly ListQuery[] = [
+  {},
+  { status: ['booked', 'in_transit'], active: true, mode: 'ocean' },
+  { has_open_exceptions: true },
+  { carrier_scac: 'maeu', origin_port: 'CNSHA' },
+  { container_number: 'csqu3054383' },
+  { reference: 'INV 7', shipper: 'C-1', external_id: 'PO-88213' },
+  { eta_from: '2026-12-01T00:00:00.000Z', eta_to: '2026-12-01T23:59:59.999Z' },
+  { created_from: '2026-11-01T00:00:00.000Z', updated_since: '2026-11-01T00:00:00.000Z' },
+  { q: 'po 882 nord' },
+  { q: 'MÖB' },
+];
+it.each(MATCHING)('is in the list of %j', (query) => {
+  expect(matches(shipment, query)).toBe(true);
+});
+
+const OTHERS: readonly ListQuery[] = [
+  { status: ['booked'] },
+  { active: false },
+  { has_open_exceptions: false },
+  { mode: 'air' },
+  { origin_port: 'NLRTM' },
+  { destination_port: 'NLRTM' },
+  { consignee: 'C-1' },
+  { house_bill: 'PO-88213' },
+  { eta_from: '2026-12-02T00:00:00.000Z' },
+  { created_to: '2026-10-01T00:00:00.000Z' },
+  { updated_since: '2026-11-02T00:00:00.000Z' },
+  { q: 'wind' },
+  { q: 'nordwind air' },
+];
+it.each(OTHERS)('is not in that of %j', (query) => {
+  expect(matches(shipment, query)).toBe(false);
+});
+
+it('has no day to be within where it has no ETA', () => {
+  expect(matches(aShipment(), { eta_to: '2026-12-01T00:00:00.000Z' })).toBe(false);
+});
+
+it.each([
+  ['-created_at', { created_at: '2026-11-02T00:00:00.000Z' }, { created_at: '2026-11-01T00:00:00.000Z' }],
+  ['updated_at', { updated_at: '2026-11-01T00:00:00.000Z' }, { updated_at: '2026-11-02T00:00:00.000Z' }],
+  ['eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
+  ['-eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
+] as const)('is ordered by %s', (sort, first: Partial<Shipment>, second: Partial<Shipment>) => {
+  const [one, other] = [aShipment(first), aShipment(second)];
+  expect([precedes(one, other, sort), precedes(other, one, sort)]).toEqual([true, false]);
+});

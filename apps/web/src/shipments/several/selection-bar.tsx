@@ -1,0 +1,66 @@
+import { ActionBar, Button, Modal, Text } from '@mantine/core';
+import type { Shipment } from '@tracking/client';
+import { useState } from 'react';
+import { onDemand } from '../../app/on-demand.tsx';
+import { May } from '../../session/may.tsx';
+import { useWrite } from '../../app/write.ts';
+import { exportCsv } from './export-csv.ts';
+import classes from './selection-bar.module.css';
+import { NOTHING, type Selection } from './selection.ts';
+
+const OpenExceptions = onDemand(async () => (await import('./open-exceptions.tsx')).OpenExceptions);
+
+const CancelSeveral = onDemand(async () => (await import('./cancel-several.tsx')).CancelSeveral);
+
+interface Props {
+  readonly selected: readonly Shipment[];
+  readonly onSelect: (selection: Selection) => void;
+}
+
+type Dialog = { readonly kind: 'cancel' | 'exceptions'; readonly shipments: readonly Shipment[] };
+const TITLES = { cancel: 'Cancel shipments', exceptions: 'Open an exception' } as const;
+
+/** What can be done to those that are selected. It lies over the end of the list: no row moves. */
+export function SelectionBar({ selected, onSelect }: Props) {
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  const exporting = useWrite({ write: () => exportCsv([selected]), done: `${selected.length} exported.` });
+  const onEnd = (left: readonly Shipment[]) => onSelect(new Set(left.map(({ id }) => id)));
+  const ask = (kind: Dialog['kind']) => setDialog({ kind, shipments: selected });
+  return (
+    <>
+      <ActionBar
+        opened={selected.length > 0 && dialog === undefined}
+        aria-label="What to do with the selected shipments"
+        className={classes['bar']}
+      >
+        <Text size="sm" fw={600} role="status" className={classes['count']}>
+          {selected.length} selected
+        </Text>
+        <Button size="xs" variant="default" loading={exporting.isPending} onClick={() => exporting.mutate()}>
+          Export CSV
+        </Button>
+        <May permission="exceptions:write">
+          <Button size="xs" variant="default" onClick={() => ask('exceptions')}>
+            Open an exception…
+          </Button>
+        </May>
+        <May permission="shipments:write">
+          <Button size="xs" variant="light" color="red" onClick={() => ask('cancel')}>
+            Cancel…
+          </Button>
+        </May>
+        <ActionBar.CloseButton aria-label="Select none" onClick={() => onSelect(NOTHING)} />
+      </ActionBar>
+      <Modal
+        opened={dialog !== undefined}
+        onClose={close}
+        title={dialog && TITLES[dialog.kind]}
+        closeOnClickOutside={false}
+      >
+        {dialog?.kind === 'cancel' && <CancelSeveral shipments={dialog.shipments} onEnd={onEnd} onClose={close} />}
+        {dialog?.kind === 'exceptions' && <OpenExceptions shipments={dialog.shipments} onEnd={onEnd} onClose={close} />}
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+import { Alert, Button, Center, Loader, Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Link } from '@tanstack/react-router';
+import { Suspense, useMemo, useState } from 'react';
+import { onDemand } from '../app/on-demand.tsx';
+import { Failed } from '../app/failed.tsx';
+import { failureOf } from '../app/failures.ts';
+import { PageHeader } from '../app/page-header.tsx';
+import { useLook } from './columns/use-look.ts';
+import { NewShipmentLinks } from './form/new-shipment-links.tsx';
+import { ListStatus } from './rows/list-status.tsx';
+import { ShipmentRows } from './rows/shipment-rows.tsx';
+import { type ShipmentList, useShipmentList } from './rows/use-shipment-list.ts';
+import { FilterBar } from './search/filter-bar.tsx';
+import { isNarrowed } from './search/shipment-search.ts';
+import { useShipmentSearch } from './search/use-shipment-search.ts';
+import { NOTHING, selectedOf } from './several/selection.ts';
+import classes from './shipment-list-page.module.css';
+import { ViewsBar } from './views/views-bar.tsx';
+import { late } from '../app/late.tsx';
+
+const SelectionBar = onDemand(
+  async () => (await import('./several/selection-bar.tsx')).SelectionBar,
+  ({ selected }) => selected.length > 0,
+);
+
+const KeysHelp = onDemand(
+  async () => (await import('./rows/keys-help.tsx')).KeysHelp,
+  ({ opened }) => opened,
+);
+
+const FirstSteps = late(async () => ({ default: (await import('../first-use/first-steps.tsx')).FirstSteps }));
+
+export function ShipmentsPage() {
+  const state = useShipmentSearch();
+  const { search, query, change } = state;
+  const look = useLook(state);
+  const list = useShipmentList(query);
+  const { rows } = list;
+  const [isHelped, help] = useDisclosure(false);
+  const [selection, setSelection] = useState(NOTHING);
+  const selected = useMemo(() => selectedOf(selection, rows), [selection, rows]);
+  // What one does to several is for rows that one saw together.
+  const [shown, setShown] = useState(query);
+  if (shown !== query) {
+    setShown(query);
+    setSelection(NOTHING);
+  }
+  return (
+    <div className={classes['page']}>
+      <PageHeader title="Shipments" actions={<NewShipmentLinks />} />
+      <ViewsBar state={state} />
+      <FilterBar state={state} />
+      <ListStatus list={list} query={query} look={look} onHelp={help.open} />
+      {rows.length === 0 ? (
+        <NoRows list={list} isNarrowed={isNarrowed(search)} />
+      ) : (
+        <ShipmentRows
+          // What was read anew begins at its beginning.
+          key={list.readAt}
+          list={list}
+          look={look}
+          sort={search.sort}
+          onSort={(sort) => change({ sort })}
+          selection={selection}
+          onSelect={setSelection}
+          onHelp={help.open}
+        />
+      )}
+      {list.nextAgain !== undefined && rows.length > 0 && (
+        <Alert color="red" role="alert" title={failureOf(list.error).title} className={classes['failed']}>
+          <Button size="xs" variant="default" onClick={list.nextAgain}>
+            Try again
+          </Button>
+        </Alert>
+      )}
+      <SelectionBar selected={selected} onSelect={setSelection} />
+      <KeysHelp opened={isHelped} onClose={help.close} />
+    </div>
+  );
+}
+
+function NoRows({ list, isNarrowed: narrowed }: { readonly list: ShipmentList; readonly isNarrowed: boolean }) {
+  if (list.error !== null) return <Failed error={list.error} reset={list.again} />;
+  if (!list.isEmpty) {
+    return (
+      <Center p="xl">
+        <Loader aria-label="Loading shipments" />
+      </Center>
+    );
+  }
+  return <Empty isNarrowed={narrowed} />;
+}
+
+function Empty({ isNarrowed }: { readonly isNarrowed: boolean }) {
+  if (isNarrowed)
+    return (
+      <Alert title="Nothing matches">Widen the search, or clear it. What comes to match appears here by itself.</Alert>
+    );
+  return (
+    <Stack maw={760}>
+      <Alert title="No shipments yet">
+        They appear here as soon as a system sends the first one. The way there, which is to be found again at{' '}
+        <Link to="/start">Get started</Link>:
+      </Alert>
+      <Suspense fallback={null}>
+        <FirstSteps />
+      </Suspense>
+    </Stack>
+  );
+}

@@ -1,0 +1,114 @@
+import { ActionIcon, Button, Group, Menu, Modal, Stack, TextInput } from '@mantine/core';
+import { IconBookmarkPlus, IconDots } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { isNarrowed } from '../search/shipment-search.ts';
+import type { SearchState } from '../search/use-shipment-search.ts';
+import { useViews } from './use-views.ts';
+import classes from './views-bar.module.css';
+import { COMMON_VIEWS, isView, MOST_VIEWS, type View, withoutView, withView } from './views.ts';
+
+/** Views as links, since each is an address; the one that is shown is marked. */
+export function ViewsBar({ state: { search } }: { readonly state: SearchState }) {
+  const [saved, setSaved] = useViews();
+  const [isNaming, setNaming] = useState(false);
+  const all = [...COMMON_VIEWS, ...saved];
+  const isKnown = all.some((view) => isView(view, search));
+  const canSave = !isKnown && (isNarrowed(search) || search.sort !== undefined) && saved.length < MOST_VIEWS;
+  return (
+    <Group component="nav" gap={4} wrap="nowrap" className={classes['bar']} aria-label="Views">
+      {COMMON_VIEWS.map((view) => (
+        <ViewLink key={view.name} view={view} isShown={isView(view, search)} />
+      ))}
+      {saved.map((view) => (
+        <Group key={view.name} gap={0} wrap="nowrap">
+          <ViewLink view={view} isShown={isView(view, search)} />
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`What to do with the view ${view.name}`}>
+                <IconDots size={14} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item onClick={() => setSaved((now) => [...withView(now, { ...view, search })])}>
+                Replace by what is shown
+              </Menu.Item>
+              <Menu.Item color="red" onClick={() => setSaved((now) => [...withoutView(now, view.name)])}>
+                Delete
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </Group>
+      ))}
+      {canSave && (
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          className={classes['view']}
+          leftSection={<IconBookmarkPlus size={14} aria-hidden />}
+          onClick={() => setNaming(true)}
+        >
+          Save view
+        </Button>
+      )}
+      <Modal opened={isNaming} onClose={() => setNaming(false)} title="Save view">
+        <NameForm
+          taken={COMMON_VIEWS.map(({ name }) => name)}
+          onName={(name) => {
+            setSaved((now) => [...withView(now, { name, search })]);
+            setNaming(false);
+          }}
+        />
+      </Modal>
+    </Group>
+  );
+}
+
+function ViewLink({ view, isShown }: { readonly view: View; readonly isShown: boolean }) {
+  return (
+    <Button
+      size="compact-sm"
+      variant={isShown ? 'light' : 'subtle'}
+      color={isShown ? undefined : 'gray'}
+      className={classes['view']}
+      renderRoot={(props) => <Link {...props} to="/shipments" search={view.search} />}
+      {...(isShown && { 'aria-current': 'true' as const })}
+    >
+      {view.name}
+    </Button>
+  );
+}
+
+interface NameFormProps {
+  readonly taken: readonly string[];
+  readonly onName: (name: string) => void;
+}
+
+function NameForm({ taken, onName }: NameFormProps) {
+  const [name, setName] = useState('');
+  const isTaken = taken.some((each) => each.toLowerCase() === name.trim().toLowerCase());
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isTaken) onName(name.trim());
+  };
+  return (
+    <form onSubmit={save}>
+      <Stack>
+        <TextInput
+          label="Name"
+          description="Filters, order and columns are kept in this browser. To share them, share the address."
+          required
+          maxLength={60}
+          pattern=".*\S.*"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={isTaken && 'A view that everybody has is called so.'}
+          data-autofocus
+        />
+        <Group justify="end">
+          <Button type="submit">Save</Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

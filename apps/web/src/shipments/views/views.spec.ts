@@ -1,0 +1,32 @@
+import { COMMON_VIEWS, isView, readViews, withoutView, withView } from './views.ts';
+
+const late = { name: 'Late', search: { mode: 'ocean', sort: 'eta' } } as const;
+
+it('reads what was kept, and leaves out what is no view', () => {
+  const kept = [late, { name: '' }, 'x', { name: 'Odd', search: { mode: 'balloon', q: 7 } }, null];
+  expect(readViews(JSON.stringify(kept))).toEqual([late, { name: 'Odd', search: { q: '7' } }]);
+});
+
+it.each([undefined, '', '{', '7', 'null'])('takes “%s” for nothing kept', (text) => {
+  expect(readViews(text)).toEqual([]);
+});
+
+it('replaces the one of a name', () => {
+  const other = { name: 'Other', search: {} };
+  const changed = { ...late, search: { q: 'x' } };
+  expect(withView([late, other], changed)).toEqual([changed, other]);
+  expect(withView([other], late)).toEqual([other, late]);
+  expect(withoutView([late, other], 'Late')).toEqual([other]);
+});
+
+it('knows which one is shown, in whatever order it is said; columns count where it has some', () => {
+  expect(isView(late, { sort: 'eta', mode: 'ocean' })).toBe(true);
+  expect(isView(late, { sort: 'eta', mode: 'ocean', columns: 'status' })).toBe(true);
+  expect(isView(late, { mode: 'ocean' })).toBe(false);
+  const narrow = { ...late, search: { ...late.search, columns: 'status' } };
+  expect(isView(narrow, { sort: 'eta', mode: 'ocean', columns: 'eta' })).toBe(false);
+});
+
+it('has views for everybody that are addresses as well', () => {
+  for (const view of COMMON_VIEWS) expect(readViews(JSON.stringify([view]))).toEqual([view]);
+});

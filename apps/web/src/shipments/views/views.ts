@@ -1,0 +1,59 @@
+import { readShipmentSearch, type ShipmentSearch } from '../search/shipment-search.ts';
+
+/** A list that somebody comes back to: its filters, its order, and its columns where it has some of its own. */
+export interface View {
+  readonly name: string;
+  readonly search: ShipmentSearch;
+}
+
+/** Those that everybody has. */
+export const COMMON_VIEWS: readonly View[] = [
+  { name: 'All', search: {} },
+  { name: 'On the way', search: { active: true } },
+  { name: 'With exceptions', search: { has_open_exceptions: true, sort: '-updated_at' } },
+  { name: 'Arriving in 7 days', search: { active: true, eta_from: 'today', eta_to: 'today+7', sort: 'eta' } },
+  {
+    name: 'Overdue',
+    search: { status: 'pending,booked,at_origin,in_transit', eta_to: 'today-1', sort: 'eta' },
+  },
+];
+
+/** Saved ones at most. */
+export const MOST_VIEWS = 50;
+
+/** Whether the list shown is this view. Columns count where the view has some. */
+export function isView(view: View, search: ShipmentSearch): boolean {
+  const { columns: _columns, ...others } = search;
+  return textOf(view.search) === textOf(view.search.columns === undefined ? others : search);
+}
+
+/** Saved under a name; in place of the one that had it. */
+export function withView(views: readonly View[], view: View): readonly View[] {
+  const others = views.filter(({ name }) => name !== view.name);
+  return others.length === views.length ? [...views, view] : views.map((one) => (one.name === view.name ? view : one));
+}
+
+export function withoutView(views: readonly View[], name: string): readonly View[] {
+  return views.filter((view) => view.name !== name);
+}
+
+/** What a browser kept; what is none of it is left out: somebody else may have written it, or an older page. */
+export function readViews(text: string | undefined): readonly View[] {
+  try {
+    const kept: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(kept) ? kept.flatMap(readView).slice(0, MOST_VIEWS) : [];
+  } catch {
+    return [];
+  }
+}
+
+function readView(kept: unknown): View[] {
+  if (typeof kept !== 'object' || kept === null || !('name' in kept) || !('search' in kept)) return [];
+  const { name, search } = kept;
+  if (typeof name !== 'string' || name === '' || typeof search !== 'object' || search === null) return [];
+  return [{ name, search: readShipmentSearch(search as Record<string, unknown>) }];
+}
+
+function textOf(search: ShipmentSearch): string {
+  return JSON.stringify(Object.entries(search).sort(([one], [other]) => (one < other ? -1 : 1)));
+}

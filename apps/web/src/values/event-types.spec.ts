@@ -1,0 +1,26 @@
+import { EVENT_TYPES, SHIPMENT_EVENT_TYPES, STANDARD_EVENT_TYPES, eventGroups } from './event-types.ts';
+
+describe('types of events', () => {
+  it('has six standard ones', () => expect(STANDARD_EVENT_TYPES).toHaveLength(6));
+
+  it('keeps those about endpoints out of the log', () =>
+    expect(EVENT_TYPES.filter((type) => !SHIPMENT_EVENT_TYPES.some((known) => known === type))).toEqual([
+      'webhook_endpoint.failing',
+      'webhook_delivery.dead_lettered',
+    ]));
+
+  it.each([
+    ['', EVENT_TYPES.length],
+    ['milestone.', 2],
+    [' REJECTED ', 1],
+    ['taken back', 1],
+    ['nothing is called so', 0],
+  ])('are found by %j', (search, count) => {
+    expect(eventGroups(search).flatMap(({ types }) => types)).toHaveLength(count);
+  });
+
+  it('each stand in one group', () => {
+    const grouped = eventGroups().flatMap(({ types }) => types);
+    expect([...grouped].sort()).toEqual([...EVENT_TYPES].sort());
+  });
+});

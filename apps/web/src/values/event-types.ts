@@ -1,0 +1,107 @@
+import type { operations } from '@tracking/client';
+
+/** Every type of public event; the log of events holds those of shipments alone. */
+export type EventType = operations['testWebhookEndpoint']['requestBody']['content']['application/json']['type'];
+export type ShipmentEventType = Exclude<EventType, 'webhook_endpoint.failing' | 'webhook_delivery.dead_lettered'>;
+
+interface TypeWords {
+  readonly group: 'Shipments' | 'Milestones' | 'Exceptions' | 'Documents' | 'Webhooks';
+  readonly label: string;
+  readonly about: string;
+  /** Whether an endpoint that asks for the standard types gets it. */
+  readonly standard: boolean;
+}
+
+const WORDS: Readonly<Record<EventType, TypeWords>> = {
+  'shipment.created': { group: 'Shipments', label: 'Shipment created', about: 'A shipment is new.', standard: true },
+  'shipment.updated': {
+    group: 'Shipments',
+    label: 'Shipment updated',
+    about: 'A field that clients see differs, set or derived.',
+    standard: true,
+  },
+  'milestone.recorded': {
+    group: 'Milestones',
+    label: 'Milestone recorded',
+    about: 'An actual milestone is new, or an estimate became one.',
+    standard: true,
+  },
+  'milestone.retracted': {
+    group: 'Milestones',
+    label: 'Milestone retracted',
+    about: 'An actual milestone was taken back.',
+    standard: false,
+  },
+  'exception.opened': {
+    group: 'Exceptions',
+    label: 'Exception opened',
+    about: 'Something is wrong with a shipment.',
+    standard: true,
+  },
+  'exception.updated': {
+    group: 'Exceptions',
+    label: 'Exception updated',
+    about: 'It was acknowledged, handed on or remarked upon, or it is graver than before.',
+    standard: false,
+  },
+  'exception.resolved': {
+    group: 'Exceptions',
+    label: 'Exception resolved',
+    about: 'It is right again, or a person closed it.',
+    standard: true,
+  },
+  'document.uploaded': {
+    group: 'Documents',
+    label: 'Document uploaded',
+    about: 'A document is there, to be looked at.',
+    standard: false,
+  },
+  'document.approved': {
+    group: 'Documents',
+    label: 'Document approved',
+    about: 'A person approved a document.',
+    standard: true,
+  },
+  'document.rejected': {
+    group: 'Documents',
+    label: 'Document rejected',
+    about: 'A person rejected a document.',
+    standard: false,
+  },
+  'webhook_endpoint.failing': {
+    group: 'Webhooks',
+    label: 'Endpoint failing',
+    about: 'Another endpoint has had no success for an hour.',
+    standard: false,
+  },
+  'webhook_delivery.dead_lettered': {
+    group: 'Webhooks',
+    label: 'Delivery failed for good',
+    about: 'A delivery to another endpoint became a dead letter.',
+    standard: false,
+  },
+};
+
+export const EVENT_TYPES = Object.keys(WORDS) as readonly EventType[];
+export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => WORDS[type].standard);
+export const SHIPMENT_EVENT_TYPES = EVENT_TYPES.filter(
+  (type): type is ShipmentEventType => WORDS[type].group !== 'Webhooks',
+);
+
+export const eventLabel = (type: EventType): string => WORDS[type].label;
+export const eventAbout = (type: EventType): string => WORDS[type].about;
+
+/** The types by what they are about, each with those of which the name or the words hold what is searched for. */
+export function eventGroups(search = ''): readonly { readonly group: string; readonly types: readonly EventType[] }[] {
+  const wanted = search.trim().toLowerCase();
+  const fits = (type: EventType) =>
+    [type, WORDS[type].label, WORDS[type].about].some((text) => text.toLowerCase().includes(wanted));
+  const groups = Map.groupBy(EVENT_TYPES.filter(fits), (type) => WORDS[type].group);
+  return [...groups].map(([group, types]) => ({ group, types }));
+}
+
+/** For a field that chooses one, by groups. */
+export const EVENT_TYPE_OPTIONS = eventGroups().map(({ group, types }) => ({
+  group,
+  items: types.map((type) => ({ value: type, label: WORDS[type].label })),
+}));

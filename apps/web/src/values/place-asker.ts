@@ -1,0 +1,42 @@
+import type { TrackingClient } from '@tracking/client';
+
+export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'][number];
+
+/** Codes of one request: its text may have 1,000 characters. */
+const MOST_CODES = 120;
+/** What is drawn at once asks at once. */
+const GATHER_MS = 10;
+
+type Asked = ReturnType<typeof Promise.withResolvers<Place | null>>;
+
+/** Gathers codes into few requests. */
+export class PlaceAsker {
+  private waiting = new Map<string, Asked>();
+
+  constructor(private readonly find: (codes: readonly string[]) => Promise<readonly Place[]>) {}
+
+  ask(code: string): Promise<Place | null> {
+    const known = this.waiting.get(code);
+    if (known !== undefined) return known.promise;
+    if (this.waiting.size === 0) setTimeout(() => this.send(), GATHER_MS);
+    const asked = Promise.withResolvers<Place | null>();
+    this.waiting.set(code, asked);
+    return asked.promise;
+  }
+
+  private send(): void {
+    const all = [...this.waiting];
+    this.waiting = new Map();
+    for (let from = 0; from < all.length; from += MOST_CODES) void this.answer(all.slice(from, from + MOST_CODES));
+  }
+
+  private async answer(some: readonly (readonly [string, Asked])[]): Promise<void> {
+    try {
+      const places = await this.find(some.map(([code]) => code));
+      const byCode = new Map(places.map((place) => [place.code, place]));
+      for (const [code, { resolve }] of some) resolve(byCode.get(code) ?? null);
+    } catch (error) {
+      for (const [, { reject }] of some) reject(error);
+    }
+  }
+}

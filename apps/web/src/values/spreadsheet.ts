@@ -1,0 +1,28 @@
+/** Of a cell that a spreadsheet would take for a formula. */
+const FORMULA = /^[=+\-@\t\r\n]/;
+const ESCAPED = /^'(?=[=+\-@\t\r\n])/;
+
+/** So that spreadsheets take a file for UTF-8. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** Writes rows as parts of one file for spreadsheets, which the first part begins; what would be a formula is written behind an apostrophe. */
+export async function csvWriter(): Promise<(rows: readonly (readonly string[])[]) => string> {
+  const { unparse } = (await import('papaparse')).default;
+  let isFirst = true;
+  return (rows) => {
+    const begin = isFirst ? BYTE_ORDER_MARK : '';
+    isFirst = false;
+    return `${begin}${unparse(rows as string[][], { escapeFormulae: FORMULA, newline: '\r\n' })}\r\n`;
+  };
+}
+
+/** A whole file of them. */
+export async function writeCsv(headers: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
+  const write = await csvWriter();
+  return write([headers, ...rows]);
+}
+
+/** A cell as it was before it was written so. */
+export function unescaped(cell: string): string {
+  return cell.replace(ESCAPED, '');
+}

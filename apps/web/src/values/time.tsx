@@ -1,0 +1,39 @@
+import { Text, Tooltip } from '@mantine/core';
+
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const SECOND = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const UTC = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/** Text of the API for people, with its times in the reader's zone. */
+export function withTimes(text: string): string {
+  return text.replace(INSTANT, (instant) => MOMENT.format(new Date(instant)));
+}
+
+interface Props {
+  /** ISO 8601; a dash where null. */
+  readonly value: string | null;
+  /** The day alone. */
+  readonly day?: boolean;
+  /** To the second. */
+  readonly seconds?: boolean;
+}
+
+/** A time in the reader's zone; pointed at or focused, in UTC too. */
+export function Time({ value, day = false, seconds = false }: Props) {
+  const moment = seconds ? SECOND : MOMENT;
+  if (value === null)
+    return (
+      <Text span c="dimmed" inherit>
+        —
+      </Text>
+    );
+  const at = new Date(value);
+  return (
+    <Tooltip label={`${UTC.format(at)} UTC`} openDelay={300}>
+      <time dateTime={value}>{(day ? DAY : moment).format(at)}</time>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,67 @@
+// Bundles the web application into `apps/web/dist`, each file beside its compressed forms; not where nothing of what it is made
+// of changed. Written beside and put in place at once: servers that serve the old one go on with a whole one. Fails where
+// a page is larger than it may be.
+import { createHash } from 'node:crypto';
+import { globSync } from 'node:fs';
+import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { LARGEST_FIRST_LOAD, firstLoads } from './web-sizes.mjs';
+import { removeUnusedStyles } from './web-styles.mjs';
+
+const root = join(import.meta.dirname, '..');
+const project = join(root, 'apps/web');
+const [dist, draft, before] = ['dist', 'dist.draft', 'dist.before'].map((name) => join(project, name));
+const MADE_OF = [
+  'apps/web/{src,public}/**/*',
+  'apps/web/*.{html,json,ts}',
+  'libs/client/src/**/*.ts',
+  'tools/*web*.mjs',
+  'package-lock.json',
+];
+const COMPRESSED = /\.(css|html|js|svg)$/;
+
+/** Of everything that the bundle is made of. */
+async function fingerprint() {
+  const hash = createHash('sha256');
+  for (const entry of globSync(MADE_OF, { cwd: root, withFileTypes: true }).filter((each) => each.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    hash.update(path).update(await readFile(path));
+  }
+  return hash.digest('hex');
+}
+
+async function compress(folder) {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !COMPRESSED.test(entry.name)) continue;
+    const path = join(entry.parentPath, entry.name);
+    const content = await readFile(path);
+    const options = { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } };
+    await writeFile(`${path}.br`, await promisify(brotliCompress)(content, options));
+    await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }));
+  }
+}
+
+const made = await fingerprint();
+if ((await readFile(join(dist, '.made-of'), 'utf8').catch(() => '')) !== made) {
+  const { build } = await import('vite');
+  await build({ root: project, logLevel: 'warn', build: { outDir: draft, emptyOutDir: true } });
+  await removeUnusedStyles(draft);
+  await compress(draft);
+  const tooLarge = (await firstLoads(draft)).filter(({ bytes }) => bytes > LARGEST_FIRST_LOAD);
+  if (tooLarge.length > 0) {
+    const lines = tooLarge.map(({ page, bytes }) => `  ${page}: ${bytes}`);
+    process.stderr.write(
+      `What a browser without anything of it loads for a page may be ${LARGEST_FIRST_LOAD} bytes (brotli); more are\n${lines.join('\n')}\n` +
+        'Load what is not shown at once when it is shown (React.lazy, import()), or do without it.\n',
+    );
+    process.exit(1);
+  }
+  await writeFile(join(draft, '.made-of'), made);
+  await rm(before, { recursive: true, force: true });
+  await rename(dist, before).catch(() => undefined);
+  await rename(draft, dist);
+  await rm(before, { recursive: true, force: true });
+  process.stderr.write('bundled the web application\n');
+}

@@ -1,0 +1,1 @@
+export function removeUnusedStyles(folder: string): Promise<void>;
