@@ -1,0 +1,140 @@
+import type { Browser } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { accept, emailOf, newAdmin, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NARROW, NO_BROWSER, Window, startBrowser } from './browser.ts';
+
+const TYPES = ['cargo_damage', 'shortage', 'seal_broken', 'lost', 'freight_hold', 'terminal_hold'] as const;
+
+(NO_BROWSER === undefined ? describe : describe.skip)('the queue of exceptions', () => {
+  let subject: Subject;
+  let browser: Browser;
+  let admin: Person;
+  let shipment: string;
+
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'queue');
+    admin = await newAdmin(subject, 'queue');
+  });
+  beforeEach(async () => {
+    const fields = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'NLRTM' };
+    shipment = await made('/v1/shipments', { ...fields, external_id: `PO-${Math.random().toString(36).slice(2, 8)}` });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  async function made(path: string, fields: object): Promise<string> {
+    const { status, data } = await admin.api.post<{ id: string }>(path, fields);
+    if (status !== 201) throw new Error(`${path}: ${status} ${JSON.stringify(data)}`);
+    return data.id;
+  }
+  const opened = (type: string, fields: object = {}) =>
+    made(`/v1/shipments/${shipment}/exceptions`, { type, ...fields });
+  const get = async (id: string) => (await admin.api.get<Record<string, unknown>>(`/v1/exceptions/${id}`)).data;
+
+  it('several are assigned and resolved at once, and one that cannot be says why and is tried again', async () => {
+    const ids = await Promise.all(TYPES.map((type) => opened(type, { title: `Bulk ${type}` })));
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto('/exceptions');
+    await page.getByLabel('Select all that are shown').check();
+    await page.getByRole('button', { name: 'Assign…' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Assign', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    for (const id of ids) expect(await get(id)).toMatchObject({ status: 'acknowledged', assignee: admin.email });
+    await page.getByRole('link', { name: /^Mine/ }).click();
+    await page.getByRole('link', { name: 'Bulk lost' }).waitFor();
+
+    await page.getByLabel('Select “Bulk lost”').check();
+    await page.getByLabel('Select “Bulk shortage”').check();
+    const [broken = ''] = ids.filter((_, at) => TYPES[at] === 'shortage');
+    await page.route(`**/v1/exceptions/${broken}/resolve`, (route) =>
+      route.fulfill({ status: 400, json: { error: { type: 'invalid_request', code: 'x', message: 'It is away.' } } }),
+    );
+    await page.getByRole('button', { name: 'Resolve…' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Note').fill('All is found again');
+    await dialog.getByRole('button', { name: 'Resolve', exact: true }).click();
+    await dialog.getByText('1 of 2 resolved, 1 not').waitFor();
+    await dialog.getByText('Bulk shortage: It is away.').waitFor();
+    expect(await get(broken)).toMatchObject({ status: 'acknowledged' });
+    await page.unroute(`**/v1/exceptions/${broken}/resolve`);
+    await dialog.getByRole('button', { name: 'Try these again' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const note = 'All is found again';
+    expect(await get(broken)).toMatchObject({ status: 'resolved', resolution: { code: 'fixed', note } });
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('is worked through by keys alone', async () => {
+    const first = await opened('lost', { severity: 'critical', title: 'Keys first' });
+    const second = await opened('shortage', { severity: 'critical', title: 'Keys second' });
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto('/exceptions?severity=critical&type=lost,shortage&view=unassigned');
+    await page.getByRole('link', { name: 'Keys first' }).focus();
+    await page.keyboard.press('Enter');
+    const pane = page.getByRole('region', { name: 'Exception' });
+    await pane.getByRole('heading', { name: 'Keys first' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('at')).toBe(first);
+    await page.keyboard.press('a');
+    await pane.getByText('Acknowledged', { exact: true }).first().waitFor();
+    await page.keyboard.press('j');
+    await pane.getByRole('heading', { name: 'Keys second' }).waitFor();
+    await page.keyboard.press('m');
+    await pane.getByText(`You (${admin.email})`).waitFor();
+    await page.keyboard.press('r');
+    await page.getByRole('dialog').getByRole('button', { name: 'Resolve', exact: true }).click();
+    await pane.getByText('Resolved', { exact: true }).first().waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('a:focus').waitFor();
+    await page.keyboard.press('Escape');
+    await pane.waitFor({ state: 'detached' });
+    expect(await get(first)).toMatchObject({ status: 'acknowledged', assignee: null });
+    expect(await get(second)).toMatchObject({ status: 'resolved', assignee: admin.email });
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('shows in place what others do, and counts what is new instead of moving rows', async () => {
+    const id = await opened('lost', { severity: 'low', title: 'Live one' });
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto('/exceptions?severity=low');
+    const row = page.getByRole('row').filter({ hasText: 'Live one' });
+    await row.getByText('Open').waitFor();
+    await admin.api.post(`/v1/exceptions/${id}/acknowledge`, { assignee: 'kim@example.com' });
+    await row.getByText('kim@example.com').waitFor();
+    await row.getByText('Acknowledged').waitFor();
+    await opened('shortage', { severity: 'low', title: 'Newer one' });
+    await opened('seal_broken', { severity: 'high', title: 'Of another list' });
+    await page.getByRole('button', { name: '1 new: show' }).click();
+    await page.getByRole('link', { name: 'Newer one' }).waitFor();
+    await page.getByRole('button', { name: /new: show/ }).waitFor({ state: 'detached' });
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('whoever may only read sees it, without what they may not do', async () => {
+    await opened('lost', { title: 'To be read' });
+    const email = emailOf('viewer');
+    const { data } = await admin.api.post<{ invitation_url: string }>('/v1/users', { email, role: 'viewer' });
+    const viewer = await accept(subject, data.invitation_url, email);
+    const window = await Window.open(browser, subject, viewer, NARROW);
+    const { page } = window;
+    await window.goto('/exceptions?type=lost');
+    await page.getByText('takes exceptions:write').waitFor();
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+    await page.getByRole('link', { name: 'To be read' }).first().click();
+    const pane = page.getByRole('region', { name: 'Exception' });
+    await pane.getByRole('heading', { name: 'To be read' }).waitFor();
+    expect(await pane.getByRole('button', { name: 'Acknowledge' }).isDisabled()).toBe(true);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+});

@@ -1,0 +1,53 @@
+import type { Browser } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { emailOf } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { clientWith } from '../tenant.ts';
+import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+
+(NO_BROWSER === undefined ? describe : describe.skip)('a new user', () => {
+  let subject: Subject;
+  let browser: Browser;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  it('accepts an invitation, makes a key, and sees what a system sends with it', async () => {
+    const email = emailOf('new');
+    await cli(subject, 'workspaces', 'create', '--name', 'first-use');
+    const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'admin', '--workspace', 'first-use');
+    const window = await Window.open(browser, subject);
+    const { page } = window;
+    await window.goto(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
+    await page.getByLabel('Your name').fill('Ann Visser');
+    await page.locator('input[type=password]').fill('a sentence that nobody guesses');
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('No shipments yet').waitFor();
+
+    await page.getByRole('link', { name: 'Settings' }).click();
+    // An empty list has such a button, too, and stands until the page of the keys is there.
+    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Nightly import');
+    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    const key = await dialog.getByLabel('Key', { exact: true }).inputValue();
+    expect(key).toMatch(/^sk_live_/);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('cell', { name: 'Nightly import', exact: true }).waitFor();
+
+    const system = clientWith(subject.urls, { authorization: `Bearer ${key}` });
+    const { status } = await system.post('/v1/shipments', { external_id: 'PO-1', mode: 'ocean' });
+    expect(status).toBe(201);
+    await page.getByRole('link', { name: 'Shipments', exact: true }).click();
+    await page.getByRole('link', { name: 'PO-1' }).click();
+    await page.getByRole('heading', { name: 'PO-1' }).waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+});

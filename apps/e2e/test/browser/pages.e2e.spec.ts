@@ -1,0 +1,131 @@
+import { patient } from '@tracking/testing';
+import type { Browser } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { newAdmin, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NARROW, NO_BROWSER, WIDE, Window, startBrowser } from './browser.ts';
+import { shipmentScene } from './shipment-scene.ts';
+import { type WebhookScene, webhookScene } from './webhook-scene.ts';
+
+/** Every page, with something on it; `:name` is an id of what is made below, `drawn` what comes later than what it reads. */
+const PAGES: readonly { readonly name: string; readonly path: string; readonly drawn?: string }[] = [
+  { name: 'start', path: '/start' },
+  { name: 'start-test', path: '/start?environment=test' },
+  { name: 'shipments', path: '/shipments' },
+  { name: 'no-shipments', path: '/shipments?q=nothing-is-called-so' },
+  { name: 'no-shipments-yet', path: '/shipments?environment=test' },
+  { name: 'new-shipment', path: '/shipments/new' },
+  { name: 'import', path: '/shipments/import' },
+  { name: 'exceptions', path: '/exceptions' },
+  { name: 'exceptions-due', path: '/exceptions?sort=due' },
+  { name: 'exception', path: '/exceptions?at=:exception' },
+  { name: 'no-exceptions', path: '/exceptions?environment=test' },
+  { name: 'shipment', path: '/shipments/:shipment' },
+  { name: 'shipment-edit', path: '/shipments/:shipment/edit' },
+  { name: 'shipment-timeline', path: '/shipments/:shipment/timeline' },
+  { name: 'shipment-milestone', path: '/shipments/:shipment/timeline?milestone=:milestone', drawn: '[role=dialog] dl' },
+  { name: 'shipment-eta', path: '/shipments/:shipment/eta', drawn: '.recharts-line' },
+  { name: 'shipment-exceptions', path: '/shipments/:shipment/exceptions' },
+  { name: 'shipment-documents', path: '/shipments/:shipment/documents' },
+  { name: 'shipment-history', path: '/shipments/:shipment/history' },
+  { name: 'shipment-explanation', path: '/shipments/:shipment/explanation' },
+  { name: 'shipment-calls', path: '/shipments/:shipment/calls' },
+  { name: 'no-such-shipment', path: '/shipments/shp_01900000-0000-7000-8000-000000000000' },
+  { name: 'no-such-shipment-edit', path: '/shipments/shp_01900000-0000-7000-8000-000000000000/edit' },
+  { name: 'api-keys', path: '/settings/api-keys' },
+  { name: 'events', path: '/settings/events' },
+  { name: 'exception-rules', path: '/settings/exceptions' },
+  { name: 'required-documents', path: '/settings/required-documents' },
+  { name: 'webhooks', path: '/settings/webhooks' },
+  { name: 'webhook-new', path: '/settings/webhooks/new' },
+  { name: 'webhook-endpoint', path: '/settings/webhooks/:well' },
+  { name: 'webhook-endpoint-setup', path: '/settings/webhooks/:waiting' },
+  { name: 'webhook-endpoint-deliveries', path: '/settings/webhooks/:failing?tab=deliveries' },
+  { name: 'webhook-endpoint-replays', path: '/settings/webhooks/:well?tab=replays' },
+  { name: 'webhook-endpoint-configuration', path: '/settings/webhooks/:well?tab=configuration' },
+  { name: 'webhook-deliveries', path: '/settings/webhooks/deliveries' },
+  { name: 'webhook-delivery', path: '/settings/webhooks/deliveries/:dead' },
+  { name: 'webhook-dead-letters', path: '/settings/webhooks/dead-letters' },
+  { name: 'webhook-replays', path: '/settings/webhooks/replays' },
+  { name: 'service-accounts', path: '/settings/service-accounts' },
+  { name: 'team', path: '/settings/team' },
+  { name: 'team-test', path: '/settings/team?environment=test' },
+  { name: 'audit-log', path: '/settings/audit-log' },
+  { name: 'account', path: '/settings/account' },
+  { name: 'sign-in', path: '/sign-in?ended=true' },
+  { name: 'dead-link', path: '/invitation#inv_leads-nowhere' },
+];
+
+(NO_BROWSER === undefined ? describe : describe.skip)('every page', () => {
+  let subject: Subject;
+  let browser: Browser;
+  let admin: Person;
+  let webhooks: WebhookScene;
+  let ids: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'pages');
+    admin = await newAdmin(subject, 'pages');
+    const ports = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'NLRTM' };
+    for (let n = 0; n < 30; n += 1) {
+      const { status } = await admin.api.post('/v1/shipments', { ...ports, external_id: `PO-${1_000 + n}` });
+      if (status !== 201) throw new Error(`not made: ${status}`);
+    }
+    const { data } = await admin.api.get<{ data: { id: string }[] }>('/v1/shipments');
+    for (const [n, { id }] of data.data.slice(0, 8).entries())
+      await admin.api.post(`/v1/shipments/${id}/exceptions`, {
+        type: 'customs_hold',
+        severity: ['low', 'medium', 'high', 'critical'][n % 4],
+      });
+    await admin.api.post('/v1/api_keys', { name: 'Nightly import', environment: 'test' });
+    webhooks = await webhookScene(admin);
+    ids = { ...webhooks.ids, ...(await shipmentScene(admin)) };
+  }, patient(90_000));
+  afterAll(async () => {
+    await webhooks?.server.close();
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  const looks = PAGES.flatMap((page) => [
+    { ...page, viewport: WIDE, size: 'wide' },
+    { ...page, viewport: NARROW, size: 'narrow' },
+  ]);
+
+  it.each(looks)(
+    '$name, $size, has nothing that axe finds, light or dark',
+    async ({ name, path, drawn, viewport, size }) => {
+      const window = await Window.open(browser, subject, admin, viewport);
+      try {
+        await window.page.emulateMedia({ colorScheme: 'light' });
+        await window.goto(path.replaceAll(/:(\w+)/g, (_, id: string) => ids[id] ?? ''));
+        if (drawn !== undefined) await window.page.locator(drawn).waitFor();
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await window.inColors(colorScheme);
+          await window.picture(`${name}-${colorScheme}-${size}`);
+          expect({ colorScheme, flaws: await window.flaws() }).toEqual({ colorScheme, flaws: [] });
+        }
+        expect(await window.page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true);
+        expect(window.complaints).toEqual([]);
+      } finally {
+        await window.close();
+      }
+    },
+  );
+
+  it('says that there is no connection, keeps what was read, and goes on by itself', async () => {
+    const window = await Window.open(browser, subject, admin);
+    const { page, context } = window;
+    await window.goto('/shipments');
+    await context.setOffline(true);
+    await page.getByText('You are offline').waitFor();
+    expect(await page.getByRole('link', { name: 'PO-1029' }).count()).toBe(1);
+    await context.setOffline(false);
+    await page.getByText('You are offline').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Exceptions', exact: true }).click();
+    await window.settled();
+    await page.getByRole('heading', { name: 'Exceptions', level: 1 }).waitFor();
+    await window.close();
+  });
+});

@@ -1,0 +1,176 @@
+import { patient } from '@tracking/testing';
+import type { Role } from '@tracking/contracts';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { accept, emailOf, newAdmin, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { refusedOf } from './offered.ts';
+
+/** Of docs/reference/identity.md. */
+const VIEWER = ['shipments:read', 'documents:read'];
+const OPERATOR = [
+  ...VIEWER,
+  ...['shipments:write', 'milestones:write', 'documents:write', 'documents:approve', 'exceptions:write'],
+];
+const FEED = ['shipments:read', 'shipments:write', 'milestones:write', 'milestones:feed'];
+const DEVELOPER = [...VIEWER, 'webhooks:manage', 'keys:manage'];
+const WHO: readonly { readonly role: Role; readonly environment: 'live' | 'test'; readonly may: readonly string[] }[] =
+  [
+    { role: 'viewer', environment: 'live', may: VIEWER },
+    { role: 'operator', environment: 'live', may: OPERATOR },
+    { role: 'feed', environment: 'live', may: FEED },
+    { role: 'developer', environment: 'live', may: DEVELOPER },
+    { role: 'developer', environment: 'test', may: [...DEVELOPER, ...OPERATOR, ...FEED] },
+    { role: 'admin', environment: 'live', may: [...DEVELOPER, ...OPERATOR, ...FEED, 'workspace:admin'] },
+  ];
+
+/** What pages offer, and the permission that it needs; the rest is offered to everybody. */
+const OFFERED: readonly { readonly path: string; readonly control: string; readonly needs?: string }[] = [
+  { path: '/start', control: 'Go on with the endpoint', needs: 'webhooks:manage' },
+  { path: '/shipments', control: 'New shipment', needs: 'shipments:write' },
+  { path: '/shipments', control: 'Import', needs: 'shipments:write' },
+  { path: '/shipments/new', control: 'Create the shipment', needs: 'shipments:write' },
+  { path: '/shipments/import', control: 'CSV file', needs: 'shipments:write' },
+  { path: '/exceptions?at=EXCEPTION', control: 'Acknowledge', needs: 'exceptions:write' },
+  { path: '/shipments/ID', control: 'Record a milestone', needs: 'milestones:write' },
+  { path: '/shipments/ID', control: 'Edit', needs: 'shipments:write' },
+  { path: '/shipments/ID/edit', control: 'Save', needs: 'shipments:write' },
+  { path: '/shipments/ID/documents', control: 'Files of documents', needs: 'documents:write' },
+  { path: '/shipments/ID/exceptions', control: 'Open an exception', needs: 'exceptions:write' },
+  { path: '/settings/api-keys', control: 'Make a key' },
+  { path: '/settings/webhooks', control: 'Add an endpoint', needs: 'webhooks:manage' },
+  { path: '/settings/service-accounts', control: 'Make an account', needs: 'workspace:admin' },
+  { path: '/settings/team', control: 'Invite', needs: 'workspace:admin' },
+  { path: '/settings/exceptions', control: 'Change', needs: 'workspace:admin' },
+  { path: '/settings/required-documents', control: 'Ocean', needs: 'workspace:admin' },
+  { path: '/settings/account', control: 'Change the password' },
+];
+/** Sections of the settings, and who finds them there. */
+const SECTIONS: Readonly<Record<string, string | undefined>> = {
+  'API keys': undefined,
+  Webhooks: 'webhooks:manage',
+  Events: undefined,
+  'Service accounts': 'keys:manage',
+  Team: 'workspace:admin',
+  'Exception rules': 'workspace:admin',
+  'Required documents': 'workspace:admin',
+  'Audit log': 'workspace:admin',
+  'My account': undefined,
+};
+const PDF = '%PDF-1.4\n%%EOF\n';
+const PAGES = [
+  ...['/start', '/shipments', '/shipments/new', '/shipments/import', '/exceptions', '/exceptions?at=EXCEPTION'],
+  ...['', '/edit', '/timeline', '/eta', '/exceptions', '/documents', '/history', '/explanation', '/calls'].map(
+    (section) => `/shipments/ID${section}`,
+  ),
+  ...['/settings/api-keys', '/settings/events', '/settings/service-accounts'],
+  ...['', '/new', '/ENDPOINT', '/deliveries', '/dead-letters', '/replays'].map(
+    (section) => `/settings/webhooks${section}`,
+  ),
+  ...['/settings/team', '/settings/exceptions', '/settings/required-documents', '/settings/audit-log'],
+  '/settings/account',
+];
+
+(NO_BROWSER === undefined ? describe : describe.skip).each(WHO)('$role in $environment', (who) => {
+  const { role, environment, may } = who;
+  let subject: Subject;
+  let browser: Browser;
+  let window: Window;
+  let pathOf: (path: string) => string;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'roles');
+    const admin = await newAdmin(subject, 'roles');
+    const ids = await somethingOfEach(admin, environment);
+    const [id = '', endpointId = '', exceptionId = ''] = ids;
+    pathOf = (path) => {
+      const address = path.replace('ID', id).replace('ENDPOINT', endpointId).replace('EXCEPTION', exceptionId);
+      return environment === 'test' ? `${address}${address.includes('?') ? '&' : '?'}environment=test` : address;
+    };
+    window = await Window.open(browser, subject, await somebody(subject, admin, role));
+  }, patient(60_000));
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  it('finds the sections of the settings that are for them', async () => {
+    await window.goto(pathOf('/settings/api-keys'));
+    const links = window.page.getByRole('navigation', { name: 'Settings' }).getByRole('link');
+    await links.first().waitFor();
+    const found = new Set(await links.allTextContents());
+    for (const [section, needs] of Object.entries(SECTIONS)) {
+      expect([section, found.has(section)]).toEqual([section, needs === undefined || may.includes(needs)]);
+    }
+  });
+
+  it('is offered what they may do, and told or not shown the rest', async () => {
+    for (const { path, control, needs } of OFFERED) {
+      await window.goto(pathOf(path));
+      const isAllowed = needs === undefined || may.includes(needs);
+      if (isAllowed) await found(window.page, control).waitFor({ state: 'attached' });
+      expect([path, control, await isOffered(window.page, control)]).toEqual([path, control, isAllowed]);
+    }
+    expect(window.complaints).toEqual([]);
+  });
+
+  it(
+    'is refused nothing by the API that a page shows or offers',
+    async () => {
+      const refused = [];
+      for (const path of PAGES) refused.push(...(await refusedOf(window, pathOf(path))));
+      expect(refused).toEqual([]);
+    },
+    patient(600_000),
+  );
+});
+
+function found(page: Page, control: string): Locator {
+  const main = page.locator('main');
+  return main
+    .getByRole('button', { name: control })
+    .or(main.getByRole('link', { name: control }))
+    .or(main.getByLabel(control, { exact: true }))
+    .first();
+}
+
+async function isOffered(page: Page, control: string): Promise<boolean> {
+  const shown = found(page, control);
+  if ((await shown.count()) === 0) return false;
+  return (await shown.getAttribute('aria-disabled')) !== 'true' && (await shown.isEnabled());
+}
+
+/** Answers the ids of a shipment, with a milestone and a document, of an endpoint, and of an exception of the shipment. */
+async function somethingOfEach({ api }: Person, environment: string): Promise<readonly string[]> {
+  const post = async (path: string, body: object): Promise<{ readonly id: string }> => {
+    const { status, data } = await api.post<{ readonly id: string }>(path, body, { headers: { environment } });
+    if (status >= 300) throw new Error(`not made: ${path} ${status} ${JSON.stringify(data)}`);
+    return data;
+  };
+  const { id } = await post('/v1/shipments', {
+    external_id: 'PO-1',
+    mode: 'ocean',
+    container_numbers: ['CSQU3054383'],
+  });
+  await post(`/v1/shipments/${id}/milestones`, { code: 'booking_confirmed', occurred_at: '2026-11-01T08:00:00Z' });
+  const exception = await post(`/v1/shipments/${id}/exceptions`, { type: 'other', title: 'Ask the carrier' });
+  const bill = new FormData();
+  bill.append('type', 'bill_of_lading');
+  bill.append('file', new Blob([PDF], { type: 'application/pdf' }), 'bill.pdf');
+  await post(`/v1/shipments/${id}/documents`, bill);
+  await post('/v1/service_accounts', { name: 'TMS', role: 'operator' });
+  const root = await post('/v1/service_accounts', { name: 'Root', role: 'admin' });
+  await post('/v1/api_keys', { name: 'Of Root', environment: 'live', service_account_id: root.id });
+  await post('/v1/api_keys', { name: 'Of the admin', environment: 'live' });
+  const endpoint = await post('/v1/webhook_endpoints', { url: 'http://127.0.0.1:9999/hooks', event_types: ['*'] });
+  return [id, endpoint.id, exception.id];
+}
+
+/** A user of this role, who is signed in. */
+async function somebody(subject: Subject, { api }: Person, role: Role): Promise<Person> {
+  const email = emailOf(role);
+  const { data } = await api.post<{ readonly invitation_url: string }>('/v1/users', { email, role });
+  return accept(subject, data.invitation_url, email);
+}

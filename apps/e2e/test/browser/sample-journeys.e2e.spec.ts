@@ -1,0 +1,80 @@
+import type { Browser } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { newAdmin } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { all, newKey } from '../tenant.ts';
+import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+
+(NO_BROWSER === undefined ? describe : describe.skip)('an empty workspace', () => {
+  let subject: Subject;
+  let browser: Browser;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  it('shows key and shipment as they arrive, from wherever they come', async () => {
+    const workspace = 'first-steps';
+    await cli(subject, 'workspaces', 'create', '--name', workspace);
+    const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
+    const { page } = window;
+    await window.goto('/start?environment=test');
+    await page.getByRole('listitem', { name: 'Make a key: to do' }).waitFor();
+    expect(await page.getByLabel('Command').innerText()).toContain(`curl ${subject.urls[0]}/v1/shipments`);
+    expect(await window.flaws()).toEqual([]);
+
+    const { api } = await newKey(subject, workspace, 'operator', 'test');
+    await page.getByRole('listitem', { name: 'Make a key: done' }).waitFor();
+    await api.post('/v1/shipments', { external_id: 'PO-1001', mode: 'ocean' });
+    const sent = page.getByRole('listitem', { name: 'Send the first shipment: done' });
+    await sent.getByRole('link', { name: 'PO-1001' }).waitFor();
+    await page.getByRole('listitem', { name: 'Hear of what happens: to do' }).waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('is filled with sample journeys, in test alone, and pressing again doubles nothing', async () => {
+    const workspace = 'samples';
+    await cli(subject, 'workspaces', 'create', '--name', workspace);
+    const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
+    const { page } = window;
+    const { api } = await newKey(subject, workspace, 'viewer', 'test');
+    const fill = page.getByRole('button', { name: 'Fill with sample journeys' });
+    await window.goto('/start');
+    await page.getByRole('listitem', { name: 'Make a key: to do' }).waitFor();
+    expect(await fill.count()).toBe(0);
+
+    await window.goto('/start?environment=test');
+    await fill.click();
+    await page.getByText('7 sample journeys are there now.').waitFor();
+    const found = async () => {
+      const shipments = await all<{ id: string; status: string; version: number }>(api, '/v1/shipments');
+      const counts = shipments.map(async ({ id, status, version }) => {
+        const milestones = await all(api, `/v1/shipments/${id}/milestones`);
+        return [id, status, version, milestones.length];
+      });
+      return (await Promise.all(counts)).sort();
+    };
+    const once = await found();
+    expect(new Set(once.map(([, status]) => status)).size).toBeGreaterThan(4);
+    await fill.click();
+    await page.getByText('The sample journeys are there already.').waitFor();
+    expect(await found()).toEqual(once);
+
+    await window.goto('/shipments?environment=test');
+    await page.getByRole('link', { name: 'SAMPLE-1001' }).waitFor();
+    // The README shows these two.
+    await window.settled();
+    await window.picture('shipments');
+    await page.getByRole('link', { name: 'SAMPLE-1002' }).click();
+    await page.getByRole('heading', { name: 'SAMPLE-1002' }).waitFor();
+    await window.settled();
+    await window.picture('shipment');
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+});

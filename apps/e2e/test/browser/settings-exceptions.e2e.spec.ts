@@ -1,0 +1,91 @@
+import type { Browser } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { newAdmin, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+
+interface Settings {
+  readonly exceptions: Readonly<Record<string, object>>;
+  readonly required_documents: Readonly<Record<string, readonly string[]>>;
+}
+
+(NO_BROWSER === undefined ? describe : describe.skip)('settings of exceptions', () => {
+  let subject: Subject;
+  let browser: Browser;
+  let admin: Person;
+
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'rules');
+    admin = await newAdmin(subject, 'rules');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+  const settings = async () => (await admin.api.get<Settings>('/v1/settings')).data;
+
+  it('a rule is changed, against what another changed meanwhile, and goes back to its default', async () => {
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto('/settings/exceptions');
+    const dialog = page.getByRole('dialog');
+    const change = () => page.getByRole('button', { name: 'Change ETA slipped' }).click();
+    await change();
+    await dialog.getByText('Default: 24 h').waitFor();
+    await dialog.getByLabel('Hours past the original ETA').fill('36');
+    await dialog.getByLabel('Rail').fill('12');
+    await admin.api.patch('/v1/settings', { exceptions: { eta_slip: { after_hours: 30 } } });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('The settings were changed meanwhile').waitFor();
+    await dialog.getByRole('row').filter({ hasText: '30 h' }).filter({ hasText: '36 h' }).waitFor();
+    expect((await settings()).exceptions['eta_slip']).toMatchObject({ after_hours: 30, by_mode: { air: 4, road: 4 } });
+    await dialog.getByRole('button', { name: 'Keep mine' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const by_mode = { air: 4, road: 4, rail: 12 };
+    expect((await settings()).exceptions['eta_slip']).toMatchObject({ after_hours: 36, by_mode });
+
+    await change();
+    await dialog.getByRole('button', { name: 'Reset to default' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const standard = { after_hours: 24, by_mode: { air: 4, road: 4 } };
+    expect((await settings()).exceptions['eta_slip']).toMatchObject(standard);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('documents are required of a mode', async () => {
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto('/settings/required-documents');
+    await page.getByLabel('Ocean', { exact: true }).and(page.locator('input')).click();
+    await page.getByRole('option', { name: 'Bill of lading' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Required documents are changed.').waitFor();
+    expect((await settings()).required_documents).toMatchObject({ ocean: ['bill_of_lading'], air: [] });
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('events are shown as they happen, wait while it is paused, and can be read', async () => {
+    const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-EVENTS', mode: 'road' });
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto('/settings/events');
+    await page.getByRole('button', { name: /Shipment created PO-EVENTS/ }).click();
+    await page.getByRole('region', { name: 'the event' }).getByText(data.id).first().waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await admin.api.post(`/v1/shipments/${data.id}/exceptions`, { type: 'lost' });
+    await page.getByText('1 waiting').waitFor();
+    expect(await page.getByRole('button', { name: /Exception opened/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: /Exception opened PO-EVENTS/ }).waitFor();
+    await window.goto('/settings/events?type=exception.opened');
+    await page.getByRole('button', { name: /Exception opened PO-EVENTS/ }).waitFor();
+    expect(await page.getByRole('button', { name: /Shipment created/ }).count()).toBe(0);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+});

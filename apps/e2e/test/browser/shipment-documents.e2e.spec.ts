@@ -1,0 +1,185 @@
+import type { Shipment } from '@tracking/contracts';
+import { eventually } from '@tracking/testing';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { accept, emailOf, newAdmin, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { pdfSaying, picture } from './paper.ts';
+
+const HOUR = 3_600_000;
+
+/** Whether anything dark was drawn on the canvas of the page. */
+const IS_INKED = `(() => {
+  const canvas = document.querySelector('canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  return data.some((value, index) => index % 4 !== 3 && value < 100);
+})()`;
+
+function sectionLink(page: Page, name: string): Locator {
+  return page.getByRole('navigation', { name: 'Sections of the shipment' }).getByRole('link', { name });
+}
+
+(NO_BROWSER === undefined ? describe : describe.skip)('the papers of a shipment', () => {
+  let subject: Subject;
+  let browser: Browser;
+  let admin: Person;
+  let shipment: Shipment;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'papers');
+    admin = await newAdmin(subject, 'papers');
+    await admin.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading', 'packing_list'] } });
+  });
+  beforeEach(async () => {
+    const fields = {
+      mode: 'ocean',
+      container_numbers: ['CSQU3054383'],
+      eta: new Date(Date.now() + HOUR).toISOString(),
+    };
+    shipment = (await admin.api.post<Shipment>('/v1/shipments', fields)).data;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  it('are uploaded, looked at, approved, rejected and replaced; what was wrong is resolved, and all of it is told', async () => {
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto(`/shipments/${shipment.id}/documents`);
+    const required = page.getByRole('region', { name: 'Required' });
+    await required.getByText('0 of 2 are here').waitFor();
+
+    const bill = {
+      name: 'MAEU bill of lading.pdf',
+      mimeType: 'application/pdf',
+      buffer: pdfSaying('Bill of lading 7'),
+    };
+    const photo = { name: 'seal.png', mimeType: 'image/png', buffer: picture(300, 200) };
+    await page.locator('input[type=file]').setInputFiles([bill, photo]);
+    const offered = async (name: string) => page.getByRole('combobox', { name: `What ${name} is` }).inputValue();
+    expect([await offered(bill.name), await offered(photo.name)]).toEqual(['Bill of lading', 'Photo']);
+    await page.getByRole('button', { name: 'Upload 2 files' }).click();
+    const documents = page.getByRole('list', { name: 'Documents' });
+    await documents.getByRole('button', { name: photo.name, exact: true }).waitFor();
+    await required.getByText('1 of 2 are here').waitFor();
+
+    await documents.getByRole('button', { name: bill.name, exact: true }).click();
+    const preview = page.getByRole('dialog');
+    await preview.locator('canvas[data-drawn="1"]').waitFor();
+    await preview.getByText('Bill of lading 7').waitFor({ state: 'attached' });
+    expect(await page.evaluate<boolean>(IS_INKED)).toBe(true);
+    expect(new URL(page.url()).searchParams.get('document')).toMatch(/^doc_/);
+    await window.picture('shipment-document-pdf');
+    await page.keyboard.press('Escape');
+    await preview.waitFor({ state: 'detached' });
+
+    await documents.getByRole('button', { name: photo.name, exact: true }).click();
+    await eventually(async () =>
+      expect(await page.evaluate("document.querySelector('[role=dialog] img')?.naturalWidth")).toBe(300),
+    );
+    await page.keyboard.press('Escape');
+    await preview.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: `Approve ${bill.name}` }).click();
+    await documents.getByText('Approved by you').waitFor();
+
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      required.getByRole('button', { name: 'Choose a file: Packing list' }).click(),
+    ]);
+    await chooser.setFiles({ name: 'scan 1.pdf', mimeType: 'application/pdf', buffer: pdfSaying('Packing list') });
+    await page.getByRole('button', { name: 'Upload the file' }).click();
+    await page.getByRole('button', { name: 'Reject scan 1.pdf…' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('The weight is missing');
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
+    await documents.getByText('“The weight is missing”').waitFor();
+
+    await sectionLink(page, 'Exceptions').click();
+    const rejected = page.getByRole('article', { name: 'Document rejected' });
+    await rejected.getByRole('button', { name: /^Acknowledge/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
+    await rejected.getByText(`With ${admin.email}.`).waitFor();
+    await window.picture('shipment-exceptions');
+
+    await sectionLink(page, 'Documents').click();
+    await page.getByRole('button', { name: 'What to do with scan 1.pdf' }).click();
+    const [again] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      page.getByRole('menuitem', { name: 'Replace…' }).click(),
+    ]);
+    await again.setFiles({ name: 'scan 2.pdf', mimeType: 'application/pdf', buffer: pdfSaying('Packing list, 9 t') });
+    await page.getByRole('button', { name: 'Upload the file' }).click();
+    await page.getByRole('button', { name: 'Approve scan 2.pdf' }).click();
+    await page.getByRole('button', { name: 'An earlier version' }).waitFor();
+    await window.picture('shipment-documents');
+
+    await sectionLink(page, 'Exceptions').click();
+    await page.getByText('All exceptions are resolved.').waitFor();
+    await page.getByRole('link', { name: 'History' }).click();
+    const history = page.getByRole('list', { name: 'History' });
+    await history.getByText('rejected Packing list “scan 1.pdf” (PDF): “The weight is missing”').waitFor();
+    await history.getByText('thereby cleared “Document rejected”').waitFor();
+    await history.getByText('created the shipment').waitFor();
+    await window.picture('shipment-history');
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('and what is wrong come without a reload when others send them, and are opened and resolved by hand', async () => {
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto(`/shipments/${shipment.id}/exceptions`);
+    await page.getByText('Open an exception').waitFor();
+    await admin.api.post(`/v1/shipments/${shipment.id}/exceptions`, { type: 'seal_broken', severity: 'high' });
+    await page.getByRole('article', { name: 'Seal broken' }).waitFor();
+
+    await page.getByRole('button', { name: 'Open an exception' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What is wrong').fill('Container dam');
+    await page.getByRole('option', { name: 'Container damaged' }).click();
+    await dialog.getByLabel('Of').click();
+    await page.getByRole('option', { name: 'CSQU3054383' }).click();
+    await dialog.getByLabel('What exactly').fill('The left door does not close.');
+    await dialog.getByRole('button', { name: 'Open it' }).click();
+    const damage = page.getByRole('article', { name: 'Container damaged' });
+    await damage.getByText('The left door does not close.').waitFor();
+    await damage.getByRole('button', { name: /^Resolve/ }).click();
+    await dialog.getByLabel('Note').fill('Repaired at the depot.');
+    await dialog.getByRole('button', { name: 'Resolve' }).click();
+    await damage.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show 1' }).click();
+    await damage.getByText('“Repaired at the depot.”').waitFor();
+
+    await sectionLink(page, 'Documents').click();
+    const form = new FormData();
+    form.append('type', 'arrival_notice');
+    form.append('file', new Blob([new Uint8Array(pdfSaying('It arrives'))]), 'notice.pdf');
+    await admin.api.post(`/v1/shipments/${shipment.id}/documents`, form);
+    await page.getByRole('button', { name: 'notice.pdf', exact: true }).waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('are shown to a viewer, who is told what they may not do', async () => {
+    const bill = new FormData();
+    bill.append('type', 'bill_of_lading');
+    bill.append('file', new Blob([new Uint8Array(pdfSaying('Bill'))]), 'bill.pdf');
+    await admin.api.post(`/v1/shipments/${shipment.id}/documents`, bill);
+    const email = emailOf('viewer');
+    const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'viewer', '--workspace', 'papers');
+    const window = await Window.open(browser, subject, await accept(subject, link, email));
+    const { page } = window;
+    await window.goto(`/shipments/${shipment.id}/documents`);
+    await page.getByRole('button', { name: 'bill.pdf', exact: true }).waitFor();
+    await page.getByText('You may look at documents.').waitFor();
+    expect(await page.locator('input[type=file]').count()).toBe(0);
+    expect(await page.getByRole('button', { name: /Approve|Reject|Choose a file/ }).count()).toBe(0);
+    await sectionLink(page, 'Exceptions').click();
+    expect(await page.getByRole('button', { name: 'Open an exception' }).isDisabled()).toBe(true);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+});

@@ -1,0 +1,139 @@
+import type { Shipment } from '@tracking/contracts';
+import type { Browser } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { newAdmin, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NARROW, NO_BROWSER, Window, startBrowser } from './browser.ts';
+import { choose, portField } from './fields.ts';
+
+(NO_BROWSER === undefined ? describe : describe.skip)('the form about a shipment', () => {
+  let subject: Subject;
+  let browser: Browser;
+  let ann: Person;
+  let bob: Person;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'forms');
+    [ann, bob] = [await newAdmin(subject, 'forms'), await newAdmin(subject, 'forms')];
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  it('creates one: ports by name, container check digits, times of the place, errors at their fields', async () => {
+    const window = await Window.open(browser, subject, ann);
+    const { page } = window;
+    await window.goto('/shipments/new');
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByText('Give a reference of your own').waitFor();
+    await page.getByLabel('Your reference').fill('PO-4711');
+    await choose(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
+
+    // By a part of its name; and by its code, which need only be typed.
+    await portField(page, 'From').fill('shangh');
+    await page.getByRole('option', { name: /CNSHA/ }).click();
+    await portField(page, 'To').fill('nlrtm');
+    await portField(page, 'To').press('Tab');
+    await page.locator('input[value="Rotterdam, NL · NLRTM"]').waitFor();
+    await page.locator('input[value="Shanghai, CN · CNSHA"]').waitFor();
+    await page.getByText('Shanghai, UTC+8').waitFor();
+    await page.getByLabel('Departure (ETD)').fill('2027-03-01T10:30');
+    await page.getByLabel('Arrival (ETA)').fill('2027-04-01T08:00');
+
+    await page.getByRole('combobox', { name: 'Container numbers' }).fill('csqu 305438-4');
+    await page.keyboard.press('Enter');
+    await page.getByText('its check digit would be 3').waitFor();
+    await page.getByLabel('Carrier').fill('MAERSK');
+    await page.getByRole('button', { name: 'Add a leg' }).click();
+    const leg = page.getByRole('group', { name: 'Leg 1', exact: true });
+    await leg.getByLabel('Vessel').fill('Maersk Honam');
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByText('Two to four letters (SCAC)').waitFor();
+    await window.picture('form-errors');
+    expect(await window.flaws()).toEqual([]);
+    await page.getByLabel('Carrier').first().fill('maeu');
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByRole('heading', { name: 'PO-4711', exact: true }).waitFor();
+    await page.getByText('The shipment is created. But look at this:').waitFor();
+
+    const shipment = await theOne(ann, 'PO-4711');
+    expect(shipment).toMatchObject({
+      mode: 'ocean',
+      carrier_scac: 'MAEU',
+      origin_port: 'CNSHA',
+      destination_port: 'NLRTM',
+      etd: '2027-03-01T02:30:00.000Z',
+      eta: '2027-04-01T06:00:00.000Z',
+      container_numbers: ['CSQU3054384'],
+      legs: [{ vessel: 'Maersk Honam', origin_port: 'CNSHA' }],
+    });
+
+    // A second of the same reference would be a change of the first.
+    await window.goto('/shipments/new');
+    await page.getByLabel('Your reference').fill('PO-4711');
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByRole('link', { name: 'a shipment of this reference' }).waitFor();
+    expect((await theOne(ann, 'PO-4711')).version).toBe(shipment.version);
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('shows two writers what the other changed, and lets the later one choose', async () => {
+    const made = { external_id: 'PO-2', mode: 'ocean', booking_number: 'B-1', house_bill: 'H-1', carrier_scac: 'MAEU' };
+    const { data } = await ann.api.post<Shipment>('/v1/shipments', made);
+    const [one, other] = [await Window.open(browser, subject, ann), await Window.open(browser, subject, bob, NARROW)];
+    await Promise.all([one.goto(`/shipments/${data.id}/edit`), other.goto(`/shipments/${data.id}/edit`)]);
+    await one.page.getByLabel('Booking number').fill('B-ANN');
+    await one.page.getByLabel('House bill').fill('H-ANN');
+    await other.page.getByLabel('Booking number').fill('B-BOB');
+    await other.page.getByLabel('Master bill').fill('M-BOB');
+    await one.page.getByRole('button', { name: 'Save' }).click();
+    await one.page.getByRole('heading', { name: 'PO-2', exact: true }).waitFor();
+    await other.page.getByText('Somebody changed this shipment meanwhile').waitFor();
+
+    await other.page.getByRole('button', { name: 'Save' }).click();
+    await other.page.getByRole('heading', { name: 'Ann changed this shipment while you did' }).waitFor();
+    await other.picture('form-conflict');
+    expect(await other.flaws()).toEqual([]);
+    await other.page.getByText('Of yours alone, and saved too: Master bill').waitFor();
+    await other.page.getByText('House bill: H-1 → H-ANN').waitFor();
+    expect(await other.page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await other.page.getByRole('radio', { name: /Mine: B-BOB/ }).check();
+    await other.page.getByRole('button', { name: 'Save' }).click();
+    await other.page.getByRole('heading', { name: 'PO-2', exact: true }).waitFor();
+    expect(await theOne(ann, 'PO-2')).toMatchObject({
+      booking_number: 'B-BOB',
+      house_bill: 'H-ANN',
+      master_bill: 'M-BOB',
+      carrier_scac: 'MAEU',
+    });
+    expect([...one.complaints, ...other.complaints]).toEqual([]);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('is not kept from saving by a milestone, and asks before it is left', async () => {
+    const { data } = await ann.api.post<Shipment>('/v1/shipments', { external_id: 'PO-3', mode: 'ocean' });
+    const window = await Window.open(browser, subject, ann);
+    const { page } = window;
+    await window.goto(`/shipments/${data.id}/edit`);
+    await page.getByLabel('Booking number').fill('B-3');
+    const departure = { code: 'gated_in', occurred_at: '2026-01-02T10:00:00Z' };
+    expect((await ann.api.post(`/v1/shipments/${data.id}/milestones`, departure)).status).toBe(201);
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'PO-3', exact: true }).waitFor();
+    expect(await theOne(ann, 'PO-3')).toMatchObject({ booking_number: 'B-3', status: 'at_origin' });
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+});
+
+async function theOne({ api }: Person, external_id: string): Promise<Shipment> {
+  const { data } = await api.get<{ data: Shipment[] }>('/v1/shipments', { params: { external_id } });
+  const [shipment] = data.data;
+  if (shipment === undefined || data.data.length > 1) throw new Error(`${data.data.length} of ${external_id}`);
+  return shipment;
+}

@@ -1,0 +1,153 @@
+import type { AxiosInstance } from 'axios';
+import type { Browser } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { newAdmin, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+
+interface Milestone {
+  readonly id: string;
+  readonly code: string;
+  readonly note: string | null;
+  readonly retracted_at: string | null;
+}
+interface Milestones {
+  readonly data: readonly Milestone[];
+}
+
+const DAY = 86_400_000;
+const CONTAINER = 'MSKU1234565';
+const day = (days: number) => new Date(Math.floor(Date.now() / DAY) * DAY + days * DAY + DAY / 3).toISOString();
+
+/** A shipment by way of Algeciras, on its way, whose arrival has moved twice. */
+async function sail(api: AxiosInstance, external_id: string): Promise<string> {
+  const ports = { origin_port: 'CNSHA', destination_port: 'NLRTM', etd: day(-30), eta: day(4) };
+  const legs = [
+    { mode: 'ocean', vessel: 'Maersk Semarang', voyage: '644W', origin_port: 'CNSHA', destination_port: 'ESALG' },
+    { mode: 'ocean', vessel: 'Madrid Maersk', voyage: '646W', origin_port: 'ESALG', destination_port: 'NLRTM' },
+  ];
+  const parties = { shipper: { name: 'Acme Components Ltd', external_id: 'ACME' }, consignee: { name: 'Widget B.V.' } };
+  const { data, status } = await api.post<{ id: string }>('/v1/shipments', {
+    ...{ external_id, mode: 'ocean', load_type: 'fcl', house_bill: 'SHRT2611001', carrier_scac: 'MAEU' },
+    ...{ ...ports, ...parties, legs, container_numbers: [CONTAINER, 'CSQU3054383'] },
+    references: [{ type: 'purchase_order', value: 'PO-88213' }],
+  });
+  if (status !== 201) throw new Error(`not made: ${status} ${JSON.stringify(data)}`);
+  const post = async (body: object) => {
+    const answer = await api.post(`/v1/shipments/${data.id}/milestones`, body);
+    if (answer.status !== 201) throw new Error(`not recorded: ${answer.status} ${JSON.stringify(answer.data)}`);
+  };
+  const at = (code: string, days: number, location: string, more: object = {}) =>
+    post({ code, occurred_at: day(days), location, ...more });
+  await at('booking_confirmed', -40, 'CNSHA');
+  await at('vessel_departed', -30, 'CNSHA', { classifier: 'planned' });
+  await at('gated_in', -32, 'CNSHA', { container_number: CONTAINER });
+  await at('vessel_departed', -29, 'CNSHA', { vessel: 'Maersk Semarang', voyage: '644W' });
+  await at('vessel_arrived', 5, 'NLRTM', { classifier: 'estimated', reason_code: 'weather' });
+  await at('vessel_arrived', 7, 'NLRTM', {
+    classifier: 'estimated',
+    source: 'carrier',
+    reason_code: 'port_congestion',
+  });
+  await api.patch(`/v1/shipments/${data.id}/containers/${CONTAINER}`, { last_free_day: day(1).slice(0, 10) });
+  return data.id;
+}
+
+(NO_BROWSER === undefined ? describe : describe.skip)('the page of a shipment', () => {
+  let subject: Subject;
+  let browser: Browser;
+  let admin: Person;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'shipment-page');
+    admin = await newAdmin(subject, 'shipment-page');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  it('shows a milestone that arrives by the API, without a reload', async () => {
+    const id = await sail(admin.api, 'PO-LIVE');
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto(`/shipments/${id}/timeline`);
+    await page.getByText('Live', { exact: true }).first().waitFor();
+    await page.getByRole('rowheader', { name: 'Vessel departed' }).waitFor();
+    const arrived = { code: 'vessel_arrived', occurred_at: day(-1), location: 'NLRTM', source: 'carrier' };
+    expect((await admin.api.post(`/v1/shipments/${id}/milestones`, arrived)).status).toBe(201);
+    const status = page.getByRole('region', { name: 'Status' });
+    await status.getByText('Arrived', { exact: true }).waitFor();
+    await status.getByRole('link', { name: 'Vessel arrived' }).waitFor();
+    await page.getByRole('link', { name: 'Vessel arrived, actual: look at it' }).waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('posts, corrects and retracts a milestone', async () => {
+    const id = await sail(admin.api, 'PO-WRITE');
+    const of = async () =>
+      (await admin.api.get<Milestones>(`/v1/shipments/${id}/milestones?include_retracted=true`)).data;
+    const window = await Window.open(browser, subject, admin);
+    const { page } = window;
+    await window.goto(`/shipments/${id}/timeline`);
+
+    await page.getByRole('button', { name: 'Record a milestone' }).click();
+    const form = page.getByRole('dialog', { name: 'Record a milestone' });
+    await form.getByRole('combobox', { name: 'What happened' }).click();
+    await page.getByRole('option', { name: 'Discharged', exact: true }).click();
+    await form.getByLabel(/^When/).fill('2999-01-01T10:00');
+    await form.getByLabel('Where').fill('NLRTM');
+    await form.getByRole('button', { name: 'Record', exact: true }).click();
+    // The field that the service refuses says why.
+    await form
+      .getByText(/future/)
+      .first()
+      .waitFor();
+    await form.getByLabel(/^When/).fill(`${day(-1).slice(0, 10)}T10:00`);
+    await form.getByRole('button', { name: 'Record', exact: true }).click();
+    await form.waitFor({ state: 'detached' });
+
+    await page.getByRole('link', { name: 'Discharged, actual: look at it' }).click();
+    const drawer = page.getByRole('dialog', { name: 'Milestone' });
+    await drawer.getByRole('button', { name: 'Correct…' }).click();
+    const correction = page.getByRole('dialog', { name: 'Correct the milestone' });
+    await correction.getByLabel('Vessel').fill('Marit Maersk');
+    // Somebody else is faster with another milestone: that is no conflict.
+    await admin.api.post(`/v1/shipments/${id}/milestones`, { code: 'gated_out', occurred_at: day(-0.5) });
+    await correction.getByRole('button', { name: 'Correct', exact: true }).click();
+    await correction.waitFor({ state: 'detached' });
+    await drawer.getByText(/^Corrected by Ann/).waitFor();
+    const { data } = await of();
+    const recorded = data.find(({ code }) => code === 'discharged');
+    expect(recorded).toMatchObject({ vessel: 'Marit Maersk', location: 'NLRTM', revision: 2, source: 'manual' });
+
+    // Somebody corrects the same one: nothing is written until one of both is chosen.
+    await drawer.getByRole('button', { name: 'Correct…' }).click();
+    await correction.getByLabel('Note').fill('By the agent');
+    const url = `/v1/shipments/${id}/milestones/${recorded?.id}`;
+    await admin.api.patch(url, { voyage: '647W' });
+    await correction.getByRole('button', { name: 'Correct', exact: true }).click();
+    await correction.getByText('was changed meanwhile').waitFor();
+    await correction.getByRole('cell', { name: '647W' }).waitFor();
+    expect((await admin.api.get<Milestone>(url)).data.note).toBeNull();
+    await correction.getByRole('button', { name: 'Keep mine' }).click();
+    await correction.waitFor({ state: 'detached' });
+    expect((await admin.api.get<Milestone>(url)).data).toMatchObject({ voyage: '647W', note: 'By the agent' });
+
+    await drawer.getByRole('button', { name: 'Retract…' }).click();
+    await page.getByRole('button', { name: 'Retract', exact: true }).click();
+    await drawer.getByText('It stays on record').waitFor();
+    expect((await admin.api.get<Milestone>(url)).data.retracted_at).not.toBeNull();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it('says so where there is no such shipment', async () => {
+    const window = await Window.open(browser, subject, admin);
+    await window.goto('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
+    await window.page.getByText('There is no such shipment here').waitFor();
+    await window.close();
+  });
+});

@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises';
+import type { Shipment } from '@tracking/client';
+import type { Browser, Page } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { newAdmin, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+
+/** More than two pages of the API. */
+const COUNT = 250;
+
+(NO_BROWSER === undefined ? describe : describe.skip)('the list of shipments', () => {
+  let subject: Subject;
+  let browser: Browser;
+  let admin: Person;
+  let window: Window;
+  let page: Page;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'list');
+    admin = await newAdmin(subject, 'list');
+    const shipments = Array.from({ length: COUNT }, (_, n) => ({
+      external_id: `PO-${1_000 + n}`,
+      mode: n % 2 === 0 ? 'ocean' : 'air',
+      origin_port: 'CNSHA',
+      destination_port: n % 2 === 0 ? 'NLRTM' : 'DEHAM',
+      eta: new Date(Date.UTC(2027, 0, 1, n)).toISOString(),
+    }));
+    const { status } = await admin.api.post('/v1/shipments/bulk', { shipments });
+    if (status >= 300) throw new Error(`not made: ${status}`);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+  beforeEach(async () => {
+    window = await Window.open(browser, subject, admin);
+    page = window.page;
+  });
+  afterEach(async () => {
+    const { complaints } = window;
+    await window.close();
+    expect(complaints).toEqual([]);
+  });
+
+  const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+  const shipmentOf = async (name: string): Promise<Shipment> => {
+    const { data } = await admin.api.get<{ data: Shipment[] }>('/v1/shipments', { params: { external_id: name } });
+    const [found] = data.data;
+    if (found === undefined) throw new Error(`no ${name}`);
+    return found;
+  };
+
+  it('is moved through and opened by keys, to its end', async () => {
+    await window.goto('/shipments?sort=eta');
+    await row('PO-1000').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    expect(await page.locator(':focus').textContent()).toBe('PO-1001');
+    await page.keyboard.press('k');
+    expect(await page.locator(':focus').textContent()).toBe('PO-1000');
+    await page.keyboard.press('End');
+    await page.getByText(`${COUNT} shipments`).or(page.getByText('200 and more')).first().waitFor();
+    await page.keyboard.press('End');
+    await page.getByText(`${COUNT} shipments`).waitFor();
+    await page.keyboard.press('End');
+    await page.locator(':focus', { hasText: 'PO-1249' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'PO-1249' }).waitFor();
+  });
+
+  it('shows what the API changes where it stands, and what is new once it is asked for', async () => {
+    await window.goto('/shipments?sort=eta');
+    await row('PO-1003').getByText('Pending').waitFor();
+    const { y: before } = (await row('PO-1003').boundingBox()) ?? {};
+    const { id } = await shipmentOf('PO-1003');
+    const departed = { code: 'vessel_departed', occurred_at: '2026-11-02T10:30:00Z', location: 'CNSHA' };
+    expect((await admin.api.post(`/v1/shipments/${id}/milestones`, departed)).status).toBe(201);
+    await row('PO-1003').getByText('In transit').waitFor();
+
+    const first = { external_id: 'PO-0001', mode: 'ocean', eta: '2026-12-31T00:00:00Z' };
+    expect((await admin.api.post('/v1/shipments', first)).status).toBe(201);
+    const show = page.getByRole('button', { name: /1 new/ });
+    await show.waitFor();
+    expect(await row('PO-0001').count()).toBe(0);
+    expect((await row('PO-1003').boundingBox())?.y).toBe(before);
+    await show.click();
+    await row('PO-0001').waitFor();
+    await show.waitFor({ state: 'detached' });
+  });
+
+  it('searches as one types, narrows by a port found by its name, and keeps that as a view', async () => {
+    await window.goto('/shipments');
+    await page.keyboard.press('/');
+    await page.keyboard.type('po-110');
+    await page.getByText('10 shipments').waitFor();
+    await page.getByRole('button', { name: 'Filters' }).click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByLabel('To', { exact: true }).fill('rotter');
+    await page.getByRole('option', { name: /Rotterdam, NL/ }).click();
+    await drawer.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('5 shipments').waitFor();
+    expect(page.url()).toContain('destination_port=NLRTM');
+
+    await page.getByRole('button', { name: 'Save view' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('To Rotterdam');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    const views = page.getByRole('navigation', { name: 'Views' });
+    await views.getByRole('link', { name: 'All' }).click();
+    await page.getByText('100 and more').waitFor();
+    await window.goto('/shipments');
+    await views.getByRole('link', { name: 'To Rotterdam' }).click();
+    await page.getByText('5 shipments').waitFor();
+  });
+
+  it('has several selected: their file, exceptions of theirs, and their end', async () => {
+    await window.goto('/shipments?q=po-120&sort=eta');
+    await row('PO-1200').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.keyboard.press('Shift+J');
+    await page.getByText('2 selected').waitFor();
+    const bar = page.getByLabel('What to do with the selected shipments');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      bar.getByRole('button', { name: 'Export CSV' }).click(),
+    ]);
+    const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
+    expect(lines.map((line) => line.split(',')[1])).toEqual(['external_id', 'PO-1200', 'PO-1201']);
+
+    await bar.getByRole('button', { name: 'Open an exception…' }).click();
+    await page.getByRole('dialog').getByLabel('Title').fill('Seals are to be looked at');
+    await page.getByRole('dialog').getByRole('button', { name: 'Open 2 exceptions' }).click();
+    await row('PO-1201').getByText('1 open').waitFor();
+
+    await page.getByLabel('Select PO-1202').check();
+    await page.getByLabel('Select PO-1203').check();
+    await bar.getByRole('button', { name: 'Cancel…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 shipments' }).click();
+    await row('PO-1203').getByText('Cancelled').waitFor();
+    expect((await shipmentOf('PO-1202')).status).toBe('cancelled');
+    expect((await shipmentOf('PO-1200')).status).toBe('pending');
+  });
+});

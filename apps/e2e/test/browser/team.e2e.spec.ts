@@ -1,0 +1,226 @@
+import type { Browser } from 'playwright-core';
+import { SETTINGS } from '../journeys/index.ts';
+import { emailOf, newAdmin, signIn, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+
+const PASSWORD = 'a sentence that nobody guesses';
+
+(NO_BROWSER === undefined ? describe : describe.skip)('people', () => {
+  let subject: Subject;
+  let browser: Browser;
+  let admin: Person;
+  /** Of Ann, an administrator. */
+  let window: Window;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'people');
+    admin = await newAdmin(subject, 'people');
+  });
+  beforeEach(async () => {
+    window = await Window.open(browser, subject, admin);
+  });
+  afterEach(() => window.close());
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  /** Opens the menu of somebody in the list of the team. */
+  async function choose(name: string, item: string): Promise<void> {
+    await window.page.getByRole('button', { name: `What to do with ${name}` }).click();
+    await window.page.getByRole('menuitem', { name: item }).click();
+  }
+
+  /** Invites on the page; answers the link that is shown. */
+  async function invited(email: string, role: string): Promise<string> {
+    const { page } = window;
+    await window.goto('/settings/team');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('E-mail').fill(email);
+    await dialog.getByLabel(role).check();
+    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    const link = await dialog.getByLabel('Link', { exact: true }).inputValue();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    return link;
+  }
+
+  /** Accepts an invitation in a window of their own. */
+  async function accepted(link: string, name: string): Promise<Window> {
+    const theirs = await Window.open(browser, subject);
+    await theirs.goto(`/invitation${new URL(link).hash}`);
+    await theirs.page.getByLabel('Your name').fill(name);
+    await theirs.page.locator('input[type=password]').fill(PASSWORD);
+    await theirs.page.getByRole('button', { name: 'Go on' }).click();
+    await theirs.page.getByText('No shipments yet').waitFor();
+    return theirs;
+  }
+
+  it('are invited, come in, get another role and are removed', async () => {
+    const email = emailOf('bob');
+    const link = await invited(email, 'Viewer');
+    const { page } = window;
+    await page.getByRole('row', { name: email }).getByText('Invited').waitFor();
+    // Shown once: neither kept by the browser, nor in any address.
+    const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href])');
+    expect(kept).not.toContain(new URL(link).hash.slice(1));
+
+    const bob = await accepted(link, 'Bob Boer');
+    await bob.page.getByRole('link', { name: 'Settings' }).click();
+    await bob.page.getByRole('heading', { name: 'API keys' }).waitFor();
+    expect(await bob.page.getByRole('link', { name: 'Team' }).count()).toBe(0);
+    await bob.goto('/settings/team');
+    await bob.page.getByText('Your role, Viewer, does not include administering the workspace').waitFor();
+
+    await window.goto('/settings/team');
+    await choose('Bob Boer', 'Change the role…');
+    await page.getByRole('dialog').getByLabel('Administrator').check();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Bob Boer is Administrator now.').waitFor();
+    await bob.goto('/settings/team');
+    await bob.page.getByRole('button', { name: 'Invite' }).waitFor();
+
+    await choose('Bob Boer', 'Remove…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Bob Boer is removed.').waitFor();
+    await page.getByRole('cell', { name: 'Bob Boer' }).waitFor({ state: 'detached' });
+    await bob.page.getByLabel('Search by name or e-mail').fill('x');
+    await bob.page.reload();
+    await bob.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await bob.page.getByLabel('E-mail').fill(email);
+    await bob.page.locator('input[type=password]').fill(PASSWORD);
+    await bob.page.getByRole('button', { name: 'Sign in' }).click();
+    await bob.page.getByRole('alert').getByText('Not signed in').waitFor();
+    await bob.close();
+
+    await window.goto('/settings/audit-log');
+    await page.getByText('removed “Bob Boer”').waitFor();
+    await page.getByText('Role: Viewer → Administrator').waitFor();
+    expect([...window.complaints, ...bob.complaints]).toEqual([]);
+  });
+
+  it('do not come in by a link that was revoked, and do by another one', async () => {
+    const email = emailOf('carla');
+    const link = await invited(email, 'Operator');
+    const { page } = window;
+    await choose(email, 'Revoke the invitation…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The invitation is revoked.').waitFor();
+    const carla = await Window.open(browser, subject);
+    await carla.goto(`/invitation${new URL(link).hash}`);
+    await carla.page.getByRole('heading', { name: 'This link leads nowhere any more' }).waitFor();
+    await carla.close();
+
+    await page.getByLabel('Removed ones too').check();
+    await choose(email, 'Bring back');
+    await page.getByText(`${email} is invited again`).waitFor();
+    await choose(email, 'New invitation link…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+    const again = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
+    await (await accepted(again, 'Carla')).close();
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('set another password, which signs them out everywhere else, and come back to where they were', async () => {
+    const email = emailOf('dan');
+    const dan = await accepted(await invited(email, 'Operator'), 'Dan');
+    const elsewhere = await signIn(subject, email, PASSWORD);
+    const other = await Window.open(browser, subject, elsewhere);
+    await other.goto('/shipments');
+
+    await dan.goto('/settings/account');
+    await dan.page.getByRole('cell', { name: 'This one' }).waitFor();
+    const section = dan.page.getByRole('region', { name: 'Password' });
+    await section.getByLabel('Current password').fill('not the one at all');
+    await section.getByLabel('New password').fill('another sentence of mine');
+    await section.getByRole('button', { name: 'Change the password' }).click();
+    await section.getByText('Is not your password.').waitFor();
+    await section.getByLabel('Current password').fill(PASSWORD);
+    await section.getByRole('button', { name: 'Change the password' }).click();
+    await dan.page.getByText('Your password is changed.').waitFor();
+
+    // What they were looking at asks anew, and is refused.
+    await other.page.getByRole('link', { name: 'With exceptions' }).click();
+    await other.page.getByText('Your session has ended').waitFor();
+    await other.page.getByLabel('E-mail').fill(email);
+    await other.page.locator('input[type=password]').fill('another sentence of mine');
+    await other.page.getByRole('button', { name: 'Sign in' }).click();
+    await other.page.getByText('Nothing matches').waitFor();
+    expect(new URL(other.page.url()).search).toContain('has_open_exceptions=true');
+
+    await dan.page.getByLabel('Name', { exact: true }).fill('Dan Dijk');
+    await dan.page.getByRole('button', { name: 'Save' }).click();
+    await dan.page.getByRole('button', { name: 'Dan Dijk: account and sign out' }).click();
+    await dan.page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await dan.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await dan.page.goBack();
+    await dan.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect([...dan.complaints, ...other.complaints]).toEqual([]);
+    await Promise.all([dan.close(), other.close()]);
+  });
+
+  it('end sessions of theirs', async () => {
+    const email = emailOf('eve');
+    const eve = await accepted(await invited(email, 'Viewer'), 'Eve');
+    const elsewhere = await signIn(subject, email, PASSWORD);
+    await eve.goto('/settings/account');
+    await eve.page.getByRole('button', { name: /^Sign out .*127\.0\.0\.1/ }).click();
+    await eve.page.getByText('Signed out there.').waitFor();
+    expect((await elsewhere.api.get('/v1/session')).status).toBe(401);
+    expect(eve.complaints).toEqual([]);
+    await eve.close();
+  });
+
+  it('who try too often are told how long to wait', async () => {
+    const stranger = await Window.open(browser, subject);
+    await stranger.goto('/sign-in');
+    const email = emailOf('nobody');
+    const button = stranger.page.getByRole('button', { name: 'Sign in' });
+    for (let tries = 0; tries < 11; tries += 1) {
+      await stranger.page.getByLabel('E-mail').fill(email);
+      await stranger.page.locator('input[type=password]').fill(`guess ${tries}`);
+      const answered = stranger.page.waitForResponse('**/v1/session');
+      await button.click();
+      await answered;
+    }
+    await stranger.page.getByText('Too many tries within a minute').waitFor();
+    expect(await stranger.page.getByRole('button', { name: /^Wait \d+ s$/ }).isDisabled()).toBe(true);
+    expect(stranger.complaints).toEqual([]);
+    await stranger.close();
+  });
+
+  it('of systems have keys of their own, which stop and go with their account', async () => {
+    const { page } = window;
+    await window.goto('/settings/service-accounts');
+    await page.getByText('No service accounts yet').waitFor();
+    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('TMS');
+    await page.getByRole('dialog').getByRole('button', { name: 'Make the account' }).click();
+    const keys = page.getByRole('dialog', { name: 'Keys of TMS' });
+    await keys.getByRole('button', { name: 'Make a key' }).click();
+    const making = page.getByRole('dialog', { name: 'Make a key of TMS' });
+    await making.getByLabel('Name').fill('Nightly import');
+    await making.getByRole('button', { name: 'Make the key' }).click();
+    const key = await making.getByLabel('Key', { exact: true }).inputValue();
+    await making.getByRole('button', { name: 'Done' }).click();
+    await keys.getByRole('cell', { name: 'Nightly import', exact: true }).waitFor();
+    const asTms = async () => {
+      const headers = { Authorization: `Bearer ${key}` };
+      return (await fetch(`${subject.urls[0]}/v1/session`, { headers })).status;
+    };
+    expect(await asTms()).toBe(200);
+    await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'hidden' });
+
+    await choose('TMS', 'Disable…');
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('TMS is disabled.').waitFor();
+    expect(await asTms()).toBe(401);
+    await choose('TMS', 'Enable');
+    await page.getByText('TMS is enabled.').waitFor();
+    expect(await asTms()).toBe(200);
+    expect(window.complaints).toEqual([]);
+  });
+});

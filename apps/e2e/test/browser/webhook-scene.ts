@@ -1,0 +1,42 @@
+import { eventually } from '@tracking/testing';
+import type { Person } from '../people.ts';
+import { HookServer } from '../receiver.ts';
+import { all } from '../tenant.ts';
+
+interface Delivery {
+  readonly id: string;
+  readonly status: string;
+}
+
+/** What pages about webhooks are about, and the server that their endpoints are. */
+export interface WebhookScene {
+  readonly server: HookServer;
+  /** Ids by what they stand for in paths. */
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+/** An endpoint that answers, one that fails, with dead letters, one that did not answer its challenge, and a replay. */
+export async function webhookScene({ api }: Person): Promise<WebhookScene> {
+  const server = await HookServer.start();
+  const well = await server.enabled(api, '/tms', { description: 'Our TMS', headers: { 'X-Site': 'RTM' } });
+  const failing = await server.enabled(api, '/warehouse', { event_types: ['shipment.created'] });
+  failing.behave = () => 503;
+  const waiting = await api.post<{ id: string }>('/v1/webhook_endpoints', {
+    ...{ url: server.urlOf('/nowhere'), event_types: ['*'], description: 'Not there yet' },
+  });
+  await api.post(`/v1/webhook_endpoints/${waiting.data.id}/verify`);
+  for (const external_id of ['WH-1', 'WH-2', 'WH-3']) await api.post('/v1/shipments', { external_id });
+  const deliveries = (endpoint_id: string, status: string) =>
+    all<Delivery>(api, '/v1/webhook_deliveries', { endpoint_id, status });
+  const patience = { deadlineMs: 30_000 };
+  await eventually(async () => {
+    expect(await deliveries(failing.id, 'dead_lettered')).toHaveLength(3);
+    expect(await deliveries(well.id, 'succeeded')).toHaveLength(3);
+  }, patience);
+  await api.post(`/v1/webhook_endpoints/${well.id}/replay`, { statuses: ['succeeded'] });
+  const [dead] = await deliveries(failing.id, 'dead_lettered');
+  return {
+    server,
+    ids: { well: well.id, failing: failing.id, waiting: waiting.data.id, dead: dead?.id ?? '' },
+  };
+}
