@@ -10,6 +10,7 @@ import { machine } from './machine.ts';
 import { benchSharing } from './sharing.ts';
 import { benchSignIn } from './sign-in.ts';
 import { benchStreams } from './streams.ts';
+import { WEB_PARTS, benchWeb } from './web.ts';
 import { WEBHOOK_PARTS, benchWebhooks } from './webhooks.ts';
 
 interface Suite {
@@ -41,6 +42,8 @@ const suites: Readonly<Record<string, Suite>> = {
       part === undefined ? benchLists(shipments ?? 1_000_000) : benchListEngines(shipments ?? 20_000),
   },
   streams: { parts: [], run: (seconds = 20) => benchStreams(seconds) },
+  /** Its number is that of shipments, or of seconds for `tab`. */
+  web: { parts: WEB_PARTS, run: benchWeb },
   webhooks: { parts: WEBHOOK_PARTS, run: benchWebhooks },
 };
 
