@@ -1,9 +1,46 @@
+import { spawnSync } from 'node:child_process';
+
 const SLOWEST_TESTS = 10;
+/** No test takes as long: a suite that prints nothing for so long stands still, and would keep CI until it is ended from outside. */
+const STANDS_STILL_MS = 12 * 60_000;
 const seconds = (ms) => (ms / 1_000).toFixed(1).padStart(7);
 
-/** A Jest reporter: says at the end how long each suite took, in seconds, and names the slowest tests. */
+/** A Jest reporter: ends a run that stands still, and names its suites under way; says at the end how long each suite took, in seconds, and names the slowest tests. */
 export default class Times {
+  #underWay = new Set();
+  #watch;
+
+  onRunStart() {
+    this.#moved();
+  }
+
+  onTestFileStart({ path }) {
+    this.#underWay.add(path);
+    this.#moved();
+  }
+
+  onTestCaseResult() {
+    this.#moved();
+  }
+
+  onTestFileResult({ path }) {
+    this.#underWay.delete(path);
+    this.#moved();
+  }
+
+  #moved() {
+    clearTimeout(this.#watch);
+    this.#watch = setTimeout(() => {
+      process.stderr.write(`\nStands still: ${[...this.#underWay].join(', ')}\n`);
+      // Its workers too: one that is busy for ever does not notice that nobody listens.
+      spawnSync('pkill', ['-KILL', '-P', String(process.pid)]);
+      process.exit(1);
+    }, STANDS_STILL_MS);
+    this.#watch.unref();
+  }
+
   onRunComplete(_contexts, { testResults }) {
+    clearTimeout(this.#watch);
     const suites = testResults
       .filter(({ skipped }) => !skipped)
       .map(({ perfStats, testFilePath }) => [perfStats.runtime, testFilePath.replace(`${process.cwd()}/`, '')]);
