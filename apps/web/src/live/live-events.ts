@@ -72,6 +72,8 @@ export function useLiveEvents(): LiveState {
       ended.abort();
       touched.stop();
       changed.stop();
+      // Nobody tells of this environment while another is looked at.
+      missedNews(queries, environment);
     };
   }, [environment, queries]);
   return state;
@@ -108,9 +110,11 @@ class Changed {
     const { queries, environment } = this;
     showShipments(queries, environment, this.shipments.splice(0));
     const listed = listedShipments(queries, environment);
-    const ids = [...this.asked].filter((id) => listed.has(id)).slice(0, MOST_READ);
+    const waiting = [...this.asked].filter((id) => listed.has(id));
+    const ids = waiting.slice(0, MOST_READ);
     this.asked.clear();
     if (ids.length === 0) return;
+    for (const id of waiting.slice(MOST_READ)) this.ask(id);
     void api(environment)
       .shipments.list({ id: ids, limit: ids.length })
       .page()

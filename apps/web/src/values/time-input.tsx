@@ -32,7 +32,9 @@ export function TimeInput({ value, onChange, place, ...input }: Props) {
     field.current.value = wallClockOf(there, zone);
     if (there !== value) onChange(there);
   }, [value, zone, onChange]);
-  const type = (text: string) => {
+  const type = ({ value: text, validity }: HTMLInputElement) => {
+    // A half-typed time reads as an empty one: it clears nothing.
+    if (text === '' && validity.badInput) return;
     const typed = text === '' ? null : instantOf(text, zone);
     shown.current = { value: typed, zone, isTyped: true };
     onChange(typed);
@@ -46,7 +48,7 @@ export function TimeInput({ value, onChange, place, ...input }: Props) {
       max="2999-12-31T23:59"
       description={zoneLabel(zone, value)}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
-      onChange={(event) => type(event.currentTarget.value)}
+      onChange={(event) => type(event.currentTarget)}
     />
   );
 }

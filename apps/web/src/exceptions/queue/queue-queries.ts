@@ -22,8 +22,8 @@ export interface QueuePage {
   readonly next: Place | undefined;
 }
 
-/** Never read anew by itself: rows would move. What happens to an exception is put where it stands. */
-const HELD = { staleTime: Infinity, refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
+/** Never read anew by itself: rows would move. What happens to an exception is put where it stands; whoever comes back reads it from its beginning. */
+const HELD = { staleTime: Infinity, gcTime: 0, refetchOnWindowFocus: false, refetchOnReconnect: false } as const;
 
 /** The queue, page by page. */
 export function queueQuery(environment: Environment, { at: _at, ...search }: QueueSearch, me: string) {

@@ -16,11 +16,9 @@ export function RequiredForm({ settings }: { readonly settings: WorkspaceSetting
   /** As it was when somebody began to change it. */
   const [known, setKnown] = useState(settings);
   const [required, setRequired] = useState<Required>(settings.required_documents);
-  const [seen, setSeen] = useState<number>();
   const begin = (now: WorkspaceSettings) => {
     setKnown(now);
     setRequired(now.required_documents);
-    setSeen(now.version);
   };
   const write = useSettingsWrite(known, 'Required documents are changed.', begin);
   const isChanged = changedModes(known.required_documents, required).length > 0;
@@ -37,7 +35,7 @@ export function RequiredForm({ settings }: { readonly settings: WorkspaceSetting
     save(known);
   };
   const { meanwhile } = write;
-  if (meanwhile !== undefined && meanwhile.version !== seen)
+  if (meanwhile !== undefined && meanwhile.version > known.version)
     return (
       <Conflict
         known={known}

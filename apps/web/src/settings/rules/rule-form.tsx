@@ -1,6 +1,7 @@
 import { Alert, Button, Fieldset, Group, NumberInput, Select, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { WorkspaceSettings } from '@tracking/client';
+import { useState } from 'react';
 import { failureOf } from '../../app/failures.ts';
 import { EXCEPTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/modes.ts';
@@ -33,21 +34,23 @@ export function RuleForm({ type, settings, onClose }: Props) {
           .find((fault) => fault !== null) ?? null,
     },
   });
+  const [isReset, setIsReset] = useState(false);
   const words = RULE_WORDS[type];
   const save = (values: RuleValues) => {
+    setIsReset(false);
     const patch = patchOf(rule, values);
     if (patch === undefined) onClose();
     else write.save({ exceptions: { [type]: patch } });
   };
   if (write.meanwhile !== undefined) {
     const { meanwhile } = write;
-    const mine = patchOf(meanwhile.exceptions[type], form.values);
+    const mine = isReset ? null : patchOf(meanwhile.exceptions[type], form.values);
     return (
       <RuleConflict
         type={type}
         known={rule}
         meanwhile={meanwhile}
-        mine={form.values}
+        mine={isReset ? valuesOf(standard) : form.values}
         isPending={write.isPending}
         onMine={() => (mine === undefined ? onClose() : write.save({ exceptions: { [type]: mine } }, meanwhile))}
         onTheirs={onClose}
@@ -111,7 +114,10 @@ export function RuleForm({ type, settings, onClose }: Props) {
             variant="subtle"
             color="red"
             disabled={isDefault}
-            onClick={() => write.save({ exceptions: { [type]: null } })}
+            onClick={() => {
+              setIsReset(true);
+              write.save({ exceptions: { [type]: null } });
+            }}
           >
             Reset to default
           </Button>

@@ -52,8 +52,17 @@ describe('rows of a file', () => {
 
   it('of one reference that do not agree are told apart', () => {
     const { items, errors } = check(['A', 'ocean'], ['A', 'air']);
-    expect(items).toHaveLength(1);
-    expect(errors).toMatchObject([{ row: 3, message: expect.stringContaining('another mode') }]);
+    expect(items).toEqual([]);
+    expect(errors).toMatchObject([
+      { row: 3, message: expect.stringContaining('another mode') },
+      { row: 2, message: expect.stringContaining('row 3, which is wrong') },
+    ]);
+  });
+
+  it('are left out together where one of a shipment is wrong, wherever it stands', () => {
+    const { items, errors } = check(['A', 'boat'], ['A', 'ocean'], ['B', 'air']);
+    expect(items.map(({ rows }) => rows)).toEqual([[4]]);
+    expect(errors.map(({ row }) => row)).toEqual([2, 3]);
   });
 
   it('with errors are left out, each with all that is wrong with it', () => {

@@ -101,10 +101,12 @@ class Row {
   }
 }
 
-/** The shipments of a file, and what is wrong with its rows. A row with anything wrong is not imported. */
+/** The shipments of a file, and what is wrong with its rows. A shipment is not imported where any of its rows is wrong. */
 export function checkRows({ headers, rows }: Pick<Sheet, 'headers' | 'rows'>, reading: Reading): Checked {
   const errors: RowError[] = [];
   const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
+  /** The first wrong row of each shipment that has one, by its reference. */
+  const wrong = new Map<string, number>();
   rows.forEach((cells, index) => {
     const row = new Row(index + 2, headers, cells, reading.mapping);
     const body = bodyOf(row, reading);
@@ -113,6 +115,8 @@ export function checkRows({ headers, rows }: Pick<Sheet, 'headers' | 'rows'>, re
     if (differing !== undefined)
       row.refuse(`has the reference of row ${there?.rows[0]}, but another ${differing}: one of the two is wrong`);
     errors.push(...row.errors);
+    const reference = row.text('external_id');
+    if (row.errors.length > 0 && reference !== undefined && !wrong.has(reference)) wrong.set(reference, row.number);
     if (row.errors.length > 0) return;
     if (there === undefined) items.set(body.external_id ?? '', { rows: [row.number], body });
     else {
@@ -121,6 +125,12 @@ export function checkRows({ headers, rows }: Pick<Sheet, 'headers' | 'rows'>, re
       if (all.length > 0) there.body.container_numbers = all;
     }
   });
+  for (const [reference, because] of wrong) {
+    const rows = items.get(reference)?.rows ?? [];
+    const message = `is of the same shipment as row ${because}, which is wrong`;
+    errors.push(...rows.map((row) => ({ row, column: '', value: '', message })));
+    items.delete(reference);
+  }
   return { items: [...items.values()], errors };
 }
 

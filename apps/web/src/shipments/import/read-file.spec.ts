@@ -23,6 +23,10 @@ describe('a file', () => {
     await expect(readSheet('a.csv', bytes('Ref,Mode\n'))).rejects.toThrow('no rows');
   });
 
+  it('with a quote that does not end is refused', async () => {
+    await expect(readSheet('a.csv', bytes('Ref,Name\nA,"Acme\nB,x\n'))).rejects.toThrow('has no end');
+  });
+
   it('of very many columns is refused', async () => {
     const wide = `${'x,'.repeat(200)}x\n`;
     await expect(readSheet('a.csv', bytes(wide + wide))).rejects.toThrow('201 columns');

@@ -28,7 +28,12 @@ export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet>
   if (bytes.length > MOST_BYTES)
     throw new Error(`The file is larger than ${MOST_BYTES / 1024 / 1024} MB: import it in parts.`);
   const { parse } = (await import('papaparse')).default;
-  const { data } = parse<string[]>(decode(bytes), { skipEmptyLines: 'greedy' });
+  const { data, errors } = parse<string[]>(decode(bytes), { skipEmptyLines: 'greedy' });
+  const open = errors.find(({ code }) => code === 'MissingQuotes');
+  if (open !== undefined)
+    throw new Error(
+      `A quote that begins in or before line ${(open.row ?? 0) + 1} has no end: what follows cannot be told apart.`,
+    );
   const [headers = [], ...rows] = data;
   if (headers.length < 2 && rows.length === 0)
     throw new Error('There are no rows in it: the first line names the columns.');
