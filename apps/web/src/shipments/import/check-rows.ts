@@ -116,13 +116,12 @@ export function checkRows({ headers, rows }: Pick<Sheet, 'headers' | 'rows'>, re
       row.refuse(`has the reference of row ${there?.rows[0]}, but another ${differing}: one of the two is wrong`);
     errors.push(...row.errors);
     const reference = row.text('external_id');
-    if (row.errors.length > 0 && reference !== undefined && !wrong.has(reference)) wrong.set(reference, row.number);
-    if (row.errors.length > 0) return;
-    if (there === undefined) items.set(body.external_id ?? '', { rows: [row.number], body });
+    if (row.errors.length > 0) {
+      if (reference !== undefined && !wrong.has(reference)) wrong.set(reference, row.number);
+    } else if (there === undefined) items.set(body.external_id ?? '', { rows: [row.number], body });
     else {
       there.rows.push(row.number);
-      const all = [...new Set([...(there.body.container_numbers ?? []), ...(body.container_numbers ?? [])])];
-      if (all.length > 0) there.body.container_numbers = all;
+      addContainers(there.body, body);
     }
   });
   for (const [reference, because] of wrong) {
@@ -132,6 +131,11 @@ export function checkRows({ headers, rows }: Pick<Sheet, 'headers' | 'rows'>, re
     items.delete(reference);
   }
   return { items: [...items.values()], errors };
+}
+
+function addContainers(to: Body, { container_numbers }: Body): void {
+  const all = [...new Set([...(to.container_numbers ?? []), ...(container_numbers ?? [])])];
+  if (all.length > 0) to.container_numbers = all;
 }
 
 /** A field other than containers in which rows of one shipment are not the same. */
