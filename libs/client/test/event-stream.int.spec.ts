@@ -36,7 +36,8 @@ describe('a stream of events', () => {
       begins(event(4), () => undefined),
     );
     const seen: string[] = [];
-    const following = stream({ idle: 200 });
+    const connections: boolean[] = [];
+    const following = stream({ idle: 200, onConnection: (isOpen) => connections.push(isOpen) });
     for await (const { id } of following) {
       seen.push(id);
       expect(following.lastEventId).toBe(id);
@@ -44,6 +45,7 @@ describe('a stream of events', () => {
     }
     expect(seen).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
     expect(asked()).toEqual([undefined, 'evt_0', 'evt_2', 'evt_2', 'evt_2', 'evt_3']);
+    expect(connections).toEqual([true, false, true, false, true, false, true, false]);
     expect(server.asked[0]).toMatchObject({
       url: '/v1/events/stream?type=shipment.created%2Cshipment.updated',
       headers: { accept: 'text/event-stream', authorization: 'Bearer sk_test_1' },

@@ -1,21 +1,9 @@
-import {
-  Alert,
-  Anchor,
-  Button,
-  Code,
-  CopyButton,
-  Group,
-  List,
-  Loader,
-  Modal,
-  Stack,
-  Text,
-  ThemeIcon,
-} from '@mantine/core';
+import { Alert, Anchor, Button, Code, CopyButton, Group, List, Loader, Stack, Text, ThemeIcon } from '@mantine/core';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
+import { SecretDialog } from '../app/secret-dialog.tsx';
 import { useLiveEvent } from '../live/live-events.ts';
 import { useEnvironment, useMay } from '../session/session.ts';
 import { FillSamples } from './fill-samples.tsx';
@@ -75,11 +63,11 @@ export function FirstSteps() {
         )}
       </List>
       {environment === 'test' && <Samples />}
-      <Modal opened={makesKey} onClose={() => setMakesKey(false)} title="Make a key" closeOnClickOutside={false}>
+      <SecretDialog opened={makesKey} onClose={() => setMakesKey(false)} title="Make a key">
         <Suspense fallback={null}>
           <CreateKey onClose={() => setMakesKey(false)} />
         </Suspense>
-      </Modal>
+      </SecretDialog>
     </Stack>
   );
 }

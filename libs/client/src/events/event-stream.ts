@@ -12,6 +12,8 @@ export interface StreamOptions extends Omit<RequestOptions, 'deadline'> {
   readonly lastEventId?: string;
   /** Milliseconds without a sign of life after which it comes again; 45,000 unless told: the API gives one every 15 s. */
   readonly idle?: number;
+  /** Told when a connection is open, and when it has ended and is to come again. */
+  readonly onConnection?: (isOpen: boolean) => void;
 }
 
 const IDLE_MS = 45_000;
@@ -50,8 +52,11 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
   /** One connection, until it ends, breaks or falls silent. */
   private async *connection(signal: AbortSignal): AsyncGenerator<TrackingEvent, void, undefined> {
     const over = new AbortController();
+    let isOpen = false;
     try {
       const stream = await this.open(AbortSignal.any([signal, over.signal]));
+      this.options.onConnection?.(true);
+      isOpen = true;
       const reader = stream.getReader();
       const [events, decoder] = [new ServerSentEvents(), new TextDecoder()];
       for (;;) {
@@ -62,6 +67,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
       }
     } finally {
       over.abort();
+      if (isOpen) this.options.onConnection?.(false);
     }
   }
 
@@ -73,7 +79,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
   }
 
   private async open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const { lastEventId: _, idle: __, headers, ...options } = this.options;
+    const { lastEventId: _, idle: __, onConnection: ___, headers, ...options } = this.options;
     const place = this.lastEventId;
     const { data } = await this.api.send<ReadableStream<Uint8Array>>('streamEvents', undefined, {
       ...options,

@@ -1,7 +1,8 @@
-import { Alert, Button, Modal, Stack, Switch } from '@mantine/core';
+import { Alert, Button, Stack, Switch } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { SecretDialog } from '../../app/secret-dialog.tsx';
 import { PageHeader } from '../../app/page-header.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { useEnvironment } from '../../session/session.ts';
@@ -48,16 +49,14 @@ export function ApiKeysPage() {
           );
         }}
       </Waiting>
-      <Modal
+      <SecretDialog
         opened={dialog !== undefined}
         onClose={close}
         title={dialog?.kind === 'rotate' ? 'Rotate the key' : 'Make a key'}
-        // A secret that is lost by a click beside it cannot be shown again.
-        closeOnClickOutside={false}
       >
         {dialog?.kind === 'create' && <CreateKey onClose={close} />}
         {dialog?.kind === 'rotate' && <RotateKey apiKey={dialog.key} onClose={close} />}
-      </Modal>
+      </SecretDialog>
     </Stack>
   );
 }

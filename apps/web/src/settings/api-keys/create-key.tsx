@@ -84,7 +84,7 @@ export function CreateKey({ onClose, account }: Props) {
           />
         )}
         <Group justify="end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onClose} disabled={create.isPending}>
             Cancel
           </Button>
           <Button type="submit" loading={create.isPending}>

@@ -1,12 +1,11 @@
-import { Alert, Button, Group, MultiSelect, Stack, Table, Text } from '@mantine/core';
+import { Alert, Button, Group, MultiSelect, Stack } from '@mantine/core';
 import type { WorkspaceSettings } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
 import { failureOf } from '../../app/failures.ts';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../documents/document-labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/modes.ts';
-import { Time } from '../../values/time.tsx';
-import { useChangedBy } from './changed-by.ts';
 import { type Required, changedModes, requiredPatch } from './required-changes.ts';
+import { SettingsConflict } from './settings-conflict.tsx';
 import { useSettingsWrite } from './use-settings-write.ts';
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
@@ -37,10 +36,15 @@ export function RequiredForm({ settings }: { readonly settings: WorkspaceSetting
   const { meanwhile } = write;
   if (meanwhile !== undefined && meanwhile.version > known.version)
     return (
-      <Conflict
-        known={known}
+      <SettingsConflict
         meanwhile={meanwhile}
-        mine={required}
+        of="Mode"
+        differing={changedModes(known.required_documents, meanwhile.required_documents).map((mode) => ({
+          name: MODE_LABELS[mode],
+          theirs: names(meanwhile.required_documents[mode]),
+          mine: names(required[mode]),
+        }))}
+        elsewhere="Required documents are as they were: the change is about exceptions."
         isPending={write.isPending}
         onMine={() => save(meanwhile)}
         onTheirs={() => begin(meanwhile)}
@@ -87,59 +91,6 @@ export function RequiredForm({ settings }: { readonly settings: WorkspaceSetting
         </Group>
       </Stack>
     </form>
-  );
-}
-
-interface ConflictProps {
-  readonly known: WorkspaceSettings;
-  readonly meanwhile: WorkspaceSettings;
-  readonly mine: Required;
-  readonly isPending: boolean;
-  readonly onMine: () => void;
-  readonly onTheirs: () => void;
-}
-
-function Conflict({ known, meanwhile, mine, isPending, onMine, onTheirs }: ConflictProps) {
-  const by = useChangedBy(meanwhile);
-  const changed = changedModes(known.required_documents, meanwhile.required_documents);
-  return (
-    <Stack>
-      <Alert color="orange" role="alert" title="The settings were changed meanwhile">
-        <Text size="sm">
-          By {by}, <Time value={meanwhile.updated_at} />. Nothing of yours is written yet.
-        </Text>
-      </Alert>
-      {changed.length === 0 ? (
-        <Text size="sm">Required documents are as they were: the change is about exceptions.</Text>
-      ) : (
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Mode</Table.Th>
-              <Table.Th>Theirs</Table.Th>
-              <Table.Th>Yours</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {changed.map((mode) => (
-              <Table.Tr key={mode}>
-                <Table.Td>{MODE_LABELS[mode]}</Table.Td>
-                <Table.Td>{names(meanwhile.required_documents[mode])}</Table.Td>
-                <Table.Td>{names(mine[mode])}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      )}
-      <Group justify="end">
-        <Button variant="default" onClick={onTheirs}>
-          Keep theirs
-        </Button>
-        <Button onClick={onMine} loading={isPending}>
-          Keep mine
-        </Button>
-      </Group>
-    </Stack>
   );
 }
 

@@ -1,6 +1,7 @@
-import { Alert, Button, Drawer, Group, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { SecretDialog } from '../../app/secret-dialog.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { ROLES_ABOUT, ROLE_LABELS } from '../../session/role-labels.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';
@@ -33,16 +34,14 @@ export function AccountKeys({ account, onClose }: Props) {
       >
         {account !== undefined && <Shown account={account} onAsk={setDialog} />}
       </Drawer>
-      <Modal
+      <SecretDialog
         opened={dialog !== undefined}
         onClose={close}
         title={dialog?.kind === 'rotate' ? 'Rotate the key' : `Make a key of ${account?.name ?? ''}`}
-        // A secret that is lost by a click beside it cannot be shown again.
-        closeOnClickOutside={false}
       >
         {dialog?.kind === 'create' && <CreateKey account={account} onClose={close} />}
         {dialog?.kind === 'rotate' && <RotateKey apiKey={dialog.key} onClose={close} />}
-      </Modal>
+      </SecretDialog>
     </>
   );
 }

@@ -37,7 +37,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
         <TextInput {...form.getInputProps('email')} label="E-mail" type="email" required data-autofocus />
         <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
         <Group justify="end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onClose} disabled={invite.isPending}>
             Cancel
           </Button>
           <Button type="submit" loading={invite.isPending}>

@@ -20,7 +20,7 @@ export function NewLink({ member, onClose }: { readonly member: Member; readonly
           : `${calledOf(member)} sets a new password by the link. The one of now is good until then; all their sessions end with it.`}
       </Text>
       <Group justify="end">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={onClose} disabled={make.isPending}>
           Cancel
         </Button>
         <Button onClick={() => make.mutate()} loading={make.isPending}>

@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Modal, Stack, Switch, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Stack, Switch, TextInput } from '@mantine/core';
 import { IconPlus, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { SecretDialog } from '../../app/secret-dialog.tsx';
 import { PageHeader } from '../../app/page-header.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { OnlyWith } from '../../session/may.tsx';
@@ -74,17 +75,11 @@ function Team() {
           return <Members members={found} onAsk={setDialog} />;
         }}
       </Waiting>
-      <Modal
-        opened={dialog !== undefined}
-        onClose={close}
-        title={dialog && TITLES[dialog.kind]}
-        // A link that is lost by a click beside it cannot be shown again.
-        closeOnClickOutside={false}
-      >
+      <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog.kind]}>
         {dialog?.kind === 'invite' && <Invite onClose={close} />}
         {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
         {dialog?.kind === 'link' && <NewLink member={dialog.member} onClose={close} />}
-      </Modal>
+      </SecretDialog>
     </Stack>
   );
 }

@@ -20,7 +20,10 @@ const READING: Reading = {
 };
 
 const check = (...rows: string[][]) =>
-  checkRows({ headers: HEADERS, rows: rows.map((row) => HEADERS.map((_, index) => row[index] ?? '')) }, READING);
+  checkRows(
+    { headers: HEADERS, rows: rows.map((row) => [...row, ...HEADERS.slice(row.length).map(() => '')]), firstRow: 2 },
+    READING,
+  );
 
 describe('rows of a file', () => {
   it('become shipments: empty cells say nothing, times are those of the port', () => {
@@ -73,6 +76,24 @@ describe('rows of a file', () => {
     );
     expect(items).toEqual([]);
     expect(errors.map(({ row, column }) => `${row} ${column}`)).toEqual(['2 ', '2 Mode', '3 POL', '4 ETD']);
+  });
+
+  it('keep their numbers where lines between them say nothing', () => {
+    const { items, errors } = check(['A'], [], ['B', 'balloon']);
+    expect(items.map(({ rows }) => rows)).toEqual([[2]]);
+    expect(errors.map(({ row, column }) => `${row} ${column}`)).toEqual(['4 Mode']);
+  });
+
+  it('with more cells than there are columns are wrong: nobody knows which is which', () => {
+    const { items, errors } = check(['A', 'ocean', '', '', '', 'Honam', '', 'Acme', 'Ltd'], ['B']);
+    expect(items.map(({ rows }) => rows)).toEqual([[3]]);
+    expect(errors).toMatchObject([{ row: 2, column: '', message: expect.stringContaining('9 cells for 8 columns') }]);
+  });
+
+  it('have own data of every name', () => {
+    const sheet = { headers: ['Ref', '__proto__'], rows: [['A', '4711']], firstRow: 2 };
+    const [item] = checkRows(sheet, { ...READING, mapping: ['external_id', 'metadata'] }).items;
+    expect(JSON.stringify(item?.body)).toBe('{"external_id":"A","metadata":{"__proto__":"4711"}}');
   });
 
   it('need no valid check digit, but the form of a container', () => {

@@ -5,7 +5,7 @@ import { OWN_ZONE } from '../../values/zones.ts';
 import { containerNumbersIn } from '../form/check-values.ts';
 import type { Mapping, Target } from './columns.ts';
 import { type DayOrder, readMoment } from './dates.ts';
-import type { Sheet } from './read-file.ts';
+import { type Sheet, saysSomething } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
 /** Where clocks show times that have no offset. */
@@ -20,7 +20,7 @@ export interface Reading {
 }
 /** What is wrong with a row. */
 export interface RowError {
-  /** Line of the row as spreadsheets count: the first below the headers is 2. */
+  /** Number of the row as spreadsheets count: the headers are the first. */
   readonly row: number;
   /** Header of the column; empty where it is of the whole row. */
   readonly column: string;
@@ -52,7 +52,7 @@ class Row {
   readonly errors: RowError[] = [];
   readonly containers: string[] = [];
   readonly references: { type: string; value: string }[] = [];
-  readonly metadata: Record<string, string> = {};
+  readonly metadata: (readonly [header: string, value: string])[] = [];
   private readonly cells = new Map<Target, { readonly value: string; readonly column: string }>();
 
   constructor(
@@ -65,7 +65,7 @@ class Row {
       const [value, column] = [row[index] ?? '', headers[index] ?? ''];
       if (target === null || value === '') return;
       if (target === 'reference') this.references.push({ type: typeOf(column), value });
-      else if (target === 'metadata') this.metadata[column] = value;
+      else if (target === 'metadata') this.metadata.push([column, value]);
       else if (target === 'container_numbers') this.addContainers(value, column);
       else this.cells.set(target, { value, column });
     });
@@ -102,13 +102,16 @@ class Row {
 }
 
 /** The shipments of a file, and what is wrong with its rows. A shipment is not imported where any of its rows is wrong. */
-export function checkRows({ headers, rows }: Pick<Sheet, 'headers' | 'rows'>, reading: Reading): Checked {
+export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, reading: Reading): Checked {
   const errors: RowError[] = [];
   const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
   /** The first wrong row of each shipment that has one, by its reference. */
   const wrong = new Map<string, number>();
   rows.forEach((cells, index) => {
-    const row = new Row(index + 2, headers, cells, reading.mapping);
+    if (!saysSomething(cells)) return;
+    const row = new Row(index + firstRow, headers, cells, reading.mapping);
+    if (cells.length > headers.length)
+      row.refuse(`has ${cells.length} cells for ${headers.length} columns: a cell with a separator in it needs quotes`);
     const body = bodyOf(row, reading);
     const there = items.get(body.external_id ?? '');
     const differing = there === undefined ? undefined : differingField(there.body, body);
@@ -174,7 +177,7 @@ function bodyOf(row: Row, reading: Reading): Body {
     consignee: party(row, 'consignee'),
     container_numbers: row.containers.length > 0 ? row.containers : undefined,
     references: row.references.length > 0 ? row.references : undefined,
-    metadata: Object.keys(row.metadata).length > 0 ? row.metadata : undefined,
+    metadata: row.metadata.length > 0 ? Object.fromEntries(row.metadata) : undefined,
     legs: isOnLeg ? [said({ ...journey, vessel, voyage })] : undefined,
   });
 }

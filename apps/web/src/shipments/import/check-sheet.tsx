@@ -6,7 +6,7 @@ import { ownerOf, useEnvironment, useSession } from '../../session/session.ts';
 import { placeQuery } from '../../values/place-queries.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
 import { type Checked, type ZoneChoice, checkRows, portsIn } from './check-rows.ts';
-import { type Mapping, guessMapping, toRemember } from './columns.ts';
+import { type Mapping, guessMapping, replacedWhole, toRemember } from './columns.ts';
 import { type DayOrder, guessDayOrder } from './dates.ts';
 import { importStore } from './import-store.ts';
 import classes from './import-page.module.css';
@@ -60,6 +60,7 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
     [sheet, mapping, dayOrder, zone, zones.known],
   );
   const wrong = new Set(checked.errors.map(({ row }) => row)).size;
+  const replaced = replacedWhole(mapping);
   const isNamed = mapping.includes('external_id');
 
   const start = async () => {
@@ -79,6 +80,12 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
           {sheet.name}: what its columns are
         </Title>
         <MapColumns sheet={sheet} mapping={mapping} onChange={setMapping} />
+        {replaced.length > 0 && (
+          <Text size="sm" c="dimmed" mt="xs">
+            Of shipments that are there already, what a row says of these is all that stays: {replaced.join(', ')}.
+            Leave their columns out to keep what is there.
+          </Text>
+        )}
         <div className={classes['options']}>
           <Select
             label="Times without an offset are"

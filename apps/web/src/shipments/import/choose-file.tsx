@@ -65,8 +65,8 @@ export function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => vo
       </Dropzone>
       <List size="sm">
         <List.Item>
-          Each shipment needs a reference of yours: a row whose reference is there already changes that shipment, in the
-          columns of the file alone.
+          Each shipment needs a reference of yours: a row whose reference is there already changes what that shipment
+          has in the columns of the file.
         </List.Item>
         <List.Item>Rows of one reference are one shipment, with a container each.</List.Item>
         <List.Item>Empty cells leave what is there.</List.Item>

@@ -1,4 +1,4 @@
-import { guessMapping, toRemember, withTarget } from './columns.ts';
+import { guessMapping, replacedWhole, toRemember, withTarget } from './columns.ts';
 
 describe('columns of a file', () => {
   it('are guessed by their headers, however those are written', () => {
@@ -14,6 +14,11 @@ describe('columns of a file', () => {
   it('are what they were the last time, also where they were left out', () => {
     const remembered = toRemember(['Colour', 'POL'], ['metadata', null]);
     expect(guessMapping(['colour', 'P O L'], remembered)).toEqual(['metadata', null]);
+  });
+
+  it('tell what of a shipment they say whole', () => {
+    expect(replacedWhole(['external_id', 'mode', null])).toEqual([]);
+    expect(replacedWhole(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual(['legs', 'own data']);
   });
 
   it('are one thing once, but for what may be there several times', () => {

@@ -106,6 +106,23 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** What of a shipment a file says whole: what the shipment has beside it does not stay. */
+const SAID_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[] = [
+  ['containers', 'container_numbers'],
+  ['legs', 'vessel', 'voyage'],
+  ['shipper', 'shipper.name', 'shipper.external_id'],
+  ['consignee', 'consignee.name', 'consignee.external_id'],
+  ['further references', 'reference'],
+  ['own data', 'metadata'],
+];
+
+/** What of shipments that are there already is replaced whole by a row that says something of it. */
+export function replacedWhole(mapping: Mapping): readonly string[] {
+  return SAID_WHOLE.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
+    ([what]) => what,
+  );
+}
+
 /** A header as it is remembered: however it is written. */
 export function headerKey(header: string): string {
   return header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');

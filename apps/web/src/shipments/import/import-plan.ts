@@ -13,7 +13,7 @@ type Whose = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
 
 /** What is sent of a file, and what is known to be wrong with the rest. */
 export function planImport(sheet: Sheet, { items, errors }: Checked, whose: Whose): ImportPlan {
-  const cellsOf = (row: number) => sheet.rows[row - 2] ?? [];
+  const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
   const batches = Array.from({ length: Math.ceil(sent.length / BATCH) }, (_, index) =>
     sent.slice(index * BATCH, (index + 1) * BATCH),
@@ -44,8 +44,11 @@ export function wrongRows({ headers, errors, wrong }: ImportRecord): {
     said.set(row, [...(said.get(row) ?? []), text]);
   }
   const sorted = wrong.toSorted((one, other) => one.row - other.row);
+  // Rows may have more cells than there are columns: that is what is wrong with them.
+  const columns = sorted.reduce((most, { cells }) => Math.max(most, cells.length), headers.length);
+  const padded = (cells: readonly string[]) => Array.from({ length: columns }, (_, index) => cells[index] ?? '');
   return {
-    headers: [...headers, 'Row', 'Error'],
-    rows: sorted.map(({ row, cells }) => [...cells, String(row), (said.get(row) ?? []).join('; ')]),
+    headers: [...padded(headers), 'Row', 'Error'],
+    rows: sorted.map(({ row, cells }) => [...padded(cells), String(row), (said.get(row) ?? []).join('; ')]),
   };
 }

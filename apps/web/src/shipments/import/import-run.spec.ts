@@ -8,6 +8,7 @@ const SHEET = {
   name: 'orders.csv',
   headers: ['Ref'],
   rows: Array.from({ length: ROWS + 1 }, (_, index) => [`PO-${index}`]),
+  firstRow: 2,
 };
 const WHOSE = { id: 'i1', owner: 'ann', environment: 'live', startedAt: '2026-11-23T09:00:00Z' } as const;
 

@@ -9,8 +9,14 @@ describe('a file', () => {
     expect(headers).toEqual(['Ref', 'Column 2', 'Name']);
     expect(rows).toEqual([
       ['A', 'x', 'Acme; Ltd'],
+      ['', '', ''],
       ['B', '', ''],
     ]);
+  });
+
+  it('may have lines that say nothing around it, and cells beyond its headers', async () => {
+    const { headers, rows, firstRow } = await readSheet('a.csv', bytes('\n,\nRef,Name\nA,Acme,Ltd, ,\n , \n\n'));
+    expect([headers, rows, firstRow]).toEqual([['Ref', 'Name'], [['A', 'Acme', 'Ltd']], 4]);
   });
 
   it('may be of an older spreadsheet', () => {

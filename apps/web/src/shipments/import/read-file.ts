@@ -2,13 +2,18 @@ import { unescaped } from '../../values/spreadsheet.ts';
 
 export const MOST_ROWS = 50_000;
 const MOST_COLUMNS = 200;
+/** Rows by which it is told what stands between cells. */
+const GUESSED_ROWS = 100;
 export const MOST_BYTES = 30 * 1024 * 1024;
 
 /** A file of rows below headers. */
 export interface Sheet {
   readonly name: string;
   readonly headers: readonly string[];
+  /** Cells of each row; more than there are headers only where the file has more that say something. */
   readonly rows: readonly (readonly string[])[];
+  /** Number of the first row, as spreadsheets count: 2 unless lines without anything stand above the headers. */
+  readonly firstRow: number;
 }
 
 /** Text of bytes in UTF-8, UTF-16 with its mark, or else as older spreadsheets write it. */
@@ -28,13 +33,17 @@ export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet>
   if (bytes.length > MOST_BYTES)
     throw new Error(`The file is larger than ${MOST_BYTES / 1024 / 1024} MB: import it in parts.`);
   const { parse } = (await import('papaparse')).default;
-  const { data, errors } = parse<string[]>(decode(bytes), { skipEmptyLines: 'greedy' });
+  const text = decode(bytes);
+  // Lines that say nothing count, or no row had the number that a spreadsheet shows; in the guess they mislead.
+  const { delimiter } = parse(text, { skipEmptyLines: 'greedy', preview: GUESSED_ROWS }).meta;
+  const { data, errors } = parse<string[]>(text, { delimiter });
   const open = errors.find(({ code }) => code === 'MissingQuotes');
   if (open !== undefined)
     throw new Error(
       `A quote that begins in or before line ${(open.row ?? 0) + 1} has no end: what follows cannot be told apart.`,
     );
-  const [headers = [], ...rows] = data;
+  const top = data.findIndex(saysSomething);
+  const [headers = [], ...rows] = top < 0 ? [] : data.slice(top, data.findLastIndex(saysSomething) + 1);
   if (headers.length < 2 && rows.length === 0)
     throw new Error('There are no rows in it: the first line names the columns.');
   if (headers.some((header) => header.includes('\0'))) throw new Error('It is no text: save it as CSV first.');
@@ -47,6 +56,16 @@ export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet>
   return {
     name,
     headers: trimmed,
-    rows: rows.map((row) => headers.map((_, index) => unescaped((row[index] ?? '').trim()))),
+    rows: rows.map((row) => cellsOf(row, headers.length)),
+    firstRow: top + 2,
   };
+}
+
+export function saysSomething(row: readonly string[]): boolean {
+  return row.some((cell) => cell.trim() !== '');
+}
+
+function cellsOf(row: readonly string[], columns: number): readonly string[] {
+  const last = row.findLastIndex((cell) => cell.trim() !== '');
+  return Array.from({ length: Math.max(columns, last + 1) }, (_, index) => unescaped((row[index] ?? '').trim()));
 }

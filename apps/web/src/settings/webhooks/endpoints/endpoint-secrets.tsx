@@ -1,11 +1,13 @@
-import { Button, Group, Modal, Paper, Select, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { WebhookEndpoint } from '@tracking/client';
 import { useState } from 'react';
+import { SecretDialog } from '../../../app/secret-dialog.tsx';
 import { ShownOnce } from '../../../app/shown-once.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { May } from '../../../session/may.tsx';
 import { useApi } from '../../../session/session.ts';
 import { Time } from '../../../values/time.tsx';
+import { RotateSecret } from '../../rotate-secret.tsx';
 import { TOUCHED_BY_ENDPOINTS } from '../webhook-queries.ts';
 
 type Dialog = 'rotate' | 'reveal';
@@ -36,26 +38,13 @@ export function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoi
           </May>
         </Group>
       </Stack>
-      <Modal
-        opened={dialog !== undefined}
-        onClose={close}
-        title={dialog && TITLES[dialog]}
-        // A secret that is lost by a click beside it cannot be shown again.
-        closeOnClickOutside={false}
-      >
+      <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog]}>
         {dialog === 'rotate' && <Rotate id={endpoint.id} onClose={close} />}
         {dialog === 'reveal' && <Reveal id={endpoint.id} onClose={close} />}
-      </Modal>
+      </SecretDialog>
     </Paper>
   );
 }
-
-const OVERLAPS = [
-  { value: '0', label: 'At once' },
-  { value: '3600', label: 'In an hour' },
-  { value: '86400', label: 'In a day' },
-  { value: '604800', label: 'In a week' },
-];
 
 interface Props {
   readonly id: string;
@@ -64,41 +53,19 @@ interface Props {
 
 function Rotate({ id, onClose }: Props) {
   const client = useApi();
-  const [overlap, setOverlap] = useState('86400');
-  const rotate = useWrite({
-    write: () => client.webhookEndpoints.rotateSecret(id, { expires_in_seconds: Number(overlap) }),
-    touches: TOUCHED_BY_ENDPOINTS,
-  });
-  if (rotate.isSuccess) {
-    return (
-      <Stack>
-        <ShownOnce label="New signing secret" secret={rotate.data.secret} />
-        <Button onClick={onClose}>Done</Button>
-      </Stack>
-    );
-  }
   return (
-    <Stack>
-      <Text size="sm">
-        A new secret signs from now on. Until the old one ends every request carries a signature of each, so that no
-        delivery is refused while you change it.
-      </Text>
-      <Select
-        label="The old secret ends"
-        data={OVERLAPS}
-        value={overlap}
-        onChange={(value) => setOverlap(value ?? overlap)}
-        allowDeselect={false}
-      />
-      <Group justify="end">
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button onClick={() => rotate.mutate()} loading={rotate.isPending}>
-          Rotate
-        </Button>
-      </Group>
-    </Stack>
+    <RotateSecret
+      what="secret"
+      label="New signing secret"
+      rotate={async (seconds) =>
+        (await client.webhookEndpoints.rotateSecret(id, { expires_in_seconds: seconds })).secret
+      }
+      touches={TOUCHED_BY_ENDPOINTS}
+      onClose={onClose}
+    >
+      A new secret signs from now on. Until the old one ends every request carries a signature of each, so that no
+      delivery is refused while you change it.
+    </RotateSecret>
   );
 }
 
@@ -126,7 +93,7 @@ function Reveal({ id, onClose }: Props) {
     <Stack>
       <Text size="sm">The secrets that are valid now are shown to you. The audit log says that you saw them.</Text>
       <Group justify="end">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={onClose} disabled={reveal.isPending}>
           Cancel
         </Button>
         <Button onClick={() => reveal.mutate()} loading={reveal.isPending}>
