@@ -16,9 +16,18 @@ const PRESSED = 'button:visible:not([disabled]):not([aria-disabled=true])';
 
 /**
  * Presses each button on a page, each item of the menus that open and what is last in each dialog, as somebody would who tries
- * everything that they are offered; answers what the API refused as not allowed. Buttons of the same name count as one.
+ * everything that they are offered. Buttons of the same name count as one.
+ * @param known names of buttons that are not pressed again
  */
-export async function refusedOf(window: Window, path: string): Promise<readonly string[]> {
+export async function refusedOf(
+  window: Window,
+  path: string,
+  known: ReadonlySet<string>,
+): Promise<{
+  readonly names: readonly string[];
+  /** What the API refused as not allowed. */
+  readonly refused: readonly string[];
+}> {
   const { page } = window;
   const refused: string[] = [];
   let pressing = 'opened';
@@ -35,7 +44,7 @@ export async function refusedOf(window: Window, path: string): Promise<readonly 
   };
   page.on('response', listen).on('request', ask).on('requestfinished', end).on('requestfailed', end);
   await window.goto(path);
-  const names = await namesOf(page.locator(`main ${PRESSED}`));
+  const names = (await namesOf(page.locator(`main ${PRESSED}`))).filter((name) => !known.has(name));
   for (const name of names) {
     pressing = name;
     try {
@@ -51,7 +60,7 @@ export async function refusedOf(window: Window, path: string): Promise<readonly 
     }
   }
   page.off('response', listen).off('request', ask).off('requestfinished', end).off('requestfailed', end);
-  return refused;
+  return { names, refused };
 }
 
 /** @returns how many items the menu has that it opened; 0 where it opened none */

@@ -1,5 +1,17 @@
-import { ActionIcon, Alert, CopyButton, Group, Stack, Text, TextInput, Tooltip } from '@mantine/core';
+import {
+  ActionIcon,
+  Alert,
+  CopyButton,
+  Group,
+  Modal,
+  type ModalProps,
+  Stack,
+  Text,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useIsMutating } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
 interface Props {
@@ -44,5 +56,20 @@ export function ShownOnce({ label, secret, about = OF_SECRETS }: Props) {
         </CopyButton>
       </Group>
     </Stack>
+  );
+}
+
+/** A dialog in which a secret is shown once: no click beside it closes it, and nothing while the answer with the secret is awaited. */
+export function SecretDialog({ onClose, ...rest }: ModalProps) {
+  const isAwaited = useIsMutating() > 0;
+  return (
+    <Modal
+      {...rest}
+      onClose={() => {
+        if (!isAwaited) onClose();
+      }}
+      closeOnClickOutside={false}
+      closeButtonProps={{ disabled: isAwaited }}
+    />
   );
 }

@@ -3,7 +3,7 @@ import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
-import { SecretDialog } from '../app/secret-dialog.tsx';
+import { SecretDialog } from '../app/shown-once.tsx';
 import { useLiveEvent } from '../live/live-events.ts';
 import { useEnvironment, useMay } from '../session/session.ts';
 import { FillSamples } from './fill-samples.tsx';

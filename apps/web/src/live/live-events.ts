@@ -3,15 +3,19 @@ import type { Shipment, TrackingEvent } from '@tracking/client';
 import { createContext, useContext, useEffect, useRef, useState } from 'react';
 import { type Environment, api } from '../session/api.ts';
 import { useEnvironment } from '../session/session.ts';
-import { listedShipments, missedNews, showShipments } from './live-news.ts';
+import { isOfAList, missedNews, showShipments } from './live-news.ts';
+import { LiveStream } from './live-stream.ts';
 
-/** `off` while the stream has to be begun anew: what is shown may be old. */
-export type LiveState = 'on' | 'off';
-export const LiveContext = createContext<LiveState>('off');
+export interface Live {
+  /** Whether what happens is told; else what is shown may be old. */
+  readonly isOn: boolean;
+  /** How often something happened that was not told. */
+  readonly gaps: number;
+}
+const NOT_YET: Live = { isOn: false, gaps: 0 };
+export const LiveContext = createContext(NOT_YET);
 export const useLive = () => useContext(LiveContext);
 
-/** Before the stream is begun anew after it ended: the client itself comes again at once where only a connection broke. */
-const AGAIN_MS = 5_000;
 /** What an event of a shipment makes old, beside the shipment itself: read anew once in so long, not for each of many. */
 const SETTLE_MS = 1_000;
 /** Shipments are shown at once so often: a page that draws itself for each of very many events stands still. */
@@ -37,46 +41,41 @@ export function useLiveEvent(listener: Listener): void {
   }, []);
 }
 
-/** Follows what happens, and puts it where it is shown. One stream for each tab. */
-export function useLiveEvents(): LiveState {
+/** Follows what happens, and puts it where it is shown. One stream for each tab that is in sight. */
+export function useLiveEvents(): Live {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
-  const [state, setState] = useState<LiveState>('off');
+  const [live, setLive] = useState(NOT_YET);
   useEffect(() => {
-    const ended = new AbortController();
     const touched = new Touched(queries, environment);
     const changed = new Changed(queries, environment);
-    const told = (event: TrackingEvent) => {
+    const onEvent = (event: TrackingEvent) => {
       const { data } = event;
       if ('shipment' in data) changed.add(data.shipment);
       else changed.ask(data.shipment_id);
       touched.add(data.shipment_id);
       for (const listener of listeners) listener(event);
     };
-    const follow = async () => {
-      while (!ended.signal.aborted) {
-        try {
-          setState('on');
-          for await (const event of api(environment).events.stream({}, { signal: ended.signal })) told(event);
-        } catch {
-          if (ended.signal.aborted) return;
-        }
-        setState('off');
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-        // What happened meanwhile nobody told.
-        await queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !OF_LISTS.has(kind) });
+    const stream = new LiveStream({
+      stream: (query, options) => api(environment).events.stream(query, options),
+      sight: document,
+      onEvent,
+      onState: (isOn) => setLive(({ gaps }) => ({ isOn, gaps })),
+      onGap: () => {
+        setLive(({ isOn, gaps }) => ({ isOn, gaps: gaps + 1 }));
+        void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !OF_LISTS.has(kind) });
         missedNews(queries, environment);
-      }
-    };
-    void follow();
+      },
+    });
+    void stream.follow();
     return () => {
-      ended.abort();
+      stream.stop();
       touched.stop();
       changed.stop();
       // Nobody tells of this environment while another is looked at.
       missedNews(queries, environment);
     };
   }, [environment, queries]);
-  return state;
+  return live;
 }
 
 /** Shipments that were told since they were last shown. */
@@ -109,8 +108,7 @@ class Changed {
     this.timer = undefined;
     const { queries, environment } = this;
     showShipments(queries, environment, this.shipments.splice(0));
-    const listed = listedShipments(queries, environment);
-    const waiting = [...this.asked].filter((id) => listed.has(id));
+    const waiting = [...this.asked].filter(isOfAList(queries, environment));
     const ids = waiting.slice(0, MOST_READ);
     this.asked.clear();
     if (ids.length === 0) return;

@@ -1,6 +1,6 @@
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
 import { aShipment } from '../shipments/a-shipment.ts';
-import { missedNews, shipmentNewsQuery, showShipments, withNews } from './live-news.ts';
+import { isOfAList, missedNews, shipmentNewsQuery, showShipments, withNews } from './live-news.ts';
 
 const NONE = { shipments: new Map(), missed: false };
 const KEY = ['shipments', 'live', {}];
@@ -25,6 +25,18 @@ it('puts nothing into a list, and tells it as news', () => {
   showShipments(queries, 'live', [fresh]);
   expect(listed()).toEqual([first, second]);
   expect([...(queries.getQueryData(shipmentNewsQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
+});
+
+it('asks for shipments that stand in a list, and for all while a list by exceptions is looked at', () => {
+  expect(['a', 'b', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a', 'b']);
+  const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
+  const leave = new InfiniteQueryObserver(queries, {
+    ...{ queryKey, queryFn: () => ({ data: [], next_cursor: null }), initialPageParam: undefined },
+    getNextPageParam: () => undefined,
+  }).subscribe(() => undefined);
+  expect(['a', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a', 'c']);
+  leave();
+  expect(['a', 'c'].filter(isOfAList(queries, 'live'))).toEqual(['a']);
 });
 
 it('is of one environment', () => {

@@ -56,10 +56,19 @@ export function showShipments(queries: QueryClient, environment: Environment, la
   );
 }
 
-/** Ids of all that stand in a list. */
-export function listedShipments(queries: QueryClient, environment: Environment): ReadonlySet<string> {
-  const lists = queries.getQueriesData<InfiniteData<Page>>({ queryKey: ['shipments', environment] });
-  return new Set(lists.flatMap(([, list]) => list?.pages.flatMap(({ data }) => data.map(({ id }) => id)) ?? []));
+/** Which shipments of exceptions matter: those that stand in a list, and all where a list that is looked at goes by exceptions. */
+export function isOfAList(queries: QueryClient, environment: Environment): (id: string) => boolean {
+  const ofShipments = { queryKey: ['shipments', environment] };
+  const lists = queries.getQueriesData<InfiniteData<Page>>(ofShipments);
+  const listed = new Set(
+    lists.flatMap(([, list]) => list?.pages.flatMap(({ data }) => data.map(({ id }) => id)) ?? []),
+  );
+  const shown = queries.getQueryCache().findAll({ ...ofShipments, type: 'active' });
+  const goByExceptions = shown.some(({ queryKey: [, , query] }) => {
+    const { has_open_exceptions } = (query ?? {}) as { readonly has_open_exceptions?: boolean };
+    return has_open_exceptions !== undefined;
+  });
+  return (id) => goByExceptions || listed.has(id);
 }
 
 /** Lists that nobody looks at are read anew when somebody does; the others say that they may be old. */

@@ -21,15 +21,9 @@ export interface QueueNews {
 
 /** Puts what happens where it stands, and tells how many the list does not have yet. */
 export function useQueueNews(search: QueueSearch, me: string, shown: ReadonlySet<string>): QueueNews {
-  const [environment, queries, live] = [useEnvironment(), useQueryClient(), useLive()];
+  const [environment, queries, { gaps }] = [useEnvironment(), useQueryClient(), useLive()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
-  const [missed, setMissed] = useState(false);
-  const [wasAway, setWasAway] = useState(live === 'off');
-  if (live === 'off' && !wasAway) {
-    setWasAway(true);
-    setMissed(true);
-  }
-  if (live === 'on' && wasAway) setWasAway(false);
+  const [knownGaps, setKnownGaps] = useState(gaps);
 
   const [gathered] = useState<{ exceptions: ShipmentException[]; show?: Timer; count?: Timer }>({ exceptions: [] });
   const show = () => {
@@ -59,10 +53,10 @@ export function useQueueNews(search: QueueSearch, me: string, shown: ReadonlySet
   );
   return {
     arrived: [...arrived].filter((id) => !shown.has(id)).length,
-    missed,
+    missed: gaps > knownGaps,
     forget: () => {
       setArrived(new Set());
-      setMissed(false);
+      setKnownGaps(gaps);
     },
   };
 }

@@ -2,7 +2,7 @@ import { Alert, Button, Stack, Switch } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { SecretDialog } from '../../app/secret-dialog.tsx';
+import { SecretDialog } from '../../app/shown-once.tsx';
 import { PageHeader } from '../../app/page-header.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { useEnvironment } from '../../session/session.ts';

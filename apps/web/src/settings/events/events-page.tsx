@@ -33,7 +33,7 @@ export function EventsPage() {
 }
 
 function LiveBadge() {
-  const isOn = useLive() === 'on';
+  const { isOn } = useLive();
   return (
     <Badge color={isOn ? 'green' : 'gray'} variant="light" tt="none" role="status" autoContrast>
       {isOn ? 'Live' : 'Connecting…'}

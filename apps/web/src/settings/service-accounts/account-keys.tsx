@@ -1,7 +1,7 @@
 import { Alert, Button, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { SecretDialog } from '../../app/secret-dialog.tsx';
+import { SecretDialog } from '../../app/shown-once.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { ROLES_ABOUT, ROLE_LABELS } from '../../session/role-labels.ts';
 import { useEnvironment, useMay } from '../../session/session.ts';

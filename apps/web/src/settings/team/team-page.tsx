@@ -3,7 +3,7 @@ import { IconPlus, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { SecretDialog } from '../../app/secret-dialog.tsx';
+import { SecretDialog } from '../../app/shown-once.tsx';
 import { PageHeader } from '../../app/page-header.tsx';
 import { Waiting } from '../../app/waiting.tsx';
 import { OnlyWith } from '../../session/may.tsx';

@@ -1,6 +1,7 @@
 import { Badge } from '@mantine/core';
 import type { WebhookEndpoint } from '@tracking/client';
-import { DELIVERY_STATUSES, type DeliveryStatus, ENDPOINT_STATUSES } from './webhook-words.ts';
+import type { DeliveryStatus } from './delivery-values.ts';
+import { DELIVERY_STATUSES, ENDPOINT_STATUSES } from './webhook-words.ts';
 
 interface Words {
   readonly label: string;

@@ -2,7 +2,8 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryOf } from '@tracking/client';
 import { type Environment, api } from '../../session/api.ts';
 import { type DeliverySearch, statusesOf } from './deliveries/delivery-search.ts';
-import { type StatsWindow, statsSince } from './endpoints/stats-series.ts';
+import { statsSince } from './endpoints/stats-series.ts';
+import type { StatsWindow } from './endpoints/stats-windows.ts';
 
 /** Nothing tells of deliveries and endpoints as they change: they are read again so often, while the tab is seen. */
 export const POLL_MS = 5_000;

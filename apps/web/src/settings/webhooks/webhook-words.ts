@@ -1,7 +1,5 @@
-import type { QueryOf, WebhookDelivery, WebhookEndpoint, WebhookReplay } from '@tracking/client';
-
-export type DeliveryStatus = WebhookDelivery['status'];
-export type FailureReason = Extract<NonNullable<QueryOf<'listWebhookDeliveries'>['reason']>, string>;
+import type { WebhookEndpoint, WebhookReplay } from '@tracking/client';
+import type { DeliveryStatus, FailureReason } from './delivery-values.ts';
 
 interface Words {
   readonly label: string;

@@ -57,7 +57,7 @@ export function Glance() {
 
 /** Whether what happens is shown as it does. */
 function LiveMark() {
-  const isOn = useLive() === 'on';
+  const { isOn } = useLive();
   return (
     <Badge variant="dot" color={isOn ? 'green' : 'gray'} tt="none">
       {isOn ? 'Live' : 'Not live: reconnecting'}

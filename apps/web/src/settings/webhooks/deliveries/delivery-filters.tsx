@@ -5,7 +5,8 @@ import { useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { TimeRange } from '../../../values/time-range.tsx';
 import { endpointsQuery } from '../webhook-queries.ts';
-import { DELIVERY_STATUSES, FAILURE_REASONS, type FailureReason, optionsOf } from '../webhook-words.ts';
+import type { FailureReason } from '../delivery-values.ts';
+import { DELIVERY_STATUSES, FAILURE_REASONS, optionsOf } from '../webhook-words.ts';
 import { type DeliverySearch, statusesOf } from './delivery-search.ts';
 
 const STATUSES = optionsOf(DELIVERY_STATUSES);

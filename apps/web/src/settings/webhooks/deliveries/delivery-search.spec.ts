@@ -1,3 +1,5 @@
+import { DELIVERY_STATUS_NAMES, FAILURE_REASON_NAMES } from '../delivery-values.ts';
+import { DELIVERY_STATUSES, FAILURE_REASONS } from '../webhook-words.ts';
 import { readDeliverySearch } from './delivery-search.ts';
 
 describe('what an address says of deliveries', () => {
@@ -10,6 +12,11 @@ describe('what an address says of deliveries', () => {
       since: '2026-11-23T09:30:00.000Z',
     };
     expect(readDeliverySearch(search)).toEqual(search);
+  });
+
+  it('may be each status and reason that has words', () => {
+    expect(DELIVERY_STATUS_NAMES).toEqual(Object.keys(DELIVERY_STATUSES));
+    expect(FAILURE_REASON_NAMES).toEqual(Object.keys(FAILURE_REASONS));
   });
 
   it.each([

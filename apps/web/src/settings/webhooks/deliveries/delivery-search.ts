@@ -1,6 +1,11 @@
 import { EVENT_TYPES, type EventType } from '../../../values/event-types.ts';
 import { readTime } from '../../../values/local-time.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus, FAILURE_REASONS, type FailureReason } from '../webhook-words.ts';
+import {
+  DELIVERY_STATUS_NAMES,
+  type DeliveryStatus,
+  FAILURE_REASON_NAMES,
+  type FailureReason,
+} from '../delivery-values.ts';
 
 /** What of a list of deliveries stands in the address. */
 export interface DeliverySearch {
@@ -18,13 +23,11 @@ export interface DeliverySearch {
 const idOf = (prefix: string, value: unknown) =>
   typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
 const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
-const STATUSES = Object.keys(DELIVERY_STATUSES) as DeliveryStatus[];
-const REASONS = Object.keys(FAILURE_REASONS) as FailureReason[];
 
 /** Those that are named, separated by commas. */
 export function statusesOf(named: unknown): readonly DeliveryStatus[] {
   const names = typeof named === 'string' ? named.split(',') : [];
-  return STATUSES.filter((known) => names.includes(known));
+  return DELIVERY_STATUS_NAMES.filter((known) => names.includes(known));
 }
 
 /** What an address says; what it says wrongly counts as not said. */
@@ -35,7 +38,7 @@ export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch
     event_id: idOf('evt', raw['event_id']),
     event_type: oneOf(EVENT_TYPES, raw['event_type']),
     status: status.length > 0 ? status.join(',') : undefined,
-    reason: oneOf(REASONS, raw['reason']),
+    reason: oneOf(FAILURE_REASON_NAMES, raw['reason']),
     since: readTime(raw['since']),
     until: readTime(raw['until']),
   };

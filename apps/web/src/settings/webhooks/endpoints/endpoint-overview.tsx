@@ -2,7 +2,7 @@ import { Alert, Stack } from '@mantine/core';
 import type { WebhookEndpoint } from '@tracking/client';
 import { DISABLED_REASONS } from '../webhook-words.ts';
 import { EndpointStatsPanel } from './endpoint-stats.tsx';
-import type { StatsWindow } from './stats-series.ts';
+import type { StatsWindow } from './stats-windows.ts';
 import { late } from '../../../app/late.tsx';
 
 /** Needed once in the life of an endpoint. */

@@ -1,5 +1,5 @@
 import { type DeliverySearch, readDeliverySearch } from '../deliveries/delivery-search.ts';
-import { STATS_WINDOWS, type StatsWindow } from './stats-series.ts';
+import { STATS_WINDOWS, type StatsWindow } from './stats-windows.ts';
 
 export const ENDPOINT_TABS = ['overview', 'deliveries', 'replays', 'configuration'] as const;
 export type EndpointTab = (typeof ENDPOINT_TABS)[number];

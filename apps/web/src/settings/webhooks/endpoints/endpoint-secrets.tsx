@@ -1,8 +1,7 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { WebhookEndpoint } from '@tracking/client';
 import { useState } from 'react';
-import { SecretDialog } from '../../../app/secret-dialog.tsx';
-import { ShownOnce } from '../../../app/shown-once.tsx';
+import { SecretDialog, ShownOnce } from '../../../app/shown-once.tsx';
 import { useWrite } from '../../../app/write.ts';
 import { May } from '../../../session/may.tsx';
 import { useApi } from '../../../session/session.ts';

@@ -13,15 +13,8 @@ import { statsQuery } from '../webhook-queries.ts';
 import { reasonLabel } from '../webhook-words.ts';
 import { HEALTH, healthOf } from './endpoint-health.ts';
 import { Fact, Facts } from '../fact.tsx';
-import {
-  type Column,
-  type EndpointStats,
-  STATS_WINDOWS,
-  type StatsWindow,
-  columnsOf,
-  percent,
-  totalsOf,
-} from './stats-series.ts';
+import { type Column, type EndpointStats, columnsOf, percent, totalsOf } from './stats-series.ts';
+import { STATS_WINDOWS, type StatsWindow } from './stats-windows.ts';
 import { late } from '../../../app/late.tsx';
 
 /** With recharts, which is fetched where a chart is shown. */

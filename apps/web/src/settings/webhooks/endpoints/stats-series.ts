@@ -1,21 +1,10 @@
 import type { AnswerOf } from '@tracking/client';
+import { type StatsWindow, WINDOWS } from './stats-windows.ts';
 
 export type EndpointStats = AnswerOf<'getWebhookEndpointStats'>;
 type Hour = EndpointStats['hours'][number];
 
 const HOUR_MS = 3_600_000;
-/** How far back, and how many hours stand together in one column. */
-const WINDOWS = {
-  day: { label: '24 hours', hours: 24, together: 1 },
-  week: { label: '7 days', hours: 168, together: 6 },
-  month: { label: '30 days', hours: 720, together: 24 },
-} as const;
-export type StatsWindow = keyof typeof WINDOWS;
-export const STATS_WINDOWS = (Object.keys(WINDOWS) as StatsWindow[]).map((value) => ({
-  value,
-  label: WINDOWS[value].label,
-}));
-
 /** One column: what happened from `at` on. */
 export interface Column {
   /** ISO 8601, UTC. */

@@ -1,0 +1,160 @@
+import type { StreamOptions, TrackingEvent } from '@tracking/client';
+import { jest } from '@jest/globals';
+import { LiveStream } from './live-stream.ts';
+
+const MINUTE = 60_000;
+
+/** A stream whose connections are opened, told and ended by hand. */
+class Streams {
+  readonly begun: Connection[] = [];
+  readonly open = (_query: object, options: StreamOptions) => {
+    const connection = new Connection(options);
+    this.begun.push(connection);
+    return connection;
+  };
+  get last(): Connection {
+    const last = this.begun.at(-1);
+    if (last === undefined) throw new Error('nothing was begun');
+    return last;
+  }
+}
+
+class Connection implements AsyncIterable<TrackingEvent> {
+  lastEventId: string | undefined;
+  private readonly failed: Promise<never>;
+  private fail: (error: unknown) => void = () => undefined;
+  private told: (event: TrackingEvent) => void = () => undefined;
+
+  constructor(readonly options: StreamOptions) {
+    this.lastEventId = options.lastEventId;
+    this.failed = new Promise((_, reject) => (this.fail = reject));
+    options.signal?.addEventListener('abort', () => this.end(options.signal?.reason));
+  }
+
+  opens(): void {
+    this.options.onConnection?.(true);
+  }
+
+  tells(id: string): void {
+    this.lastEventId = id;
+    this.told({ id } as TrackingEvent);
+  }
+
+  end(error: unknown): void {
+    this.options.onConnection?.(false);
+    this.fail(error);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<TrackingEvent, void, undefined> {
+    for (;;) yield await Promise.race([this.failed, new Promise<TrackingEvent>((resolve) => (this.told = resolve))]);
+  }
+}
+
+class Sight extends EventTarget {
+  hidden = false;
+  turn(hidden: boolean): void {
+    this.hidden = hidden;
+    this.dispatchEvent(new Event('visibilitychange'));
+  }
+}
+
+describe('the live stream of a page', () => {
+  let streams: Streams;
+  let sight: Sight;
+  let live: LiveStream;
+  let heard: string[];
+  beforeEach(() => {
+    jest.useFakeTimers();
+    [streams, sight, heard] = [new Streams(), new Sight(), []];
+    live = new LiveStream({
+      stream: streams.open as never,
+      sight,
+      onEvent: ({ id }) => heard.push(id),
+      onState: (isOn) => heard.push(isOn ? 'on' : 'off'),
+      onGap: () => heard.push('gap'),
+    });
+    void live.follow();
+  });
+  afterEach(() => {
+    live.stop();
+    jest.useRealTimers();
+  });
+  const after = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
+  it('is on once its connection is open, not before', async () => {
+    await after(100);
+    expect(heard).toEqual([]);
+    streams.last.opens();
+    streams.last.tells('evt_1');
+    await after(0);
+    expect(heard).toEqual(['on', 'evt_1']);
+  });
+
+  it('that was open long after the page was read has missed what happened between', async () => {
+    await after(3_000);
+    streams.last.opens();
+    expect(heard).toEqual(['gap', 'on']);
+  });
+
+  it('begins anew, and says so, where the client gave up', async () => {
+    await after(0);
+    streams.last.opens();
+    streams.last.tells('evt_1');
+    await after(0);
+    streams.last.end(new Error('gone'));
+    await after(6_000);
+    expect(heard).toEqual(['on', 'evt_1', 'off']);
+    expect(streams.last.options.lastEventId).toBeUndefined();
+    streams.last.opens();
+    expect(heard.slice(3)).toEqual(['gap', 'on']);
+  });
+
+  it('gives its connection back out of sight, and goes on from its place when it is seen again', async () => {
+    await after(0);
+    streams.last.opens();
+    streams.last.tells('evt_1');
+    sight.turn(true);
+    await after(4_000);
+    expect(streams.last.options.signal?.aborted).toBe(false);
+    await after(2_000);
+    expect([streams.begun.length, streams.last.options.signal?.aborted]).toEqual([1, true]);
+    await after(MINUTE);
+    sight.turn(false);
+    await after(0);
+    expect([streams.begun.length, streams.last.options.lastEventId]).toEqual([2, 'evt_1']);
+    streams.last.opens();
+    expect(heard).not.toContain('gap');
+  });
+
+  it('keeps its connection where somebody looks away for a moment', async () => {
+    await after(0);
+    streams.last.opens();
+    sight.turn(true);
+    await after(4_000);
+    sight.turn(false);
+    await after(MINUTE);
+    expect([streams.begun.length, streams.last.options.signal?.aborted]).toEqual([1, false]);
+  });
+
+  it('begins anew where it was out of sight for very long', async () => {
+    await after(0);
+    streams.last.opens();
+    streams.last.tells('evt_1');
+    sight.turn(true);
+    await after(10 * MINUTE);
+    sight.turn(false);
+    await after(0);
+    expect(streams.last.options.lastEventId).toBeUndefined();
+    streams.last.opens();
+    expect(heard.slice(-2)).toEqual(['gap', 'on']);
+  });
+
+  it('is not begun when it is stopped out of sight', async () => {
+    sight.turn(true);
+    await after(6_000);
+    live.stop();
+    sight.turn(false);
+    await after(MINUTE);
+    expect(streams.begun.length).toBe(1);
+  });
+});

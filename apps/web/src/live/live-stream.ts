@@ -1,0 +1,114 @@
+import type { TrackingClient, TrackingEvent } from '@tracking/client';
+
+/** Before it is begun anew after it ended: the client itself comes again where only a connection broke. */
+const AGAIN_MS = 5_000;
+/** A connection that is back so soon was never away. */
+const AWAY_MS = 5_000;
+/** Out of sight for so long, a page gives its connection back: browsers have six for all tabs of an address. */
+const UNSEEN_MS = 5_000;
+/** For so long it goes on from its place; after that too much happened to be told event by event. */
+const PLACE_MS = 300_000;
+/** What is open so soon began with the page: nothing happened between what was read and what is told. */
+const FIRST_MS = 2_000;
+
+export interface LiveStreamParts {
+  readonly stream: TrackingClient['events']['stream'];
+  /** Of the page; `visibilitychange` tells when it comes into sight and out of it. */
+  readonly sight: EventTarget & { readonly hidden: boolean };
+  readonly onEvent: (event: TrackingEvent) => void;
+  readonly onState: (isOn: boolean) => void;
+  /** Told when it goes on after something that it does not tell. */
+  readonly onGap: () => void;
+}
+
+/** Events as they happen, while somebody can see the page. It goes on where it was, or says that it does not. */
+export class LiveStream {
+  private readonly ended = new AbortController();
+  private place: string | undefined;
+  /** When everything until then was told, in milliseconds. */
+  private toldUntil = Date.now();
+  private isFirst = true;
+  private away: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly parts: LiveStreamParts) {}
+
+  stop(): void {
+    this.ended.abort();
+    clearTimeout(this.away);
+  }
+
+  /** Resolves when it is stopped. Never rejects. */
+  async follow(): Promise<void> {
+    const { signal } = this.ended;
+    while (!signal.aborted) {
+      await this.untilSeen();
+      if (signal.aborted) return;
+      const unseen = new AbortController();
+      const forget = this.whenUnseen(() => unseen.abort());
+      try {
+        await this.tell(AbortSignal.any([signal, unseen.signal]));
+      } catch {
+        // Its place may be what was refused.
+        if (!unseen.signal.aborted) this.place = undefined;
+      }
+      forget();
+      if (!signal.aborted && !unseen.signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+  }
+
+  private async tell(signal: AbortSignal): Promise<void> {
+    const wait = Date.now() - this.toldUntil;
+    const lastEventId = wait > PLACE_MS ? undefined : this.place;
+    let isNew = true;
+    const onConnection = (isOpen: boolean) => {
+      if (isOpen && isNew && lastEventId === undefined && !this.isBeginning()) this.parts.onGap();
+      [this.isFirst, isNew] = [false, false];
+      this.connection(isOpen);
+    };
+    const stream = this.parts.stream({}, { signal, onConnection, ...(lastEventId !== undefined && { lastEventId }) });
+    try {
+      for await (const event of stream) this.parts.onEvent(event);
+    } finally {
+      this.place = stream.lastEventId;
+    }
+  }
+
+  private isBeginning(): boolean {
+    return this.isFirst && Date.now() - this.toldUntil < FIRST_MS;
+  }
+
+  private connection(isOpen: boolean): void {
+    clearTimeout(this.away);
+    if (isOpen) this.parts.onState(true);
+    else {
+      this.toldUntil = Date.now();
+      if (!this.ended.signal.aborted) this.away = setTimeout(() => this.parts.onState(false), AWAY_MS);
+    }
+  }
+
+  private async untilSeen(): Promise<void> {
+    const { sight } = this.parts;
+    const { signal } = this.ended;
+    while (sight.hidden && !signal.aborted) {
+      await new Promise((resolve) => {
+        sight.addEventListener('visibilitychange', resolve, { once: true, signal });
+        signal.addEventListener('abort', resolve, { once: true });
+      });
+    }
+  }
+
+  /** @returns what makes it forget that */
+  private whenUnseen(act: () => void): () => void {
+    const { sight } = this.parts;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = () => {
+      clearTimeout(timer);
+      if (sight.hidden) timer = setTimeout(act, UNSEEN_MS);
+    };
+    sight.addEventListener('visibilitychange', look);
+    return () => {
+      clearTimeout(timer);
+      sight.removeEventListener('visibilitychange', look);
+    };
+  }
+}
