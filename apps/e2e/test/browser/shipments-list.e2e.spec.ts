@@ -45,6 +45,12 @@ const COUNT = 250;
   });
 
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+  /** As a browser tells a page whose tab is left, or come back to. */
+  const turn = (where: 'out of sight' | 'into sight') =>
+    page.evaluate(
+      `Object.defineProperty(document, 'hidden', { value: ${where === 'out of sight'}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));`,
+    );
   const shipmentOf = async (name: string): Promise<Shipment> => {
     const { data } = await admin.api.get<{ data: Shipment[] }>('/v1/shipments', { params: { external_id: name } });
     const [found] = data.data;
@@ -88,6 +94,35 @@ const COUNT = 250;
     await show.click();
     await row('PO-0001').waitFor();
     await show.waitFor({ state: 'detached' });
+  });
+
+  it('gives its stream back out of sight, and catches up when it is seen again', async () => {
+    await window.goto('/shipments?sort=eta');
+    await row('PO-1005').getByText('Pending').waitFor();
+    const isGivenBack = page.waitForEvent('requestfailed', (request) => request.url().includes('/events/stream'));
+    await turn('out of sight');
+    await isGivenBack;
+    const { id } = await shipmentOf('PO-1005');
+    const departed = { code: 'flight_departed', occurred_at: '2026-11-02T10:30:00Z', location: 'CNSHA' };
+    expect((await admin.api.post(`/v1/shipments/${id}/milestones`, departed)).status).toBe(201);
+    expect(await row('PO-1005').getByText('Pending').count()).toBe(1);
+    await turn('into sight');
+    await row('PO-1005').getByText('In transit').waitFor();
+    expect(await page.getByText('the connection was away').count()).toBe(0);
+  });
+
+  it('by exceptions tells of one that is opened for a shipment that it does not have', async () => {
+    const opened = async (name: string) => {
+      const { id } = await shipmentOf(name);
+      const { status } = await admin.api.post(`/v1/shipments/${id}/exceptions`, { type: 'other', title: 'Ask them' });
+      expect(status).toBe(201);
+    };
+    await opened('PO-1010');
+    await window.goto('/shipments?has_open_exceptions=true&q=po-101');
+    await row('PO-1010').waitFor();
+    await opened('PO-1011');
+    await page.getByRole('button', { name: /1 new/ }).click();
+    await row('PO-1011').waitFor();
   });
 
   it('searches as one types, narrows by a port found by its name, and keeps that as a view', async () => {
