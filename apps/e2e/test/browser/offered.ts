@@ -73,9 +73,11 @@ async function press(window: Window, path: string, name: string, item?: number):
     .first();
   // What was done with another button took it away.
   if ((await button.count()) === 0) return 0;
+  // Pressed, it may be gone.
+  const opensMenu = (await button.getAttribute('aria-haspopup')) === 'menu';
   await button.click();
   const items = page.locator('[role=menu]:visible [role=menuitem]:not([aria-disabled=true]):not([data-disabled])');
-  if ((await button.getAttribute('aria-haspopup').catch(() => null)) === 'menu' && item === undefined) {
+  if (opensMenu && item === undefined) {
     await page.locator('[role=menu]:visible').waitFor();
     return items.count();
   }
