@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject } from '@tracking/contracts';
 import { type EventMetadata, type ShipmentEvent, UnknownEventType, evolveRecord, fold, upcast } from './index.ts';
+import { storedEvents } from './events/stored-events.ts';
 import { storedEventTypes, upcasterOf } from './upcast.ts';
 
 /** An event as it lies in a store. These files are never edited: a new version gets a file of its own. */
@@ -59,6 +60,13 @@ describe('golden files of stored events', () => {
     const record = events.reduce<ReturnType<typeof evolveRecord> | undefined>(evolveRecord, undefined);
     expect(read(FOLDED)).toMatchObject({ record });
   });
+});
+
+it('the table of stored events in ARCHITECTURE.md has them all', () => {
+  const page = readFileSync(new URL('../../../../ARCHITECTURE.md', import.meta.url), 'utf8');
+  const rows = page.split('\n').filter((line) => /^\| `[a-z_]+\.[a-z_]+\.v\d+`/.test(line));
+  const named = rows.flatMap((row) => row.split('|')[1]?.match(/[a-z_]+\.[a-z_]+\.v\d+/g) ?? []);
+  expect(named.sort()).toEqual(storedEvents.map(({ type }) => type).sort());
 });
 
 describe('upcast', () => {
