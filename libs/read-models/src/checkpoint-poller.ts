@@ -1,5 +1,5 @@
+import { pause } from '@tracking/resilience';
 import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Collections } from './collections.ts';
 
 const POLL_MS = 15;

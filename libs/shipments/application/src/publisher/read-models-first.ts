@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Counter, Logger, Position } from '@tracking/ports';
+import { pause } from '@tracking/resilience';
 
 /** Whether everything up to the position is in all read models, now or within the time. */
 export type ReadModelsReached = (position: Position, timeoutMs: number) => Promise<boolean>;
