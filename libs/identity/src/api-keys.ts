@@ -1,5 +1,14 @@
 import { DomainError } from '@tracking/contracts';
-import type { ApiKey, Environment, KeyOwner, NewApiKey, Role, Timestamp } from '@tracking/contracts';
+import type {
+  ApiKey,
+  Environment,
+  KeyOwner,
+  NewApiKey,
+  PageOf,
+  PageRequest,
+  Role,
+  Timestamp,
+} from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { apiKey, hasEnded } from './api-key-document.ts';
 import type { ApiKeyDocument } from './api-key-document.ts';
@@ -11,7 +20,6 @@ import { reaches, requireHolder, requireReach } from './key-reach.ts';
 import type { KeyReach } from './key-reach.ts';
 import { checkedName } from './names.ts';
 import { newestFirstOf } from './newest-first.ts';
-import type { PageOf, PageRequest } from './newest-first.ts';
 import { derivedBytes, hashOf, idFor, keyOf } from './secrets.ts';
 
 export interface NewKeyRequest {

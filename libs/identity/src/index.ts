@@ -6,7 +6,6 @@ export type { Changed, IdentityCommand } from './identity-command.ts';
 export { Identity, type IdentityOptions } from './identity.ts';
 export { EVERY_KEY, keyReachOf, type KeyReach } from './key-reach.ts';
 export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './links.ts';
-export type { PageOf, PageRequest } from './newest-first.ts';
 export type { OneTimeLinks } from './one-time-links.ts';
 export { isPasswordsBusy, type PasswordsOptions } from './passwords.ts';
 export { identitySweeper, type IdentitySweeperParts } from './identity-sweeper.ts';

@@ -1,16 +1,5 @@
+import type { PageOf, PageRequest } from '@tracking/contracts';
 import type { Collection, Document, Filter } from '@tracking/ports';
-
-export interface PageRequest {
-  readonly limit: number;
-  /** `next` of the page before. */
-  readonly after?: readonly string[];
-}
-
-export interface PageOf<T> {
-  readonly items: readonly T[];
-  /** Where the next page begins; null where there is none. */
-  readonly next: readonly string[] | null;
-}
 
 interface Dated extends Document {
   readonly created_at: string;

@@ -1,10 +1,9 @@
-import type { Role, ServiceAccount } from '@tracking/contracts';
+import type { PageOf, PageRequest, Role, ServiceAccount } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { change, make, noSuch, versionOf } from './identity-command.ts';
 import type { Changed, IdentityCommand, VersionedDocument } from './identity-command.ts';
 import { checkedName } from './names.ts';
 import { newestFirst } from './newest-first.ts';
-import type { PageOf, PageRequest } from './newest-first.ts';
 import { idFor } from './secrets.ts';
 
 /** A stored service account. Those from before they could change lack their status and version: they are active. */

@@ -1,8 +1,7 @@
 import { DomainError } from '@tracking/contracts';
-import type { Session, Timestamp } from '@tracking/contracts';
+import type { PageOf, PageRequest, Session, Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import { newestFirstOf } from './newest-first.ts';
-import type { PageOf, PageRequest } from './newest-first.ts';
 import { derivedBytes, hashOf, idFor, tokenOf } from './secrets.ts';
 import { deviceOf } from './sessions-device.ts';
 import type { UserDocument } from './user-document.ts';

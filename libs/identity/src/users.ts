@@ -1,5 +1,5 @@
 import { DomainError } from '@tracking/contracts';
-import type { Role, User } from '@tracking/contracts';
+import type { PageOf, PageRequest, Role, User } from '@tracking/contracts';
 import { emailKey } from './emails.ts';
 import { findAll } from './find-all.ts';
 import { noSuch } from './identity-command.ts';
@@ -8,7 +8,6 @@ import { linkOf } from './links.ts';
 import type { OneTimeLink } from './links.ts';
 import { checkedName } from './names.ts';
 import { newestFirst } from './newest-first.ts';
-import type { PageOf, PageRequest } from './newest-first.ts';
 import { checkPassword } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
 import { hashOf } from './secrets.ts';

@@ -1,5 +1,6 @@
+import type { PageOf } from '@tracking/contracts';
 import { Inject, Injectable } from '@nestjs/common';
-import type { DeliveryFilter, PageOf, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
+import type { DeliveryFilter, WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { IDENTITY, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';

@@ -1,6 +1,5 @@
 import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
-import type { Environment, Scope } from '@tracking/contracts';
-import type { PageOf } from '@tracking/webhooks';
+import type { Environment, PageOf, Scope } from '@tracking/contracts';
 import { RequestError } from '../errors/request-error.ts';
 import { QueryOneOf, QueryText } from '../validation/fields.ts';
 import type { AdministrationDependencies } from './dependencies.ts';

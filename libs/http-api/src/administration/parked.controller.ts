@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { DomainError } from '@tracking/contracts';
-import type { ParkedRetry, ParkedShipment } from '@tracking/contracts';
-import type { PageOf, ParkedMessage } from '@tracking/webhooks';
+import type { PageOf, ParkedRetry, ParkedShipment } from '@tracking/contracts';
+import type { ParkedMessage } from '@tracking/webhooks';
 import { notFound } from '../errors/request-error.ts';
 import { Takes } from './takes.ts';
 import { READ_MODELS, WEBHOOKS } from './dependencies.ts';

@@ -5,6 +5,7 @@ import type {
   ExpectedVersions,
   JsonObject,
   JsonValue,
+  PageRequest,
   ParkedMessage,
   Scope,
   Timestamp,
@@ -52,17 +53,6 @@ export interface RotateSecret extends EndpointCommand {
 }
 export interface DeliveryCommand extends WebhookCommand {
   readonly delivery_id: string;
-}
-
-export interface PageRequest {
-  readonly limit: number;
-  /** `next` of the page before. */
-  readonly after?: readonly string[];
-}
-export interface PageOf<T> {
-  readonly items: readonly T[];
-  /** Where the next page begins; null after the last. */
-  readonly next: readonly string[] | null;
 }
 
 export interface ListEndpoints extends Scope, PageRequest {}

@@ -1,3 +1,4 @@
+import type { PageOf } from '@tracking/contracts';
 import type {
   ChangeEndpoint,
   CreateEndpoint,
@@ -9,7 +10,6 @@ import type {
   ListDeliveries,
   ListEndpoints,
   ListReplays,
-  PageOf,
   NewWebhookEndpoint,
   ParkedMessage,
   ReplayCommand,

@@ -1,3 +1,4 @@
+import type { PageOf } from '@tracking/contracts';
 import { type Collection, Unavailable } from '@tracking/ports';
 import { type Delivery, discarded, isAttempted, retryRequested } from '@tracking/webhooks-domain';
 import type { ShardOwner } from '../attempts/shard-owner.ts';
@@ -7,7 +8,6 @@ import { isRepeated } from '../repeated-command.ts';
 import type {
   DeliveryCommand,
   ListDeliveries,
-  PageOf,
   Scope,
   WebhookDelivery,
   WebhookDeliveryDetail,

@@ -1,3 +1,4 @@
+import type { PageOf } from '@tracking/contracts';
 import { hash } from 'node:crypto';
 import { isInScope, type PayloadVersions } from '@tracking/contracts';
 import type { Clock, EventStore, OutboundHttp } from '@tracking/ports';
@@ -31,7 +32,6 @@ import type {
   CreateEndpoint,
   EndpointCommand,
   ListEndpoints,
-  PageOf,
   NewWebhookEndpoint,
   RevealedSecret,
   RotateSecret,

@@ -1,8 +1,8 @@
 import type { ReceivedMessage } from '@tracking/ports';
 import type { Parking } from '../recording/parking.ts';
-import type { PayloadVersions } from '@tracking/contracts';
+import type { PageOf, PageRequest, PayloadVersions } from '@tracking/contracts';
 import { consumedEvent } from '../recording/published-event.ts';
-import type { PageOf, PageRequest, ParkedMessage } from '../requests-and-answers.ts';
+import type { ParkedMessage } from '../requests-and-answers.ts';
 import type { ParkedMessages } from '../webhooks-api.ts';
 
 /** The use cases of parked messages. */

@@ -1,3 +1,4 @@
+import type { PageOf } from '@tracking/contracts';
 import { hash } from 'node:crypto';
 import { DomainError, type Timestamp } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
@@ -14,14 +15,7 @@ import { endpointNotEnabled, invalid, replayCompleted } from '../refusals.ts';
 import type { Discarding } from '../replays/discarding.ts';
 import { type ReplayDocument, replayDocument, toReplay } from '../replays/replay-document.ts';
 import type { ReplayChange, ReplayStore } from '../replays/replay-store.ts';
-import type {
-  CreateReplay,
-  ListReplays,
-  PageOf,
-  ReplayCommand,
-  Scope,
-  WebhookReplay,
-} from '../requests-and-answers.ts';
+import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
 import type { WebhookReplays } from '../webhooks-api.ts';
 
 export interface ReplaysParts {

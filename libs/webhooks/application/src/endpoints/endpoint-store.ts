@@ -1,12 +1,13 @@
+import type { PageOf, PageRequest } from '@tracking/contracts';
 import { type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, DuplicateKey, Unavailable } from '@tracking/ports';
 import { noSuchEndpoint, tooManyEndpoints } from '../refusals.ts';
 import { isRepeated } from '../repeated-command.ts';
-import type { EndpointCommand, PageOf, PageRequest, Scope } from '../requests-and-answers.ts';
+import type { EndpointCommand, Scope } from '../requests-and-answers.ts';
 import type { EndpointDocument } from './endpoint-document.ts';
 
 /** In each environment of a workspace: docs/reference/delivery.md#endpoints. */
-export const MAX_ENDPOINTS = 50;
+const MAX_ENDPOINTS = 50;
 const MAX_TRIES = 20;
 
 export type EndpointChange = (document: EndpointDocument) => EndpointDocument | Promise<EndpointDocument>;

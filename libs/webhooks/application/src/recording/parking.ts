@@ -1,3 +1,4 @@
+import type { PageOf, PageRequest } from '@tracking/contracts';
 import { EVENT_HEADERS, type Timestamp } from '@tracking/contracts';
 import {
   type Clock,
@@ -13,7 +14,7 @@ import {
   type ReceivedMessage,
 } from '@tracking/ports';
 import { noSuchParkedMessage } from '../refusals.ts';
-import type { PageOf, PageRequest, ParkedMessage } from '../requests-and-answers.ts';
+import type { ParkedMessage } from '../requests-and-answers.ts';
 import { PARKED_TOPIC } from '../topics.ts';
 import { traceFields } from '../tracing.ts';
 import { originIn } from './published-event.ts';

@@ -1,10 +1,11 @@
+import type { PageOf, PageRequest } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { DuplicateKey, Unavailable } from '@tracking/ports';
 import { type Timestamp, isInScope } from '@tracking/contracts';
 import { replayCanceled } from '@tracking/webhooks-domain';
 import { noSuchReplay, replayRunning } from '../refusals.ts';
 import { isRepeated } from '../repeated-command.ts';
-import type { PageOf, PageRequest, ReplayCommand, Scope } from '../requests-and-answers.ts';
+import type { ReplayCommand, Scope } from '../requests-and-answers.ts';
 import { firstOfEach } from '../store/skip-scan.ts';
 import { type ReplayDocument, placed } from './replay-document.ts';
 

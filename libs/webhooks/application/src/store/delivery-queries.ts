@@ -1,11 +1,10 @@
+import type { PageOf, PageRequest } from '@tracking/contracts';
 import { DELIVERY_STATUSES, type DeliveryStatus, type JsonValue, isInScope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import { noSuchDelivery } from '../refusals.ts';
 import type {
   DeliveryFilter,
   ListDeliveries,
-  PageOf,
-  PageRequest,
   Scope,
   WebhookAttempt,
   WebhookDelivery,
