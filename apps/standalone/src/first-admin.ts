@@ -9,13 +9,13 @@ import type { Shutdown } from '@tracking/runtime';
 const FILE = 'first-admin-link';
 const LOOK_EVERY_MS = 5_000;
 
-export interface FirstAdminOptions {
+export interface FirstAdminLinkOptions {
   readonly firstAdmin: Pick<Identity['firstAdmin'], 'link'>;
   /** What links begin with. */
   readonly appUrl: string;
 }
 
-export interface KeptLinkOptions extends FirstAdminOptions {
+export interface KeptLinkOptions extends FirstAdminLinkOptions {
   readonly dataDir: string;
   readonly logger: Logger;
   /** How often it is looked whether there is an admin, in milliseconds; 5,000 unless told. */
@@ -30,7 +30,10 @@ export interface FirstAdminLink {
 }
 
 /** Undefined where there is an admin. */
-export async function firstAdminLink({ firstAdmin, appUrl }: FirstAdminOptions): Promise<FirstAdminLink | undefined> {
+export async function firstAdminLink({
+  firstAdmin,
+  appUrl,
+}: FirstAdminLinkOptions): Promise<FirstAdminLink | undefined> {
   const link = await firstAdmin.link();
   return link && { ...link, address: linkAddress(appUrl, link.token) };
 }

@@ -6,7 +6,7 @@ import type { Environment, Permission } from '@tracking/contracts';
  */
 export type Principal = ServiceAccountKeyPrincipal | UserKeyPrincipal | SessionPrincipal;
 
-interface Access {
+interface Authority {
   /** Of the key or the session: what requests are counted by, and writes remembered under. Unique over all kinds. */
   readonly credential_id: string;
   readonly workspace_id: string;
@@ -15,19 +15,19 @@ interface Access {
 }
 
 /** A system, by the key of its service account. */
-export interface ServiceAccountKeyPrincipal extends Access {
+export interface ServiceAccountKeyPrincipal extends Authority {
   readonly type: 'service_account_key';
   readonly actor: { readonly type: 'service_account'; readonly id: string };
 }
 
 /** A person's program, by a key of theirs. */
-export interface UserKeyPrincipal extends Access {
+export interface UserKeyPrincipal extends Authority {
   readonly type: 'user_key';
   readonly actor: { readonly type: 'user'; readonly id: string };
 }
 
 /** A person, signed in with a browser. */
-export interface SessionPrincipal extends Access {
+export interface SessionPrincipal extends Authority {
   readonly type: 'session';
   readonly actor: { readonly type: 'user'; readonly id: string };
 }

@@ -17,7 +17,7 @@ interface Versioned {
 export type WithWarnings<T> = T & { readonly warnings: readonly Warning[] };
 
 /** What a change did, and what of it the audit log tells where that is not the same. */
-export interface Written<T> extends Changed<T> {
+export interface IdentityWritten<T> extends Changed<T> {
   readonly audited?: AuditedChange;
 }
 
@@ -33,7 +33,7 @@ export class IdentityWrites {
   async write<T extends Versioned>(
     reply: FastifyReply,
     warnings: readonly Warning[],
-    run: (command: IdentityCommand) => Promise<Written<T>>,
+    run: (command: IdentityCommand) => Promise<IdentityWritten<T>>,
   ): Promise<WithWarnings<T>> {
     const { before, after, audited = { before, after } } = await run(identityCommand(reply.request));
     tellAudit(reply.request, audited);
@@ -45,7 +45,7 @@ export class IdentityWrites {
 }
 
 /** What the change that a request asks for carries. */
-export function identityCommand(request: FastifyRequest): IdentityCommand {
+function identityCommand(request: FastifyRequest): IdentityCommand {
   const { workspace_id, actor } = principalOf(request);
   const if_match = ifMatchOf(request);
   return { ...commandIdentityOf(request), actor, workspace_id, ...(if_match && { if_match }) };

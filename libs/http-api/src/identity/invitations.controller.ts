@@ -6,7 +6,7 @@ import { Audited } from '../audit/audited.ts';
 import { tellAudit } from '../audit/audit-trail.ts';
 import { IDENTITY } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
-import { Operation, Unavailable, refusal } from '../operations/operation.ts';
+import { MayBeUnavailable, Operation, refusal } from '../operations/operation.ts';
 import { STRANGERS_BODY_LIMIT, json } from '../server/json-body.ts';
 import type { CommandIdentity } from '../server/command-identity.ts';
 import { Identified, SentBody } from '../server/request-decorators.ts';
@@ -30,7 +30,7 @@ export class InvitationsController {
   @Operation('getInvitation', { summary: 'What a one-time link is for' })
   @ApiResponse({ status: 200, description: 'What it is for.', type: InvitationResource })
   @NotGood()
-  @Unavailable()
+  @MayBeUnavailable()
   async get(@Param('token') token: string): Promise<InvitationResource> {
     const { workspace_id, ...link } = await this.identity.links.find(token);
     const { id, name } = await this.identity.workspaces.get(workspace_id);
@@ -48,7 +48,7 @@ export class InvitationsController {
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
   @NotGood()
-  @Unavailable()
+  @MayBeUnavailable()
   @refusal(409, 'Of the first admin: there is a user with this e-mail already.')
   async use(
     @Param('token') token: string,

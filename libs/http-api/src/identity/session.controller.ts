@@ -11,7 +11,7 @@ import { SessionCookie } from '../authentication/session-cookie.ts';
 import { IDENTITY } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { invalidRequest, notFound, unauthenticated } from '../errors/request-error.ts';
-import { Operation, Unavailable, refusal } from '../operations/operation.ts';
+import { MayBeUnavailable, Operation, refusal } from '../operations/operation.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { commandIdentityOf } from '../server/command-identity.ts';
 import { STRANGERS_BODY_LIMIT, json } from '../server/json-body.ts';
@@ -64,7 +64,7 @@ export class SessionController {
   @refusal(401, 'There is no active user with this e-mail and password.')
   @refusal(403, 'It comes from another site, or lacks `X-Requested-With`.')
   @refusal(429, 'Too many tries with this e-mail, or from this address; see Retry-After.')
-  @Unavailable()
+  @MayBeUnavailable()
   async signIn(
     @SentBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
     @Res({ passthrough: true }) reply: FastifyReply,

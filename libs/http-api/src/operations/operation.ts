@@ -69,7 +69,7 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     refusal(401, 'No API key, or not a valid one.'),
     ...(forbidden === undefined ? [] : [refusal(403, forbidden)]),
     refusal(429, 'More requests within a minute than the key has; see Retry-After.'),
-    Unavailable(),
+    MayBeUnavailable(),
   );
 }
 
@@ -101,7 +101,7 @@ const CONDITIONS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
 };
 
 /** What needs an engine; health tells of them. */
-export const Unavailable = () => refusal(503, 'An engine is down or at its limit; see Retry-After.');
+export const MayBeUnavailable = () => refusal(503, 'An engine is down or at its limit; see Retry-After.');
 
 /** An error that a route can answer with. */
 export function refusal(status: number, description: string): MethodDecorator {

@@ -52,7 +52,7 @@ interface Job {
 type QueuedJob = Queued<Job, Written<ShipmentAnswer>>;
 
 /** Commands of one shipment that are appended together. */
-interface Batch {
+interface QueuedCommands {
   readonly stream: string;
   readonly commands: readonly ShipmentCommand[];
   readonly deadline: number;
@@ -141,7 +141,7 @@ export class ShipmentWriter {
   }
 
   /** Where not every command writes, an append does not prove that what is cached is not behind: it is looked whether it is. */
-  private async decide({ stream, commands }: Batch, cached: LoadedShipment | undefined): Promise<Decided> {
+  private async decide({ stream, commands }: QueuedCommands, cached: LoadedShipment | undefined): Promise<Decided> {
     const known = cached ?? (await readShipment(this.store, stream));
     const basis = await this.basis(known?.state ?? commands[0]);
     const decision = decideBatch(commands, known, basis);
@@ -160,7 +160,7 @@ export class ShipmentWriter {
    * The shipment after the batch. An unknown outcome is asked again, the same events at the same revision.
    * @throws VersionConflict
    */
-  private async append(batch: Batch, { known, decision }: Decided): Promise<LoadedShipment | undefined> {
+  private async append(batch: QueuedCommands, { known, decision }: Decided): Promise<LoadedShipment | undefined> {
     const { after, events } = decision;
     if (events.length === 0 || after === undefined) return known;
     let unknown: Unavailable | undefined;

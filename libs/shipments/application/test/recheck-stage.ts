@@ -14,7 +14,7 @@ interface Change {
 }
 
 /** Changes of settings, and how far shipments are checked by them. */
-export class RechecksInMemory implements Rechecks {
+class RechecksInMemory implements Rechecks {
   private readonly changes = new Map<string, Change>();
   /** What was stored, in order: `wsp_1 shp_… 3`. */
   readonly stored: string[] = [];

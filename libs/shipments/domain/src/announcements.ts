@@ -1,6 +1,6 @@
 import { NEWEST_API_VERSION } from '@tracking/contracts';
 import type { JsonObject, PublicAddresses, PublishedEvent, Shipment, ShipmentRecord } from '@tracking/contracts';
-import type { Announcement, Told } from './events/descriptor.ts';
+import type { Announcement, HistoryNote } from './events/descriptor.ts';
 import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
 
 /** An event's place, from which its public form can be made again. */
@@ -30,7 +30,7 @@ export function announcementOf({ type, data }: ShipmentEvent): Announcement | un
 }
 
 /** What a shipment's history tells of a stored event; undefined for one that clients see nothing of. */
-export function tellOf({ type, data }: ShipmentEvent): Told | undefined {
+export function tellOf({ type, data }: ShipmentEvent): HistoryNote | undefined {
   return descriptorOf(type).tell?.(data);
 }
 

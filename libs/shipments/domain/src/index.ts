@@ -45,7 +45,7 @@ export { noSuchShipment } from './decision.ts';
 export type { Announcement } from './events/descriptor.ts';
 export type * from './events/event-data.ts';
 export type { ReceivedObject, StoredDocument } from './events/stored-document.ts';
-export type { ShipmentEvent, ShipmentEventBody, ShipmentEventType } from './events/stored-events.ts';
+export type { ShipmentEvent, ShipmentEventBody, StoredEventType } from './events/stored-events.ts';
 export type { GivenOfContainer, TakenOff } from './given-of-container.ts';
 export { documentsOf, evolve, exceptionOf, fold, milestoneChanges } from './evolve.ts';
 export { explain } from './explanation/explain.ts';

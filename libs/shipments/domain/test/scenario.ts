@@ -41,7 +41,7 @@ import type {
   ShipmentCommand,
   ShipmentEvent,
   ShipmentEventBody,
-  ShipmentEventType,
+  StoredEventType,
   ShipmentPatch,
   ShipmentState,
   UpsertDecision,
@@ -385,7 +385,7 @@ export const types = (decision: Decision): string[] => decision.events.map(({ ty
 type DataOf = { readonly [Event in ShipmentEventBody as Event['type']]: Event['data'] };
 
 /** The data of a decision's event of a type; undefined if it has none. */
-export function dataOf<T extends ShipmentEventType>(decision: Decision, type: T): DataOf[T] | undefined {
+export function dataOf<T extends StoredEventType>(decision: Decision, type: T): DataOf[T] | undefined {
   return decision.events.find((event) => event.type === type)?.data as DataOf[T] | undefined;
 }
 

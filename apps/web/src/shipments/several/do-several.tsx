@@ -3,7 +3,7 @@ import type { Shipment } from '@tracking/client';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { failureOf } from '../../app/failures.ts';
 import { nameOf } from '../shipment-labels.ts';
-import { forEachOf, type Outcome } from './for-each.ts';
+import { forEachOf, type Tally } from './for-each.ts';
 
 /** Failures that are told one by one. */
 const MOST_TOLD = 50;
@@ -23,8 +23,8 @@ interface Props {
 
 type State =
   | { readonly is: 'asking' }
-  | { readonly is: 'running'; readonly outcome: Outcome<Shipment>; readonly stop: () => void }
-  | { readonly is: 'ended'; readonly outcome: Outcome<Shipment> };
+  | { readonly is: 'running'; readonly outcome: Tally<Shipment>; readonly stop: () => void }
+  | { readonly is: 'ended'; readonly outcome: Tally<Shipment> };
 
 /** Does one thing to several shipments, one call for each, and tells what became of each. */
 export function DoSeveral({ shipments, children, action, write, done, onEnd, onClose }: Props) {
@@ -32,7 +32,7 @@ export function DoSeveral({ shipments, children, action, write, done, onEnd, onC
   const run = async () => {
     const stopped = new AbortController();
     const stop = () => stopped.abort();
-    const onProgress = (outcome: Outcome<Shipment>) => setState({ is: 'running', outcome, stop });
+    const onProgress = (outcome: Tally<Shipment>) => setState({ is: 'running', outcome, stop });
     onProgress({ done: 0, failed: [], left: shipments.length });
     const written = new Set<string>();
     const each = async (shipment: Shipment) => {
@@ -84,7 +84,7 @@ export function DoSeveral({ shipments, children, action, write, done, onEnd, onC
 }
 
 interface EndedProps {
-  readonly outcome: Outcome<Shipment>;
+  readonly outcome: Tally<Shipment>;
   readonly done: string;
   readonly onClose: () => void;
 }

@@ -1,7 +1,7 @@
 /** Under way at once: the service has others to serve. */
 const AT_ONCE = 4;
 
-export interface Outcome<Item> {
+export interface Tally<Item> {
   readonly done: number;
   /** In the order in which they were found. */
   readonly failed: readonly { readonly item: Item; readonly error: unknown }[];
@@ -11,12 +11,12 @@ export interface Outcome<Item> {
 
 interface Parts<Item> {
   readonly write: (item: Item) => Promise<unknown>;
-  readonly onProgress: (outcome: Outcome<Item>) => void;
+  readonly onProgress: (outcome: Tally<Item>) => void;
   readonly signal: AbortSignal;
 }
 
 /** Does it to each, some at once; one that fails keeps no other from being done. Stopped, it ends what it began. */
-export async function forEachOf<Item>(items: readonly Item[], parts: Parts<Item>): Promise<Outcome<Item>> {
+export async function forEachOf<Item>(items: readonly Item[], parts: Parts<Item>): Promise<Tally<Item>> {
   const { write, onProgress, signal } = parts;
   const failed: { readonly item: Item; readonly error: unknown }[] = [];
   let [begun, done] = [0, 0];

@@ -1,5 +1,5 @@
 import { aShipment } from '../a-shipment.ts';
-import { forEachOf, type Outcome } from './for-each.ts';
+import { forEachOf, type Tally } from './for-each.ts';
 import { NOTHING, selectedOf, toggled, withRange } from './selection.ts';
 import { CSV_HEADER, csvRow } from './shipment-csv.ts';
 
@@ -24,7 +24,7 @@ describe('one thing done to several', () => {
   const never = new AbortController().signal;
 
   it('is done to all but those that fail', async () => {
-    const told: Outcome<number>[] = [];
+    const told: Tally<number>[] = [];
     const write = (n: number) => (n % 2 === 0 ? Promise.reject(new Error(`no ${n}`)) : Promise.resolve());
     const outcome = await forEachOf([1, 2, 3, 4, 5], { write, onProgress: (it) => told.push(it), signal: never });
     expect(outcome).toMatchObject({ done: 3, left: 0 });

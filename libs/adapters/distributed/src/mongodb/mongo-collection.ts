@@ -18,7 +18,7 @@ import type { MongoConnection } from './mongo-connection.ts';
 import { ID_INDEX, refusedWrites, violatedIndex } from './mongo-errors.ts';
 import { guarded, mongoFilter, mongoHint, mongoQuery, mongoSort, stored } from './mongo-filter.ts';
 import { scannedDocuments, scannedRange } from './mongo-scan.ts';
-import { fromStored, storedFields, toStored, type StoredDocument } from './stored-document.ts';
+import { fromStored, storedFields, toStored, type MongoDocument } from './mongo-document.ts';
 
 /** Documents in one operation: it has to end within the deadline. */
 const WRITES_AT_ONCE = 1_000;
@@ -119,7 +119,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const condition = mongoFilter(this.spec, filter);
     const options = { sort: mongoSort(sort), returnDocument: 'after' } as const;
     const claimed = await this.write((documents) =>
-      documents.findOneAndUpdate(condition, { $set: storedFields(set) as Partial<StoredDocument> }, options),
+      documents.findOneAndUpdate(condition, { $set: storedFields(set) as Partial<MongoDocument> }, options),
     );
     return claimed === TAKEN || claimed === null ? undefined : fromStored<T>(claimed);
   }
@@ -164,7 +164,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return refusedBy ?? later;
   }
 
-  private model(write: CollectionWrite<T>): AnyBulkWriteOperation<StoredDocument> {
+  private model(write: CollectionWrite<T>): AnyBulkWriteOperation<MongoDocument> {
     switch (write.kind) {
       case 'insert':
         return { insertOne: { document: toStored(write.document) } };
@@ -177,7 +177,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     }
   }
 
-  private write<R>(operation: (documents: DriverCollection<StoredDocument>) => Promise<R>): Promise<R | typeof TAKEN> {
+  private write<R>(operation: (documents: DriverCollection<MongoDocument>) => Promise<R>): Promise<R | typeof TAKEN> {
     return this.run<R | typeof TAKEN>((documents) =>
       operation(documents).catch((error: unknown) => {
         const index = violatedIndex(error);
@@ -192,12 +192,12 @@ export class MongoCollection<T extends Document> implements Collection<T> {
    * What can be made again is acknowledged from memory, in the same order as all else; what is read of the rest stays.
    * `ordered` is journaled: what is written after it to Kafka or EventStoreDB does not wait for this journal.
    */
-  private run<R>(operation: (documents: DriverCollection<StoredDocument>) => Promise<R>): Promise<R> {
+  private run<R>(operation: (documents: DriverCollection<MongoDocument>) => Promise<R>): Promise<R> {
     const { name, durability } = this.spec;
     const isDerived = durability === 'derived';
     return this.connection.run((database) =>
       operation(
-        database.collection<StoredDocument>(name, {
+        database.collection<MongoDocument>(name, {
           writeConcern: { w: 'majority', journal: !isDerived, wtimeoutMS: this.connection.deadlineMs },
           readConcern: { level: isDerived ? 'local' : 'majority' },
         }),

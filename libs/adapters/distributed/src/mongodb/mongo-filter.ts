@@ -1,8 +1,8 @@
 import type { CollectionSpec, FilterCondition, Filter, IndexSpec, Query, Scalar } from '@tracking/ports';
 import type { Filter as DriverFilter, IndexDescription, Sort } from 'mongodb';
-import type { StoredDocument } from './stored-document.ts';
+import type { MongoDocument } from './mongo-document.ts';
 
-export type MongoFilter = DriverFilter<StoredDocument>;
+export type MongoFilter = DriverFilter<MongoDocument>;
 type Conditions = Record<string, unknown>;
 
 const FIELD = /^[A-Za-z0-9_]+$/;

@@ -33,7 +33,7 @@ export interface Announcement {
 }
 
 /** What the history of a shipment tells of a stored event. */
-export interface Told {
+export interface HistoryNote {
   readonly type: HistoryType;
   readonly changes: HistoryChanges;
 }
@@ -65,5 +65,5 @@ export interface StoredEventDescriptor<Event extends EventBody> {
   /** The one public event that it becomes; undefined for one that announces nothing: docs/reference/events.md#types. */
   announce?(data: Event['data']): Announcement | undefined;
   /** What the history tells of it; undefined where clients see nothing of it. */
-  tell?(data: Event['data']): Told | undefined;
+  tell?(data: Event['data']): HistoryNote | undefined;
 }

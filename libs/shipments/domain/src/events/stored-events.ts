@@ -45,12 +45,12 @@ export type ShipmentEventBody =
   | DocumentRejected
   | DocumentExpired
   | DocumentDeleted;
-export type ShipmentEventType = ShipmentEventBody['type'];
+export type StoredEventType = ShipmentEventBody['type'];
 /** An event of a shipment's stream, in its newest version. */
 export type ShipmentEvent = ShipmentEventBody & { readonly metadata: EventMetadata; readonly revision: number };
 
 const DESCRIPTORS: {
-  readonly [Type in ShipmentEventType]: StoredEventDescriptor<Extract<ShipmentEventBody, { readonly type: Type }>>;
+  readonly [Type in StoredEventType]: StoredEventDescriptor<Extract<ShipmentEventBody, { readonly type: Type }>>;
 } = {
   'shipment.created.v1': shipmentCreated,
   'shipment.updated.v1': shipmentUpdated,
@@ -78,6 +78,6 @@ const DESCRIPTORS: {
 export const storedEvents: readonly StoredEventDescriptor<ShipmentEventBody>[] = Object.values(DESCRIPTORS);
 
 /** Everything known of an event of this type. */
-export function descriptorOf(type: ShipmentEventType): StoredEventDescriptor<ShipmentEventBody> {
+export function descriptorOf(type: StoredEventType): StoredEventDescriptor<ShipmentEventBody> {
   return DESCRIPTORS[type];
 }

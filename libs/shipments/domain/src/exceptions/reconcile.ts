@@ -32,7 +32,7 @@ export interface Occasion extends DecideContext {
 }
 
 /** The shipment as it is after a command, but for exceptions. */
-export interface Outcome {
+export interface DecidedShipment {
   readonly derived: Derived;
   readonly timeline: readonly TimelineEntry[];
   /** Of the command so far. */
@@ -47,24 +47,24 @@ type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
  * open.
  * @param before undefined when the shipment is new
  */
-export function reconcile(before: ShipmentState | undefined, outcome: Outcome, occasion: Occasion): Reconciled {
-  const isNews = outcome.events.some(({ type, data }) => descriptorOf(type).isNews?.(data) === true);
+export function reconcile(before: ShipmentState | undefined, decided: DecidedShipment, occasion: Occasion): Reconciled {
+  const isNews = decided.events.some(({ type, data }) => descriptorOf(type).isNews?.(data) === true);
   const heardAt = isNews ? occasion.at : (before?.heardAt ?? null);
-  const documents = documentsAfter(before?.documents ?? [], outcome.events);
-  const findings = findingsOf({ ...outcome, heardAt, documents, places: occasion.places }, occasion.settings);
-  return new Reconciliation(before, outcome, occasion, findings).finish(documents);
+  const documents = documentsAfter(before?.documents ?? [], decided.events);
+  const findings = findingsOf({ ...decided, heardAt, documents, places: occasion.places }, occasion.settings);
+  return new Reconciliation(before, decided, occasion, findings).finish(documents);
 }
 
 /** What is wrong, and what time will make wrong, by exception type and container. */
 export function findingsOf(
   known: Omit<RuleFacts, 'requiredDocuments'>,
   { exceptions, required_documents: requiredDocuments }: RuleSettings,
-): Map<string, Found> {
+): Map<string, RuleFinding> {
   const facts = { ...known, requiredDocuments };
   const { status, created_at } = facts.derived.record;
   const isCancelled = status === 'cancelled';
   const longAgo = hoursAfter(created_at, -IMPORTED_HOURS);
-  const findings = new Map<string, Found>();
+  const findings = new Map<string, RuleFinding>();
   for (const rule of RULES) {
     const settings = exceptions[rule.type];
     if (!settings.enabled || isCancelled !== (rule.afterCancel ?? false)) continue;
@@ -76,7 +76,7 @@ export function findingsOf(
   return findings;
 }
 
-export interface Found {
+export interface RuleFinding {
   readonly rule: Rule;
   readonly finding: Finding;
   /** As the workspace set it; the finding may be graver. */
@@ -93,7 +93,7 @@ function holds({ opens_at }: Finding, now: Timestamp): boolean {
 }
 
 /** Whether a person resolved what a rule finds to be so still, and no graver: their word stands. */
-export function isSuppressed(exception: ShipmentException, { finding }: Found, now: Timestamp): boolean {
+export function isSuppressed(exception: ShipmentException, { finding }: RuleFinding, now: Timestamp): boolean {
   const { resolution, metrics } = exception;
   return isByPerson(resolution) && holds(finding, now) && finding.isGraverThan?.(metrics) !== true;
 }
@@ -112,13 +112,13 @@ class Reconciliation {
 
   constructor(
     private readonly before: ShipmentState | undefined,
-    private readonly outcome: Outcome,
+    private readonly decided: DecidedShipment,
     private readonly occasion: Occasion,
-    private readonly findings: Map<string, Found>,
+    private readonly findings: Map<string, RuleFinding>,
   ) {
     const { at } = occasion;
-    const { record } = outcome.derived;
-    this.events = [...outcome.events];
+    const { record } = decided.derived;
+    this.events = [...decided.events];
     this.now = before !== undefined && before.record.updated_at > at ? before.record.updated_at : at;
     this.isCancelled = record.status === 'cancelled';
     this.open = record.open_exceptions_count;
@@ -179,8 +179,8 @@ class Reconciliation {
     this.events.push({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
   }
 
-  private whyResolved({ rule, container_number }: ShipmentException, found: Found | undefined) {
-    const { container_numbers } = this.outcome.derived.record;
+  private whyResolved({ rule, container_number }: ShipmentException, found: RuleFinding | undefined) {
+    const { container_numbers } = this.decided.derived.record;
     if (this.isCancelled && this.before?.record.status !== 'cancelled') return 'shipment_cancelled';
     const isOnShipment = container_number === null || container_numbers.includes(container_number);
     const isWrong = rule === null || (found !== undefined && holds(found.finding, this.now));
@@ -196,17 +196,17 @@ class Reconciliation {
     });
   }
 
-  private isDue({ finding }: Found): boolean {
+  private isDue({ finding }: RuleFinding): boolean {
     if (holds(finding, this.now)) return true;
     this.checkAgainAt(finding.opens_at);
     return false;
   }
 
-  private openAnother(found: Found, index: number): void {
+  private openAnother(found: RuleFinding, index: number): void {
     const { rule, finding } = found;
     const exception: ShipmentException = {
       id: this.occasion.newId('exc', index),
-      shipment_id: this.outcome.derived.record.id,
+      shipment_id: this.decided.derived.record.id,
       container_number: finding.container_number,
       type: rule.type,
       status: 'open',
@@ -224,7 +224,7 @@ class Reconciliation {
   }
 
   /** What a rule says of what it found. */
-  private told({ finding, severity }: Found) {
+  private told({ finding, severity }: RuleFinding) {
     const { detail, milestone, metrics = {}, worsens } = finding;
     const isWorse = worsens !== undefined && worsens.at <= this.now;
     if (!isWorse) this.checkAgainAt(worsens?.at);

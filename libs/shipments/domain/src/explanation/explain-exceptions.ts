@@ -1,13 +1,13 @@
 import type { ExplainedException } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { CONTAINER_TAKEN_OFF } from '../exceptions/remedies.ts';
-import { type Found, isSuppressed, keyOf } from '../exceptions/reconcile.ts';
+import { type RuleFinding, isSuppressed, keyOf } from '../exceptions/reconcile.ts';
 import type { ShipmentState } from '../state.ts';
 
 /** Those that are open, those that a person's word keeps from opening again, and those that will open. */
 export function explainExceptions(
   { exceptions, endedConditions, record }: ShipmentState,
-  findings: Map<string, Found>,
+  findings: Map<string, RuleFinding>,
 ): readonly ExplainedException[] {
   const notResolved = new Set(
     exceptions
@@ -35,7 +35,7 @@ export function explainExceptions(
 }
 
 /** What a rule found, as it will open. */
-function foundOut(found: Found): ExplainedException {
+function foundOut(found: RuleFinding): ExplainedException {
   const { type } = found.rule;
   const { container_number, detail, milestone, opens_at = null } = found.finding;
   return {
@@ -51,7 +51,10 @@ function foundOut(found: Found): ExplainedException {
   };
 }
 
-function resolvedBy(container_number: string | null, found: Found | undefined): ExplainedException['resolved_by'] {
+function resolvedBy(
+  container_number: string | null,
+  found: RuleFinding | undefined,
+): ExplainedException['resolved_by'] {
   const ofRule = found?.finding.resolvedBy() ?? [];
   return container_number === null ? ofRule : [...ofRule, CONTAINER_TAKEN_OFF];
 }

@@ -108,7 +108,7 @@ export function laneStatus(lane: readonly Said[], memory: Memory): Status {
  * "If all are at `delivered` or beyond, the shipment has the lowest of them; else the highest, but at most
  * `out_for_delivery`."
  */
-export function journeyStatus(actual: readonly Said[], memory: Memory): Status {
+function journeyStatus(actual: readonly Said[], memory: Memory): Status {
   const numbers = memory.fields.container_numbers;
   const lanes = numbers.length === 0 ? [actual] : numbers.map((number) => laneOf(actual, number));
   const reached = lanes.map((lane) => laneStatus(lane, memory));

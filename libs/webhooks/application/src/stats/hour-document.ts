@@ -32,8 +32,7 @@ export const HOURS: CollectionSpec = {
 };
 
 /** Attempts are counted anew after their owner ended without a word, discards after each of them: anybody discards. */
-export const RECOUNTED = ['attempts', 'discards'] as const;
-export type Recounted = (typeof RECOUNTED)[number];
+export type Recounted = 'attempts' | 'discards';
 
 /** A part of an hour's counts that may be wrong: the endpoint's owner is to count it anew. */
 export interface RecountDocument extends Document {

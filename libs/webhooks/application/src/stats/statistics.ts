@@ -8,12 +8,12 @@ import { StatsQueries } from './stats-queries.ts';
 const DELETED_AT_ONCE = 200;
 const HOUR_MS = 3_600_000;
 
-export interface StatisticsParts extends HourLogParts, Omit<StatsKeeperParts, 'hours' | 'recounts' | 'log'> {
+export interface EndpointStatisticsParts extends HourLogParts, Omit<StatsKeeperParts, 'hours' | 'recounts' | 'log'> {
   readonly store: DocumentStore;
 }
 
 /** Statistics of endpoints: who counts, who answers, and who is to be told of what nobody counts. */
-export interface Statistics {
+export interface EndpointStatistics {
   readonly keeper: StatsKeeper;
   readonly queries: StatsQueries;
   readonly recounts: Recounts;
@@ -21,7 +21,7 @@ export interface Statistics {
   forget(before: Timestamp): Promise<void>;
 }
 
-export async function openStatistics({ store, ...parts }: StatisticsParts): Promise<Statistics> {
+export async function openStatistics({ store, ...parts }: EndpointStatisticsParts): Promise<EndpointStatistics> {
   const [hours, documents] = await Promise.all([
     store.collection<HourDocument>(HOURS),
     store.collection<RecountDocument>(RECOUNTS),

@@ -6,7 +6,7 @@ import { newDelivery, shardOf } from '@tracking/webhooks-domain';
 import { counted, countedLog } from '../../test/counted-log.ts';
 import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/retention-watermark.ts';
-import { type Statistics, openStatistics } from './statistics.ts';
+import { type EndpointStatistics, openStatistics } from './statistics.ts';
 
 const ENDPOINT = 'whe_one';
 const HOUR = '2026-11-23T14:00:00.000Z';
@@ -15,7 +15,7 @@ const AT = '2026-11-23T14:20:00.000Z';
 describe('who counts', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
-  let running: Statistics[];
+  let running: EndpointStatistics[];
   beforeEach(async () => {
     folder = await tempFolder();
     engine = await openTestEngine(folder.path);
@@ -34,7 +34,7 @@ describe('who counts', () => {
     isHeld: () => true,
     release: () => Promise.resolve(),
   });
-  const owner = async (owned: Lease, store = engine.documentStore): Promise<Statistics> => {
+  const owner = async (owned: Lease, store = engine.documentStore): Promise<EndpointStatistics> => {
     const [deliveries, attempts, watermark] = await Promise.all([
       store.collection<DeliveryDocument>(DELIVERIES),
       store.collection<AttemptDocument>(ATTEMPTS),
@@ -61,8 +61,8 @@ describe('who counts', () => {
     const done = { status: 'succeeded', attempts_count: 1, last_attempt_at: AT, completed_at: AT } as const;
     await deliveries.insert({ ...newDelivery({ id, ...about, ...event }, AT), ...done, latest_attempt: attempt });
   };
-  const hours = async ({ queries }: Statistics) => (await queries.stats(ENDPOINT, HOUR, AT)).hours;
-  const exact = (of: Statistics) =>
+  const hours = async ({ queries }: EndpointStatistics) => (await queries.stats(ENDPOINT, HOUR, AT)).hours;
+  const exact = (of: EndpointStatistics) =>
     eventually(async () => {
       const found = await hours(of);
       expect(counted(found)).toEqual(await countedLog(engine.documentStore, ENDPOINT));

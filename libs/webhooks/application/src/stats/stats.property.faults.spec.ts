@@ -16,7 +16,7 @@ import {
   attemptId,
 } from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/retention-watermark.ts';
-import { type Statistics, openStatistics } from './statistics.ts';
+import { type EndpointStatistics, openStatistics } from './statistics.ts';
 
 jest.setTimeout(300_000);
 
@@ -50,7 +50,7 @@ type Step = typeof steps extends fc.Arbitrary<readonly (infer S)[]> ? S : never;
 interface Owner {
   readonly process: MortalProcess;
   readonly lease: Lease;
-  readonly statistics: Statistics;
+  readonly statistics: EndpointStatistics;
 }
 
 /** Attempts at two endpoints by owners that die, are followed by others, or go on although they were. */
@@ -115,7 +115,7 @@ class CountingRun {
     }
   }
 
-  async end(): Promise<Statistics> {
+  async end(): Promise<EndpointStatistics> {
     for (const { statistics } of this.owners) statistics.keeper.stop();
     // So long it may be that nobody can tell whether one that had succeeded was attempted again in between.
     this.now += 15 * MINUTE_MS;

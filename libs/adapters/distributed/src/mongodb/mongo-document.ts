@@ -1,7 +1,7 @@
 import type { Document } from '@tracking/ports';
 
 /** A document as MongoDB has it. */
-export interface StoredDocument {
+export interface MongoDocument {
   readonly _id: string;
   readonly [field: string]: unknown;
 }
@@ -9,11 +9,11 @@ export interface StoredDocument {
 /** Keys that BSON gives a meaning of its own, or cannot hold, or that MongoDB takes for a path; and our own mark. */
 const RESERVED = /^\$|^_bsontype$|^_json$|^__proto__$|[.\0]/;
 
-export function toStored({ id, ...fields }: Document): StoredDocument {
+export function toStored({ id, ...fields }: Document): MongoDocument {
   return { _id: id, ...storedFields(fields) };
 }
 
-export function fromStored<T extends Document>({ _id, ...fields }: StoredDocument): T {
+export function fromStored<T extends Document>({ _id, ...fields }: MongoDocument): T {
   return { id: _id, ...(decoded(fields) as object) } as unknown as T;
 }
 

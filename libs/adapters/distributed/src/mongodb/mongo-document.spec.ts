@@ -1,4 +1,4 @@
-import { fromStored, storedFields, toStored } from './stored-document.ts';
+import { fromStored, storedFields, toStored } from './mongo-document.ts';
 
 describe('a stored document', () => {
   it('has its id where MongoDB has it, and its fields as they are', () => {
