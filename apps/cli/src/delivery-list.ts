@@ -59,7 +59,7 @@ export function filtersOf({ options }: Pick<Invocation, 'options'>): Readonly<Re
 }
 
 /** The newest deliveries that match, and the names of the workspaces looked at. */
-export function findDeliveries(
+function findDeliveries(
   client: AdministrationClient,
   params: Readonly<Record<string, string>>,
   most: number,

@@ -13,8 +13,6 @@ import type { Engines } from './engines.ts';
 /** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
 const CHECKPOINT_INTERVAL_MS = 100;
 
-export type Features = Awaited<ReturnType<typeof startFeatures>>;
-
 /** Started in this order, stopped in reverse. @param isPassive attempts nothing */
 export async function startFeatures(
   { storage, outbound, places, clock, logger, metrics, secrets, sealing }: Engines,

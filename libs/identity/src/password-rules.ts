@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { DomainError } from '@tracking/contracts';
 import type { FieldErrorCode } from '@tracking/contracts';
 
-export const MIN_PASSWORD_LENGTH = 10;
+const MIN_PASSWORD_LENGTH = 10;
 export const MAX_PASSWORD_LENGTH = 200;
 
 /** Loaded when the first password is set: the package holds half a megabyte of them. */

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Deliveries older than this many seconds are refused, to prevent replay: docs/reference/delivery.md#signature. */
-export const MAX_AGE_SECONDS = 300;
+const MAX_AGE_SECONDS = 300;
 
 export type Verdict = 'valid' | 'malformed' | 'too_old' | 'wrong_signature';
 

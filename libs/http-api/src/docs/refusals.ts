@@ -47,7 +47,7 @@ function isRefusal(response: OperationObject['responses'][string]): boolean {
 }
 
 /** All that follows from what the operation declares, and what stands in the table. */
-export function codesOf(described: Described): readonly ErrorCode[] {
+function codesOf(described: Described): readonly ErrorCode[] {
   const { id, method, operation, writes } = described;
   const access = OPERATIONS[id];
   const guarded = access !== 'open';

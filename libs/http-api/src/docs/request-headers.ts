@@ -2,7 +2,7 @@ import { OPERATIONS } from '../operations/operations.ts';
 import type { Described, OperationObject } from './described.ts';
 
 /** Headers of requests that many operations take, by name. */
-export const REQUEST_HEADERS = {
+const REQUEST_HEADERS = {
   'Idempotency-Key': {
     description:
       'Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.',

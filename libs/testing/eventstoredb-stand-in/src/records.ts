@@ -93,7 +93,7 @@ export function toReadResponse({ id, type, stream, revision, position, data, met
   return new streamsPb.ReadResp().setEvent(event);
 }
 
-export function fromUuid(uuid: UUID | undefined): string {
+function fromUuid(uuid: UUID | undefined): string {
   const structured = uuid?.getStructured();
   if (structured === undefined) {
     const text = uuid?.getString() ?? '';

@@ -18,7 +18,6 @@ export { isKnownEventType, isSubscribed, wants } from './matching.ts';
 export * from './outcome.ts';
 export { type Period } from './periods.ts';
 export * from './replay.ts';
-export { MAX_HOLD_MS } from './retry-after.ts';
 export * from './sandbox.ts';
 export * from './schedule.ts';
 export * from './secrets.ts';

@@ -1,5 +1,5 @@
 /** Longest time that an endpoint can hold us back with one answer. */
-export const MAX_HOLD_MS = 3_600_000;
+const MAX_HOLD_MS = 3_600_000;
 
 const IMF_FIXDATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 

@@ -30,5 +30,3 @@ export function useReview(onEnd: () => void) {
     onLeft: onEnd,
   });
 }
-
-export type Review = ReturnType<typeof useReview>;

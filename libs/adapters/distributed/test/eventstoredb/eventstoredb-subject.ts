@@ -25,7 +25,7 @@ export function openStore(url: string, options: Partial<EventStoreDbEventStoreOp
 }
 
 /** The node of `EVENTSTOREDB_URL` in a process of its own, or a stand-in; not started yet. */
-export async function createNode(options: StandInOptions = {}): Promise<NodeProcess> {
+async function createNode(options: StandInOptions = {}): Promise<NodeProcess> {
   if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.create(options);
   if (EVENTSTOREDB_START === undefined) throw new Error(NOT_OURS);
   const start = startedNode({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });

@@ -7,7 +7,7 @@ export interface LoopTime {
 }
 
 /** Of this thread. */
-export function ownLoopTime(): LoopTime {
+function ownLoopTime(): LoopTime {
   const { idle } = performance.eventLoopUtilization();
   return { elapsed: performance.now(), idle };
 }

@@ -42,7 +42,7 @@ export function originIn(headers: Message['headers']): RequestOrigin | undefined
  * The event in a message of the topic. Types are not checked against the known ones: a newer publisher may know more.
  * @throws Error that says what is wrong, without the content
  */
-export function parseEvent(text: string): PublishedEvent {
+function parseEvent(text: string): PublishedEvent {
   let value: unknown;
   try {
     value = JSON.parse(text);

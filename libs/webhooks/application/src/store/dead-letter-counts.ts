@@ -27,7 +27,7 @@ export interface CountLimits {
   readonly ofEach: number;
   readonly inAll: number;
 }
-export const COUNT_LIMITS: CountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 };
+const COUNT_LIMITS: CountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 };
 
 const INDEX = 'dead_letters';
 const ORDER = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
