@@ -4,6 +4,8 @@ import type { JsonObject } from './json.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
 interface PublicEventType {
+  /** Half a sentence of the documentation. */
+  readonly toldWhen: string;
   /** Whether `["*"]` on an endpoint means it too; the others are sent only to endpoints that name them. */
   readonly standard: boolean;
   /** Data of an invented event; of a shipment's, beside what every one of these holds. */
@@ -12,29 +14,64 @@ interface PublicEventType {
 
 /** What happens to shipments. */
 const SHIPMENT_EVENTS = {
-  'shipment.created': { standard: true, sandbox: ({ shipment }) => ({ shipment }) },
+  'shipment.created': { toldWhen: 'a shipment is created', standard: true, sandbox: ({ shipment }) => ({ shipment }) },
   'shipment.updated': {
+    toldWhen: 'a field that clients see differs, set or derived; `changes` tells which',
     standard: true,
     sandbox: ({ shipment }) => ({ shipment, changes: { eta: { from: shipment.original_eta, to: shipment.eta } } }),
   },
-  'milestone.recorded': { standard: true, sandbox: ({ milestone }) => ({ milestone: milestone('recorded') }) },
-  'exception.opened': { standard: true, sandbox: ({ exception }) => ({ exception: exception('open') }) },
-  'exception.resolved': { standard: true, sandbox: ({ exception }) => ({ exception: exception('resolved') }) },
-  'document.approved': { standard: true, sandbox: ({ document }) => ({ document: document('approved') }) },
-  'milestone.retracted': { standard: false, sandbox: ({ milestone }) => ({ milestone: milestone('retracted') }) },
-  'document.uploaded': { standard: false, sandbox: ({ document }) => ({ document: document('uploaded') }) },
-  'document.rejected': { standard: false, sandbox: ({ document }) => ({ document: document('rejected') }) },
-  'exception.updated': { standard: false, sandbox: ({ exception }) => ({ exception: exception('acknowledged') }) },
+  'milestone.recorded': {
+    toldWhen: 'an actual milestone is new, or an estimate became one',
+    standard: true,
+    sandbox: ({ milestone }) => ({ milestone: milestone('recorded') }),
+  },
+  'exception.opened': {
+    toldWhen: 'an exception opened, by itself or by a person',
+    standard: true,
+    sandbox: ({ exception }) => ({ exception: exception('open') }),
+  },
+  'exception.resolved': {
+    toldWhen: 'an exception closed; `resolution` tells how',
+    standard: true,
+    sandbox: ({ exception }) => ({ exception: exception('resolved') }),
+  },
+  'document.approved': {
+    toldWhen: 'a person approved a document',
+    standard: true,
+    sandbox: ({ document }) => ({ document: document('approved') }),
+  },
+  'milestone.retracted': {
+    toldWhen: 'an actual milestone was retracted',
+    standard: false,
+    sandbox: ({ milestone }) => ({ milestone: milestone('retracted') }),
+  },
+  'document.uploaded': {
+    toldWhen: 'a document is whole, whichever way it came',
+    standard: false,
+    sandbox: ({ document }) => ({ document: document('uploaded') }),
+  },
+  'document.rejected': {
+    toldWhen: 'a person rejected a document; `rejection_reason` tells why',
+    standard: false,
+    sandbox: ({ document }) => ({ document: document('rejected') }),
+  },
+  'exception.updated': {
+    toldWhen: 'an exception was acknowledged, handed on, or is otherwise than before',
+    standard: false,
+    sandbox: ({ exception }) => ({ exception: exception('acknowledged') }),
+  },
 } as const satisfies Readonly<Record<string, PublicEventType>>;
 export type ShipmentEventType = keyof typeof SHIPMENT_EVENTS;
 
 /** What happens to a webhook endpoint, told to the other endpoints of its workspace and environment alone. */
 const ENDPOINT_EVENTS = {
   'webhook_endpoint.failing': {
+    toldWhen: 'another endpoint of the workspace did not answer 2xx for an hour',
     standard: false,
     sandbox: ({ endpoint, failing_since, failed }) => ({ endpoint, failing_since, reason: failed.last_error }),
   },
   'webhook_delivery.dead_lettered': {
+    toldWhen: 'a delivery to another endpoint of the workspace failed for good',
     standard: false,
     sandbox: ({ endpoint, failed }) => ({ endpoint, delivery: failed, reason: failed.last_error }),
   },
@@ -54,6 +91,11 @@ export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => TYPES[type].sta
 
 export function isEndpointEvent(type: string): boolean {
   return Object.hasOwn(ENDPOINT_EVENTS, type);
+}
+
+/** Half a sentence, for the documentation: "a shipment is created". */
+export function toldWhen(type: EventType): string {
+  return TYPES[type].toldWhen;
 }
 
 /** Data of a sandbox event. */

@@ -1,25 +1,17 @@
-import { EVENT_TYPES, NEWEST_API_VERSION, STANDARD_EVENT_TYPES, eventSamples, sandboxData } from '@tracking/contracts';
+import {
+  EVENT_TYPES,
+  NEWEST_API_VERSION,
+  STANDARD_EVENT_TYPES,
+  eventSamples,
+  sandboxData,
+  toldWhen,
+} from '@tracking/contracts';
 import type { EventType, PublicAddresses } from '@tracking/contracts';
 import { code, documentationPage, escaped, paragraph, table } from './html.ts';
 import { WEBHOOK_RULES } from './webhook-rules.ts';
 
 /** What examples are dated. */
 const AT = '2026-11-23T09:30:00.000Z';
-
-const TOLD_WHEN: Readonly<Record<EventType, string>> = {
-  'shipment.created': 'a shipment is created',
-  'shipment.updated': 'a field that clients see differs, set or derived; `changes` tells which',
-  'milestone.recorded': 'an actual milestone is new, or an estimate became one',
-  'milestone.retracted': 'an actual milestone was retracted',
-  'exception.opened': 'an exception opened, by itself or by a person',
-  'exception.updated': 'an exception was acknowledged, handed on, or is otherwise than before',
-  'exception.resolved': 'an exception closed; `resolution` tells how',
-  'document.uploaded': 'a document is whole, whichever way it came',
-  'document.approved': 'a person approved a document',
-  'document.rejected': 'a person rejected a document; `rejection_reason` tells why',
-  'webhook_endpoint.failing': 'another endpoint of the workspace did not answer 2xx for an hour',
-  'webhook_delivery.dead_lettered': 'a delivery to another endpoint of the workspace failed for good',
-};
 
 /** All that a receiver has to know, with what sandbox events hold. */
 export function webhooksPage(addresses: PublicAddresses): string {
@@ -32,7 +24,7 @@ function payloads(addresses: PublicAddresses): readonly string[] {
     '<h2 id="types">Types of events</h2>',
     table(
       ['type', 'told when', 'in *'],
-      EVENT_TYPES.map((type) => [`\`${type}\``, TOLD_WHEN[type], named(type)]),
+      EVENT_TYPES.map((type) => [`\`${type}\``, toldWhen(type), named(type)]),
     ),
     '<h2 id="payloads">Payloads by type</h2>',
     paragraph(
