@@ -5,7 +5,7 @@ import { IDENTITY } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
-import { page } from '../paging/page.ts';
+import { recordPage } from '../paging/page.ts';
 import { CurrentScope } from '../server/request-decorators.ts';
 import { AuditLogPageResource } from './audit-entry.resource.ts';
 import { ListAuditLogDto, auditFilter } from './list-audit-log.dto.ts';
@@ -28,8 +28,8 @@ export class AuditLogController {
   async list(@Query() query: ListAuditLogDto, @CurrentScope() scope: Scope): Promise<Page<AuditEntry>> {
     const filter = auditFilter(query);
     const listing = { list: 'audit log', scope, filter: { ...filter }, sort: '-at' };
-    return page(query, listing, this.cursors, (limit, after) =>
-      this.identity.auditLog.list(scope.workspace_id, { filter, limit, ...(after && { after: after.map(String) }) }),
+    return recordPage(query, listing, this.cursors, (asked) =>
+      this.identity.auditLog.list(scope.workspace_id, { filter, ...asked }),
     );
   }
 }

@@ -12,7 +12,7 @@ import { invalidRequest } from '../errors/request-error.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { PageDto } from '../paging/page.dto.ts';
-import { page } from '../paging/page.ts';
+import { recordPage } from '../paging/page.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { SentBody } from '../server/request-decorators.ts';
 import type { Sent } from '../server/request-decorators.ts';
@@ -90,8 +90,8 @@ export class ApiKeysController {
     const scope = scopeOf(request);
     const reach = keyReachOf(principalOf(request));
     const listing = { list: 'api keys', scope, filter: { ...reach }, sort: '-created_at' };
-    return page(query, listing, this.cursors, (limit, after) =>
-      this.identity.keys.list(scope.workspace_id, reach, { limit, ...(after && { after: after.map(String) }) }),
+    return recordPage(query, listing, this.cursors, (asked) =>
+      this.identity.keys.list(scope.workspace_id, reach, asked),
     );
   }
 

@@ -8,7 +8,7 @@ import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { PageDto } from '../paging/page.dto.ts';
-import { page } from '../paging/page.ts';
+import { recordPage } from '../paging/page.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { CurrentScope, SentBody } from '../server/request-decorators.ts';
 import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
@@ -56,8 +56,8 @@ export class ServiceAccountsController {
   @ApiResponse({ status: 200, description: 'A page of service accounts.', type: ServiceAccountPageResource })
   async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<ServiceAccount>> {
     const listing = { list: 'service accounts', scope, filter: {}, sort: '-created_at' };
-    return page(query, listing, this.cursors, (limit, after) =>
-      this.identity.serviceAccounts.list(scope.workspace_id, { limit, ...(after && { after: after.map(String) }) }),
+    return recordPage(query, listing, this.cursors, (asked) =>
+      this.identity.serviceAccounts.list(scope.workspace_id, asked),
     );
   }
 

@@ -9,7 +9,7 @@ import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { PageDto } from '../paging/page.dto.ts';
-import { page } from '../paging/page.ts';
+import { recordPage } from '../paging/page.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { SentBody } from '../server/request-decorators.ts';
 import { principalOf, scopeOf } from '../server/request.ts';
@@ -32,8 +32,8 @@ export class SessionsController {
   async list(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
     const { actor, credential_id } = principalOf(request);
     const listing = { list: `sessions of ${actor.id}`, scope: scopeOf(request), filter: {}, sort: '-created_at' };
-    return page(query, listing, this.cursors, async (limit, after) => {
-      const found = await this.identity.sessions.list(actor.id, { limit, ...(after && { after: after.map(String) }) });
+    return recordPage(query, listing, this.cursors, async (asked) => {
+      const found = await this.identity.sessions.list(actor.id, asked);
       return { ...found, items: found.items.map((each) => ({ ...each, current: each.id === credential_id })) };
     });
   }

@@ -7,7 +7,7 @@ import { WEBHOOKS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
-import { page } from '../paging/page.ts';
+import { recordPage } from '../paging/page.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { CurrentScope, SentBody } from '../server/request-decorators.ts';
 import { NO_BODY } from '../validation/read-body.ts';
@@ -33,8 +33,8 @@ export class WebhookDeliveriesController {
   async list(@Query() query: ListDeliveriesDto, @CurrentScope() scope: Scope): Promise<Page<WebhookDelivery>> {
     const filter = deliveryFilter(query);
     const listing = { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' };
-    return page(query, listing, this.cursors, (limit, after) =>
-      this.webhooks.deliveries.list({ scopes: [scope], filter, limit, ...(after && { after: after.map(String) }) }),
+    return recordPage(query, listing, this.cursors, (asked) =>
+      this.webhooks.deliveries.list({ scopes: [scope], filter, ...asked }),
     );
   }
 

@@ -10,7 +10,7 @@ import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
 import { PageDto } from '../paging/page.dto.ts';
-import { page } from '../paging/page.ts';
+import { recordPage } from '../paging/page.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { CurrentScope, SentBody } from '../server/request-decorators.ts';
 import { scopeOf } from '../server/request.ts';
@@ -64,9 +64,7 @@ export class WebhookEndpointsController {
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
   async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<WebhookEndpoint>> {
     const listing = { list: 'webhook endpoints', scope, filter: {}, sort: 'created_at' };
-    return page(query, listing, this.cursors, (limit, after) =>
-      this.webhooks.endpoints.list({ ...scope, limit, ...(after && { after: after.map(String) }) }),
-    );
+    return recordPage(query, listing, this.cursors, (asked) => this.webhooks.endpoints.list({ ...scope, ...asked }));
   }
 
   @Get(':id')

@@ -7,7 +7,7 @@ import { WEBHOOKS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
 import { Cursors } from '../paging/cursors.ts';
-import { page } from '../paging/page.ts';
+import { recordPage } from '../paging/page.ts';
 import { etagOf } from '../preconditions/entity-tags.ts';
 import { CurrentScope, SentBody } from '../server/request-decorators.ts';
 import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
@@ -57,8 +57,8 @@ export class WebhookReplaysController {
   async list(@Query() query: ListReplaysDto, @CurrentScope() scope: Scope): Promise<Page<WebhookReplay>> {
     const filter = query.endpoint_id === undefined ? {} : { endpoint_id: query.endpoint_id };
     const listing = { list: 'webhook replays', scope, filter, sort: '-created_at' };
-    return page(query, listing, this.cursors, (limit, after) =>
-      this.webhooks.replays.list({ ...scope, ...filter, limit, ...(after && { after: after.map(String) }) }),
+    return recordPage(query, listing, this.cursors, (asked) =>
+      this.webhooks.replays.list({ ...scope, ...filter, ...asked }),
     );
   }
 
