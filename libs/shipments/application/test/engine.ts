@@ -38,6 +38,9 @@ function openIn({ path }: TempFolder): Promise<EmbeddedEngine> {
   return openTestEngine(path);
 }
 
+/** A machine with much else to do takes longer than clients are to wait for. */
+const PATIENT = { deadlineMs: 60_000, silenceMs: 120_000 };
+
 /** One replica: a service with a cache and queues of its own. */
 export function replica(
   eventStore: EventStore,
@@ -45,7 +48,7 @@ export function replica(
   metrics = new RecordedMetrics(),
   logger: Logger = silentLogger,
 ) {
-  return shipmentsService({ eventStore, places, settings, logger, metrics, limits });
+  return shipmentsService({ eventStore, places, settings, logger, metrics, limits: { ...PATIENT, ...limits } });
 }
 
 type Append = () => Promise<AppendResult>;
