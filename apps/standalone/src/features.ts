@@ -12,6 +12,8 @@ import type { Engines } from './engines.ts';
 
 /** So much of what can be done again is done again after a crash; each write that is saved is a commit. */
 const CHECKPOINT_INTERVAL_MS = 100;
+/** Readers that expect their own writes wait so much longer, and only while much is written. */
+const GATHER_MS = 25;
 
 /** Started in this order, stopped in reverse. @param isPassive attempts nothing */
 export async function startFeatures(
@@ -33,7 +35,8 @@ export async function startFeatures(
   shutdown.add('identity sweeper', () => sweeper.stop());
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const shipments = shipmentsService({ eventStore, places, settings: workspaceSettings, logger, metrics });
-  const following = { ...storage, clock, logger, metrics, checkpointIntervalMs: CHECKPOINT_INTERVAL_MS };
+  const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, gatherMs: GATHER_MS };
+  const following = { ...storage, clock, logger, metrics, ...pace };
   const readModels = await ReadModels.start({ ...following, eventRetentionMs: config.eventRetentionMs });
   shutdown.add('read models', () => readModels.stop());
   const { deadlines: workList } = readModels.queries;

@@ -157,10 +157,14 @@ describe('POST /v1/shipments', () => {
       const json = { external_id, house_bill: 'DUP', container_numbers: ['MSKU0000006'] };
       return patient.call('POST', '/v1/shipments', { key: writer, json });
     };
-    const [first, second] = [await write('DUP-1'), await write('DUP-2')];
+    const first = await write('DUP-1');
+    const shownForFirst = shown;
+    const second = await write('DUP-2');
     const read = await patient.call('GET', `/v1/shipments/${String(second.body['id'])}`, { key: writer });
     await patient.stop();
     expect(first.body['warnings']).toEqual([]);
+    // Nobody shares anything with it that is known of: it waits for no read model.
+    expect(shownForFirst).toBe('');
     expect(second.body['warnings']).toEqual([
       { code: 'possible_duplicate', param: 'house_bill', message: expect.stringContaining(String(first.body['id'])) },
       { code: 'possible_duplicate', param: 'container_numbers', message: expect.stringContaining('MSKU0000006') },

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, hash } from 'node:crypto';
 import type { Environment } from '@tracking/contracts';
 
 /** Cryptographically strong random bytes. */
@@ -47,7 +47,7 @@ export function hasTokenForm(text: string): boolean {
  * digest tells nothing about a key that has it.
  */
 export function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** `key_…`, `sva_…`, `wsp_…` with 128 random bits. */

@@ -25,6 +25,7 @@ export interface LifecycleParts {
   /** How long a replaced generation is projected on. */
   readonly graceMs: number;
   readonly checkpointIntervalMs?: number;
+  readonly gatherMs?: number;
 }
 
 /** What another process asked for is noticed within this time. */

@@ -37,6 +37,8 @@ export interface ReadModelsOptions {
    * checkpoints alone: only for where there are none.
    */
   readonly checkpointIntervalMs?: number;
+  /** While events come in quickly, how long they let more of them come, in milliseconds; none by default. */
+  readonly gatherMs?: number;
   /** Rows kept in memory by each read model, over all partitions; 10,000 by default. */
   readonly cachedRows?: number;
   /** Most reads that wait for each read model at once; beyond: `Busy`. 10,000 by default. */

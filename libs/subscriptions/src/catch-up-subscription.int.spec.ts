@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { type EventStore, Unavailable } from '@tracking/ports';
+import { type EventStore, type StoredEvent, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import { CatchUpSubscription, type CatchUpSubscriptionParts } from './catch-up-subscription.ts';
 import { partition } from './subscriber.ts';
@@ -9,7 +9,7 @@ import { partition } from './subscriber.ts';
 const DEADLINE = { deadlineMs: 20_000 };
 const POLL_MS = 100;
 
-describe('the lag of a subscriber', () => {
+describe('a subscriber', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
   let started: CatchUpSubscription[];
@@ -54,7 +54,40 @@ describe('the lag of a subscriber', () => {
   const ends = (one: CatchUpSubscription) => eventually(() => expect(one.lagMs()).toBe(0), DEADLINE);
   const storeThat = (part: Partial<EventStore>) => Object.assign(Object.create(engine.eventStore) as EventStore, part);
 
-  it('grows where the work is handed to nobody', async () => {
+  it.each([
+    { events: 8, caughtUp: true, goesOn: false },
+    { events: 7, caughtUp: true, goesOn: true },
+    { events: 8, caughtUp: false, goesOn: true },
+  ])('lets more events come where $events came at once, caught up: $caughtUp', async ({ events, caughtUp, goesOn }) => {
+    const handled: number[] = [];
+    const handle = (batch: readonly StoredEvent[]) => Promise.resolve(handled.push(batch.length)).then(() => []);
+    const catchUp: EventStore['catchUp'] = async function* ({ signal }) {
+      for (let position = 1; !signal.aborted; position += 1) {
+        const event = {
+          id: randomUUID(),
+          type: 'happened',
+          data: {},
+          metadata: {},
+          stream: 'thing-1',
+          revision: position,
+        };
+        const batch = Array.from({ length: events }, () => ({ ...event, position: String(position) }));
+        yield { events: batch, position: String(position), caughtUp };
+        await new Promise(setImmediate);
+      }
+    };
+    const gatherMs = 3_600_000;
+    const subscription = start({
+      begin: () => Promise.resolve({ handle }),
+      eventStore: storeThat({ catchUp }),
+      gatherMs,
+    });
+    await eventually(() => expect(handled.length).toBeGreaterThanOrEqual(goesOn ? 3 : 1), DEADLINE);
+    await subscription.stop();
+    if (!goesOn) expect(handled).toEqual([events]);
+  });
+
+  it('has a lag that grows where the work is handed to nobody', async () => {
     const lease = await engine.leases.acquire('tester.g1.thing-', new AbortController().signal);
     await append();
     const idle = start();
@@ -63,7 +96,7 @@ describe('the lag of a subscriber', () => {
     await ends(idle);
   });
 
-  it('grows where the first batch does not come', async () => {
+  it('has a lag that grows where the first batch does not come', async () => {
     await append();
     const catchUp: EventStore['catchUp'] = async function* ({ signal }) {
       // The subscriber may have been stopped before it came to this.
@@ -72,7 +105,7 @@ describe('the lag of a subscriber', () => {
     await grows(start({ eventStore: storeThat({ catchUp }) }));
   });
 
-  it('is that of whoever holds the work in processes that do not', async () => {
+  it('has the lag of whoever holds the work in processes that do not', async () => {
     const working = start();
     await append();
     const idle = start();

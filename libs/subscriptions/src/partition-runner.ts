@@ -10,7 +10,7 @@ import type {
   Position,
   StoredEvent,
 } from '@tracking/ports';
-import { retry } from '@tracking/resilience';
+import { pause, retry } from '@tracking/resilience';
 import { CHECKPOINTS, Checkpoint } from './checkpoint.ts';
 import type { CheckpointDocument } from './checkpoint.ts';
 import { ParkedPartition } from './parked-partition.ts';
@@ -40,7 +40,15 @@ export interface RunnerParts {
   readonly listener?: SubscriptionListener;
   /** From one write of the checkpoint to the next, in milliseconds; none by default. */
   readonly checkpointIntervalMs?: number;
+  /**
+   * While events come in quickly, how long it lets more of them come before it goes on, in milliseconds; none by default.
+   * Many events in a batch cost less each (ADR 0003).
+   */
+  readonly gatherMs?: number;
 }
+
+/** Events that came while the batch before them was handled, from which on they come quickly. */
+const QUICKLY = 8;
 
 /** The partition while this process holds its lease. */
 interface HeldPartition {
@@ -129,7 +137,7 @@ export class PartitionRunner {
   }
 
   private async handlePartition(lease: Lease): Promise<void> {
-    const { eventStore, documentStore, clock, begin, listener, checkpointIntervalMs } = this.parts;
+    const { eventStore, documentStore, clock, begin, listener, checkpointIntervalMs, gatherMs } = this.parts;
     const stopping = this.stopping.signal;
     const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
     const of = { ...this.named, epoch: lease.epoch };
@@ -156,6 +164,7 @@ export class PartitionRunner {
         if (batch.events.length > 0) await this.handle(batch, held);
         listener?.advanced(this.partition.key, batch.position);
         await this.move(checkpoint, batch.position, batch.caughtUp || (goal !== undefined && batch.position >= goal));
+        if (gatherMs !== undefined && batch.caughtUp && batch.events.length >= QUICKLY) await pause(gatherMs, ending);
       }
       if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended');
     } finally {

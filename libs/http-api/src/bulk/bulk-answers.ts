@@ -34,7 +34,7 @@ export class BulkAnswers {
     if (failure.isOfAll) throw failure.error;
     request.isUnfinished = failure.isOfSome;
     await this.readYourWrites.wrote(reply, bulk.position);
-    if (bulk.looksForOthers) await this.duplicates.prepare(request);
+    if (bulk.looksForOthers) await this.duplicates.shown(bulk.position);
     reply.type('application/json; charset=utf-8');
     return bulk.answer(ignored);
   }

@@ -1,29 +1,66 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ShipmentRecord, Warning } from '@tracking/contracts';
-import type { Logger } from '@tracking/ports';
+import type { Logger, Position } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { LOGGER, READ_MODELS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
 import { requestFields, scopeOf } from '../server/request.ts';
 
-/** How long a write waits for the read model to show the key's write before, in milliseconds. */
+/** How long a write that may have duplicates waits for the read model to show it, in milliseconds. */
 const WAIT_MS = 200;
+/** References of which this process remembers who was written with them last: many more than the read model is ever behind. */
+const MAX_REMEMBERED = 10_000;
 
 /** Warns when a write leaves another open shipment with the same house bill or container. A courtesy: it never fails a write. */
 @Injectable()
 export class PossibleDuplicates {
+  /** The shipment that was written last with a reference. */
+  private readonly lastWritten = new LRUCache<string, string>({ max: MAX_REMEMBERED });
+
   constructor(
     @Inject(READ_MODELS) private readonly readModels: HttpApiDependencies['readModels'],
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Resolves once the read model shows this key's write before, or soon; begin it beside the command. Never rejects. */
-  async prepare(request: FastifyRequest): Promise<void> {
-    await this.readYourWrites.shown('shipments', this.readYourWrites.lastOf(request), WAIT_MS).catch(() => false);
+  /**
+   * Remembers a write, before it is answered.
+   * @returns whether another shipment was written with one of its references not long ago: the read model may not show it yet
+   */
+  remember(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
+    const { workspace_id, environment } = scopeOf(request);
+    let isShared = false;
+    const add = (kind: string, reference: string) => {
+      const key = `${workspace_id}/${environment}/${kind}/${reference}`;
+      const last = this.lastWritten.get(key);
+      if (last === id) return;
+      isShared ||= last !== undefined;
+      this.lastWritten.set(key, id);
+    };
+    if (house_bill !== null) add('house_bill', house_bill);
+    for (const number of container_numbers) add('container_number', number);
+    return isShared;
   }
 
+  /** The warnings of a write at this position. Only where there may be some does it wait for the read model to show it. */
+  async warningsOfWrite(
+    request: FastifyRequest,
+    record: ShipmentRecord,
+    position: Position,
+  ): Promise<readonly Warning[]> {
+    if (!this.remember(request, record) && (await this.warnings(request, record)).length === 0) return [];
+    await this.shown(position);
+    return this.warnings(request, record);
+  }
+
+  /** Resolves once the read model shows everything up to a position, or soon. Never rejects. */
+  async shown(position: Position | undefined): Promise<void> {
+    await this.readYourWrites.shown('shipments', position, WAIT_MS).catch(() => false);
+  }
+
+  /** As the read model has it. */
   async warnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
     if (record.house_bill === null && record.container_numbers.length === 0) return [];
     try {

@@ -47,10 +47,10 @@ export class ShipmentWrites {
     writing: Promise<T>,
     ignored: readonly Warning[],
   ): Promise<{ readonly outcome: T['answer']['outcome']; readonly shipment: ShipmentWithWarnings }> {
-    const [written] = await Promise.all([writing, this.duplicates.prepare(reply.request)]);
+    const written = await writing;
     await this.acknowledge(reply, written);
     const { outcome, shipment, warnings } = written.answer;
-    const duplicates = await this.duplicates.warnings(reply.request, shipment);
+    const duplicates = await this.duplicates.warningsOfWrite(reply.request, shipment, written.position);
     const all = [...ignored, ...warnings, ...duplicates];
     return { outcome, shipment: { ...this.reader.resource(shipment), warnings: all } };
   }
@@ -61,6 +61,7 @@ export class ShipmentWrites {
     { answer: { shipment, warnings }, position }: ChangedShipment,
     ignored: readonly Warning[],
   ) {
+    this.duplicates.remember(request, shipment);
     return {
       resource: this.reader.resource(shipment),
       warnings: [...ignored, ...warnings],

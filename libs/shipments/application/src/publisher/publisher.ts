@@ -50,6 +50,8 @@ export interface PublisherOptions {
   readonly patienceMs?: number;
   /** From one write of the checkpoint to the next, in milliseconds; none by default. */
   readonly checkpointIntervalMs?: number;
+  /** While events come in quickly, how long it lets more of them come, in milliseconds; none by default. */
+  readonly gatherMs?: number;
   /** Ordinary shipments kept in memory, over all partitions; 10,000 by default. */
   readonly cachedShipments?: number;
   /** How often it is looked whether the broker still has what it was given, in ms; 10 s by default. */
