@@ -62,6 +62,12 @@ export function withNews(entry: TimelineEntry, input: MilestoneInput): Milestone
   return fieldsFrom((field) => (differs(field) || SAID_WITH[field].some(differs) ? input : entry.milestone));
 }
 
+/** Whether a feed goes on estimating what a person said has happened: that is no news of it. */
+export function isEstimatedStill(entry: TimelineEntry, { classifier }: MilestoneInput): boolean {
+  const happenedByHand = entry.milestone.classifier === 'actual' && lastSent(entry).classifier !== 'actual';
+  return happenedByHand && classifier !== 'actual';
+}
+
 /** Of nearly all milestones nothing is: this is asked of each at every word of a feed. */
 export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
   return overridden !== NOT_OVERRIDDEN && Object.keys(overridden).length > 0;

@@ -243,15 +243,47 @@ describe('the word of a feed against that of a person', () => {
     expect(scenario.post('vessel_arrived', day(20), arrival)).toMatchObject({ events: [], warnings: [] });
   });
 
-  it('a classifier and its time are one word: an actual one never comes to lie in the future', () => {
+  it('what a person says has happened stands, whatever the feed estimates, until it says itself that it has', () => {
     const scenario = voyage();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
     const first = scenario.post('vessel_arrived', day(20), estimate).milestone;
-    scenario.correct(first, { classifier: 'actual' });
-    expect(scenario.post('vessel_arrived', day(20), estimate)).toMatchObject(resent);
-    const later = scenario.post('vessel_arrived', '2027-01-01T00:00:00.000Z', estimate);
-    expect(later.milestone).toMatchObject({ classifier: 'estimated', occurred_at: '2027-01-01T00:00:00.000Z' });
-    expect(scenario.record).toMatchObject({ ata: null, eta: '2027-01-01T00:00:00.000Z' });
+    const { milestone } = scenario.correct(first, { classifier: 'actual' });
+    const elsewhere = { ...estimate, location: 'USNYC', note: 'delayed' };
+    for (const [at, again] of [
+      [day(20), estimate],
+      ['2027-01-01T00:00:00.000Z', estimate],
+      [day(23), elsewhere],
+      [day(24), { ...estimate, classifier: 'planned' }],
+    ] as const) {
+      expect(scenario.post('vessel_arrived', at, again)).toMatchObject({ ...resent, milestone });
+    }
+    expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(20) });
+    const said = scenario.post('vessel_arrived', day(22), { ...arrival, location: 'USNYC' });
+    expect(said).toMatchObject({
+      outcome: 'corrected',
+      warnings: [],
+      milestone: { id: first.id, classifier: 'actual', occurred_at: day(22), location: 'USNYC' },
+    });
+  });
+
+  it('the same of a manual one under its external_id, and no longer once that is taken back', () => {
+    const scenario = voyage();
+    const estimate = { ...arrival, classifier: 'estimated' } as const;
+    const { id } = scenario.post('vessel_arrived', day(20), estimate).milestone;
+    const { milestone } = scenario.post('vessel_arrived', day(19), { ...arrival, source: 'manual' });
+    expect(milestone).toMatchObject({ id, classifier: 'actual', source: 'manual' });
+    expect(scenario.post('vessel_arrived', day(23), estimate)).toMatchObject({ ...resent, milestone });
+    scenario.correct(milestone, { classifier: 'estimated' });
+    const moved = scenario.post('vessel_arrived', day(23), estimate);
+    expect(moved.milestone).toMatchObject({ id, classifier: 'estimated', occurred_at: day(23), source: 'carrier' });
+  });
+
+  it('what a person says is only estimated, and a feed says at another time has happened, has', () => {
+    const scenario = voyage();
+    const first = scenario.post('vessel_arrived', day(20), arrival).milestone;
+    scenario.correct(first, { classifier: 'estimated', occurred_at: day(22) });
+    const moved = scenario.post('vessel_arrived', day(21), arrival);
+    expect(moved.milestone).toMatchObject({ classifier: 'actual', occurred_at: day(21) });
   });
 
   it('a person who posts under its external_id corrects it too', () => {

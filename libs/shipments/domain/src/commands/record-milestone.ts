@@ -4,7 +4,16 @@ import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import { refuseIfAny, whileCancelled } from '../decision.ts';
 import type { Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { NOT_OVERRIDDEN, contentOf, isFeed, isSameContent, lastSent, overriddenBy, withNews } from '../last-sent.ts';
+import {
+  NOT_OVERRIDDEN,
+  contentOf,
+  isEstimatedStill,
+  isFeed,
+  isSameContent,
+  lastSent,
+  overriddenBy,
+  withNews,
+} from '../last-sent.ts';
 import type { ShipmentState } from '../state.ts';
 import { type Duplicate, findDuplicate, isRepeatOfLastSent, isSameStatement } from '../timeline.ts';
 import type { CommandContext, CommandHandler, DecideContext, Decision } from './command.ts';
@@ -120,6 +129,7 @@ function sentAgain({ entry, by }: Duplicate, input: MilestoneInput): SentAgain {
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
   if (!isFeed(input.source)) return { content: input, overridden: overriddenBy(input, lastSent(entry)) };
+  if (isEstimatedStill(entry, input)) return { content, overridden: entry.overridden };
   const news = withNews(entry, input);
   return { content: news, overridden: overriddenBy(news, input) };
 }

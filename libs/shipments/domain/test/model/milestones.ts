@@ -85,6 +85,12 @@ function differs(milestone: MilestoneInput, input: MilestoneInput): boolean {
 /** All that a sender chooses; the time zone follows the place here. */
 const COMPARED = [...STATEMENT, 'external_id', 'note', 'reason_code', 'vessel', 'voyage'] as const;
 
+/** "A person's correction must outlive it": that it happened outlives whatever else the feed expects. */
+function isEstimatedStill(input: MilestoneInput, { classifier, sent }: Said): boolean {
+  const saidByHand = classifier === 'actual' && sent !== null && sent.classifier !== 'actual';
+  return saidByHand && isFeed(input) && input.classifier !== 'actual';
+}
+
 /**
  * "A person's correction must outlive [what feeds resend]. A value that is new for the feed counts." When and whether it
  * happened, and who says so, are one value.
@@ -92,6 +98,7 @@ const COMPARED = [...STATEMENT, 'external_id', 'note', 'reason_code', 'vessel', 
 function newContent(input: MilestoneInput, milestone: Said): MilestoneInput {
   const { sent } = milestone;
   if (!isFeed(input) || sent === null) return input;
+  if (isEstimatedStill(input, milestone)) return milestone;
   const isNew = (...fields: (keyof MilestoneInput)[]) => fields.some((field) => input[field] !== sent[field]);
   const chosen = COMPARED.map((field) => {
     const together = field === 'occurred_at' || field === 'classifier' || field === 'source';
@@ -113,7 +120,7 @@ export function record(input: MilestoneInput, id: string, at: Timestamp, memory:
 export function sendAgain(input: MilestoneInput, id: string, memory: Memory): void {
   change(id, memory, (old) => {
     const corrected = correct(old, newContent(input, old), memory);
-    return { ...corrected, sent: isFeed(input) ? input : old.sent };
+    return { ...corrected, sent: isFeed(input) && !isEstimatedStill(input, old) ? input : old.sent };
   });
 }
 
