@@ -300,6 +300,8 @@ describe('POST /v1/milestones/bulk', () => {
       [400, 'validation_failed', 'container_number invalid_container_number'],
       [400, 'validation_failed', ''],
     ]);
+    expect(JSON.stringify(itemsOf(answer)[1])).toContain('own external_id is milestone_external_id');
+    expect(JSON.stringify(itemsOf(answer)[2])).not.toContain('milestone_external_id');
   });
 
   it('takes the milestone’s own reference, and applies those of one shipment in their order', async () => {

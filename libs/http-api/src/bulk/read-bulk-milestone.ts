@@ -43,7 +43,8 @@ function referenceIn(
   const isGiven = (name: string) => item[name] !== undefined && item[name] !== null;
   const [field, second] = NAMES.filter(isGiven);
   if (second !== undefined && field !== undefined) {
-    const message = `Names the shipment, as ${field} does: give one of them.`;
+    const own = [field, second].includes('external_id') ? ` The milestone's own external_id is ${OWN} here.` : '';
+    const message = `Names the shipment, as ${field} does: give one of them.${own}`;
     return { faults: fault(second, 'invalid_value', message) };
   }
   const name = field ?? 'container_number';
