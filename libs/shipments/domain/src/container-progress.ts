@@ -24,7 +24,7 @@ export interface ContainerProgress extends DecidedStatus {
   /** By rank: the earliest milestone that counts as this status. */
   readonly reached: readonly (TimelineEntry | undefined)[];
   readonly times: ContainerTimes;
-  /** By which it left the vessel, and the terminal. */
+  /** By which it came to the terminal where it is, and left that. */
   readonly discharge: TimelineEntry | undefined;
   readonly gateOut: TimelineEntry | undefined;
 }
@@ -44,18 +44,21 @@ export interface ContainerTimes {
  */
 export function progressOf(summaries: readonly MilestoneSummary[]): ContainerProgress {
   const points = turningPointsOf(summaries);
+  const sailed = latest(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];
   const reach = (rank: number, entry: TimelineEntry | undefined): void => {
     if (entry !== undefined) reached[rank] = earlier(reached[rank], entry);
   };
   let discharge: TimelineEntry | undefined;
+  let landing: TimelineEntry | undefined;
   let gateOut: TimelineEntry | undefined;
   let delivery: TimelineEntry | undefined;
   let emptyReturn: TimelineEntry | undefined;
-  for (const { fixed, losable, discharged, gatedOut, delivered, emptyReturned } of summaries) {
+  for (const { fixed, losable, discharged, landed, gatedOut, delivered, emptyReturned } of summaries) {
     for (let rank = 0; rank < fixed.length; rank++) reach(rank, fixed[rank]);
     for (const status of LOSABLE) if (losable[status].length > 0) reachLosable(losable[status], status, points, reach);
     discharge = earlier(discharge, firstFrom(discharged, points.departed));
+    landing = earlier(landing, firstFrom(landed, sailed));
     gateOut = earlier(gateOut, firstFrom(gatedOut, points.railDeparted));
     delivery = earlier(delivery, delivered);
     emptyReturn = earlier(emptyReturn, emptyReturned);
@@ -69,7 +72,7 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
     discharge,
     gateOut,
     times: {
-      discharged_at: timeOf(discharge),
+      discharged_at: timeOf(landing),
       available_at: timeOf(reached[RANK.available_for_pickup]),
       gated_out_at: timeOf(gateOut),
       delivered_at: timeOf(delivery),
@@ -151,7 +154,7 @@ function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
 /** The latest time of a kind; before all others if there is none. */
 export function latest(
   summaries: readonly MilestoneSummary[],
-  kind: 'departed' | 'railDeparted' | 'unavailable' | 'onward' | 'exportCleared' | 'importCleared',
+  kind: 'departed' | 'railDeparted' | 'sailed' | 'unavailable' | 'onward' | 'exportCleared' | 'importCleared',
 ): Timestamp {
   let time = NEVER;
   for (const summary of summaries) if (summary[kind] > time) time = summary[kind];

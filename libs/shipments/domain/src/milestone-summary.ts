@@ -6,7 +6,7 @@ import {
   findMilestoneCode,
 } from '@tracking/contracts';
 import { type LosableStatus, type Meaning, isDeparture, isStop } from './milestone-meaning.ts';
-import type { Route } from './route.ts';
+import { type Route, isLanding } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { firstPlace } from './timeline.ts';
 
@@ -40,12 +40,15 @@ export class MilestoneSummary {
     out_for_delivery: [],
   };
   readonly discharged: TimelineEntry[] = [];
+  /** Those, and discharges on the way where the goods go on by land. */
+  readonly landed: TimelineEntry[] = [];
   readonly gatedOut: TimelineEntry[] = [];
   /** Arrivals where the goods go on from. */
   readonly stops: TimelineEntry[] = [];
   /** The latest of their kind. */
   departed = NEVER;
   railDeparted = NEVER;
+  sailed = NEVER;
   unavailable = NEVER;
   /** Loaded, departed or further on. */
   onward = NEVER;
@@ -76,15 +79,16 @@ export class MilestoneSummary {
     // An arrival before a departure was none of the shipment's; a pick-up says nothing of that.
     if (rules.departure !== undefined && rules.departure !== 'pick_up') this.departed = occurred_at;
     if (rules.departure === 'rail') this.railDeparted = occurred_at;
+    if (rules.departure === 'vessel' || rules.departure === 'transshipment') this.sailed = occurred_at;
     if (isDeparture(rules, route.mode)) this.firstDeparted ??= entry;
     if (rules.movement === 'journey') this.movement = entry;
     if (isStop(entry.milestone, rules, meaning, route)) this.stops.push(entry);
     else if (goesOn(entry.milestone.sequence, rules, route.mode)) this.onward = occurred_at;
-    this.addStep(entry, rules, meaning);
+    this.addStep(entry, rules, meaning, route);
     this.addStatus(entry, meaning.status);
   }
 
-  private addStep(entry: TimelineEntry, rules: MilestoneRules, meaning: Meaning): void {
+  private addStep(entry: TimelineEntry, rules: MilestoneRules, meaning: Meaning, route: Route): void {
     const { occurred_at } = entry.milestone;
     const { opens_exception, clears, takes_back, container_time, ends } = rules;
     if (opens_exception !== null) this.opening[opens_exception] = entry;
@@ -92,14 +96,21 @@ export class MilestoneSummary {
     if (clears === 'import') this.importCleared = occurred_at;
     if (takes_back === 'availability') this.unavailable = occurred_at;
     if (ends) this.ended ??= entry;
-    if (container_time !== undefined) this.addTime(container_time, entry, meaning);
+    if (container_time === 'discharged_at') this.addDischarge(entry, meaning, route);
+    else if (container_time !== undefined) this.addTime(container_time, entry);
   }
 
-  private addTime(time: NonNullable<MilestoneRules['container_time']>, entry: TimelineEntry, { rule }: Meaning): void {
+  private addDischarge(entry: TimelineEntry, { rule }: Meaning, route: Route): void {
+    const isOnTheWay = rule === 'arrival_on_the_way';
+    if (!isOnTheWay) this.discharged.push(entry);
+    if (!isOnTheWay || isLanding(route, entry.milestone.location)) this.landed.push(entry);
+  }
+
+  private addTime(
+    time: Exclude<MilestoneRules['container_time'], 'discharged_at' | undefined>,
+    entry: TimelineEntry,
+  ): void {
     switch (time) {
-      case 'discharged_at':
-        if (rule !== 'arrival_on_the_way') this.discharged.push(entry);
-        break;
       case 'gated_out_at':
         this.gatedOut.push(entry);
         break;

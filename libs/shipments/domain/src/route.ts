@@ -74,3 +74,15 @@ export function isOnTheWay(route: Route, location: string | null): boolean {
   const country = route.destinationCountry === undefined ? undefined : countryOf(location, route.places);
   return country !== undefined && country !== route.destinationCountry;
 }
+
+/** Whether goods of the mode may go by vessel. */
+export function mayGoByWater(mode: Mode | null): boolean {
+  return mode === null || mode === 'ocean' || mode === 'barge' || mode === 'multimodal';
+}
+
+/** Whether it is a port on the way that the goods are known to leave by land or air. */
+export function isLanding({ legs, mode }: Route, location: string | null): boolean {
+  const ended = legs.findLastIndex(({ destination_port }) => destination_port === location);
+  const next = ended < 0 ? undefined : legs[ended + 1];
+  return next !== undefined && !mayGoByWater(next.mode ?? mode);
+}

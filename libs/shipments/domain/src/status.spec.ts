@@ -1,9 +1,19 @@
-import { MILESTONE_CATALOG } from '@tracking/contracts';
+import { MILESTONE_CATALOG, type Mode } from '@tracking/contracts';
 import { A, B, C, Scenario, dataOf, day, refusal, shipment, types, voyage } from '../test/scenario.ts';
 
 const codeOf = (scenario: ReturnType<typeof shipment>, id: string | null) =>
   scenario.state?.timeline.find(({ milestone }) => milestone.id === id)?.milestone.code;
 const setter = (scenario: ReturnType<typeof shipment>) => codeOf(scenario, scenario.record.status_milestone_id);
+const leg = (origin_port: string, destination_port: string, mode: Mode | null = null) => ({
+  mode,
+  carrier_scac: null,
+  vessel: null,
+  voyage: null,
+  origin_port,
+  destination_port,
+  etd: null,
+  eta: null,
+});
 
 describe('the highest rank among actual milestones', () => {
   it.each(MILESTONE_CATALOG.map(({ code, status }) => [code, status ?? 'pending']))('%s makes %s', (code, status) => {
@@ -141,17 +151,6 @@ describe('a departure dated after arrivals makes those intermediate', () => {
 });
 
 describe('an arrival known not to be the end counts as in_transit', () => {
-  const leg = (origin_port: string, destination_port: string) => ({
-    mode: null,
-    carrier_scac: null,
-    vessel: null,
-    voyage: null,
-    origin_port,
-    destination_port,
-    etd: null,
-    eta: null,
-  });
-
   it('at the destination of a leg that is not the last', () => {
     const scenario = voyage({ destination_port: 'USCHI', legs: [leg('CNSHA', 'USLAX'), leg('USLAX', 'USCHI')] });
     scenario.post('vessel_arrived', day(20), { location: 'USLAX' });
@@ -392,6 +391,27 @@ describe('containers', () => {
     before.post('discharged', day(18));
     before.post('transshipment_departed', day(19));
     expect(before.container(A).discharged_at).toBeNull();
+  });
+
+  it('a discharge from the last vessel is, also where a train takes it from there', () => {
+    const scenario = voyage({ container_numbers: [A] });
+    scenario.post('discharged', day(18));
+    scenario.post('rail_departed', day(19));
+    expect(scenario.container(A)).toMatchObject({ discharged_at: day(18), status: 'in_transit' });
+    scenario.post('rail_unloaded', day(22));
+    expect(scenario.container(A)).toMatchObject({ discharged_at: day(18), status: 'arrived' });
+  });
+
+  it.each([
+    ['rail', day(18)],
+    ['road', day(18)],
+    ['barge', null],
+    [null, null],
+  ] as const)('a discharge where it goes on by %s: %s', (mode, discharged_at) => {
+    const legs = [leg('CNSHA', 'USLAX', 'ocean'), leg('USLAX', 'USCHI', mode)];
+    const scenario = voyage({ container_numbers: [A], destination_port: 'USCHI', legs });
+    scenario.post('discharged', day(18), { location: 'USLAX' });
+    expect(scenario.container(A)).toMatchObject({ discharged_at, status: 'in_transit' });
   });
 
   it('a gate-out to the train is not the container’s', () => {

@@ -1,5 +1,6 @@
 import type { ExceptionSettings, ResolvedBy, Timestamp } from '@tracking/contracts';
 import type { Derived } from '../derive.ts';
+import { mayGoByWater } from '../route.ts';
 import { HOUR_MS, hoursAfter, laterOf } from './moments.ts';
 import { BY_NEWS, byChangeOf, stepDone } from './remedies.ts';
 import { type Find, type Finding, hoursOf } from './rule.ts';
@@ -90,9 +91,7 @@ export const noUpdate: Find = ({ derived, heardAt }, settings) => {
 };
 
 function isAtSea(derived: Derived): boolean {
-  const { mode } = derived.record;
-  const isByWater = mode === null || mode === 'ocean' || mode === 'barge' || mode === 'multimodal';
-  return isByWater && hasDeparted(derived) && !hasArrived(derived);
+  return mayGoByWater(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
 }
 
 /** Arrivals before the last departure were on the way. */

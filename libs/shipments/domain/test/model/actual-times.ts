@@ -1,7 +1,7 @@
 import { type Mode, type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import { places } from '../scenario.ts';
 import { type Memory, type Said, byRoad, destinationOf, happened, laneOf, originOf } from './memory.ts';
-import { isArrival, isDeparted, isLeft, isOnTheWay, isRailedOn, isTakenBack } from './status.ts';
+import { isArrival, isDeparted, isOnTheWay, isRailedOn, isSailingOn, isTakenBack } from './status.ts';
 
 /** "Departures are the codes 55 60 66 73 (road, courier: 30)." */
 export function isDeparture(milestone: Said, memory: Memory): boolean {
@@ -69,28 +69,45 @@ export function isPlaceless({ location }: Pick<Said, 'location'>): boolean {
   return location === null || places.find(location) === undefined;
 }
 
-/** "Each time is the earliest milestone of its kind that counts." */
+/**
+ * "Each time is the earliest milestone of its kind that counts"; `discharged_at` is "from the last vessel, wherever the
+ * container goes on from there by land".
+ */
 export function containerTimes(container: string, memory: Memory) {
   const lane = laneOf(happened(memory), container);
-  const isPassing = (milestone: Said) =>
-    milestone.code === 'discharged' && (isOnTheWay(milestone, memory) || isLeft(milestone, lane, memory));
   const earliestOf = (code: string) =>
     earliest(
       lane.filter(
-        (milestone) =>
-          milestone.code === code &&
-          !isPassing(milestone) &&
-          !isTakenBack(milestone, lane) &&
-          !isRailedOn(milestone, lane),
+        (milestone) => milestone.code === code && !isTakenBack(milestone, lane) && !isRailedOn(milestone, lane),
       ),
     );
+  const landings = lane.filter((milestone) => isLanding(milestone, lane, memory));
   return {
-    discharged_at: earliestOf('discharged'),
+    discharged_at: earliest(landings),
     available_at: earliestOf('available_for_pickup'),
     gated_out_at: earliestOf('gated_out'),
     delivered_at: earliestOf('delivered'),
     empty_returned_at: earliestOf('empty_returned'),
   };
+}
+
+function isLanding(milestone: Said, lane: readonly Said[], memory: Memory): boolean {
+  const sailed = lane.some(
+    (other) =>
+      ['vessel_departed', 'transshipment_departed'].includes(other.code) &&
+      !isSailingOn(other, memory) &&
+      other.occurred_at > milestone.occurred_at,
+  );
+  return (
+    milestone.code === 'discharged' && !sailed && (!isOnTheWay(milestone, memory) || goesOnByLand(milestone, memory))
+  );
+}
+
+function goesOnByLand({ location }: Said, { fields, legs: { value: legs } }: Memory): boolean {
+  const stop = legs.map(({ destination_port }) => destination_port).lastIndexOf(location);
+  const next = stop < 0 ? undefined : legs[stop + 1];
+  const by = next?.mode ?? fields.mode;
+  return next !== undefined && by !== null && ['air', 'road', 'rail', 'courier'].includes(by);
 }
 
 /** "`last_milestone {id, code, label, occurred_at, location}`: the latest actual one." */
