@@ -1,6 +1,6 @@
 import { isInScope } from '@tracking/contracts';
 import type { Classifier, Milestone, Scope } from '@tracking/contracts';
-import type { Filter } from '@tracking/ports';
+import type { Collection, Filter } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import type { QueryPage, SortValues } from '../read-model.ts';
 import { inScope } from '../scope.ts';
@@ -36,22 +36,32 @@ export class MilestoneQueries {
    * @throws Unavailable, Busy
    */
   async list(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<QueryPage<Milestone>> {
-    const { classifiers, container_number, include_superseded, include_retracted, limit, after } = query;
-    const filter: Filter = {
-      shipment_id: shipmentId,
-      ...inScope(scope),
-      classifier: { in: classifiers },
-      ...(container_number !== undefined && { container_number }),
-      ...(!include_superseded && { superseded: false }),
-      ...(!include_retracted && { retracted: false }),
-    };
-    const rows = await this.active.rows();
-    const found = await rows.find({ filter, sort: { fields: TIMELINE }, limit: limit + 1, ...(after && { after }) });
-    const items = found.slice(0, limit);
-    const last = items[items.length - 1];
-    return {
-      items: items.map(({ milestone }) => milestone),
-      next: last && found.length > limit ? TIMELINE.map((field) => last[field]) : undefined,
-    };
+    return pageOfMilestones(await this.active.rows(), scope, shipmentId, query);
   }
+}
+
+/** Filters look behind the index of the shipment's timeline, which has no more than its milestones. */
+export async function pageOfMilestones(
+  rows: Pick<Collection<MilestoneRow>, 'find'>,
+  scope: Scope,
+  shipmentId: string,
+  query: MilestoneListQuery,
+): Promise<QueryPage<Milestone>> {
+  const { classifiers, container_number, include_superseded, include_retracted, limit, after } = query;
+  const filter: Filter = {
+    shipment_id: shipmentId,
+    ...inScope(scope),
+    classifier: { in: classifiers },
+    ...(container_number !== undefined && { container_number }),
+    ...(!include_superseded && { superseded: false }),
+    ...(!include_retracted && { retracted: false }),
+  };
+  const way = { index: 'by_timeline', sort: { fields: TIMELINE } };
+  const found = await rows.find({ filter, ...way, limit: limit + 1, ...(after && { after }) });
+  const items = found.slice(0, limit);
+  const last = items[items.length - 1];
+  return {
+    items: items.map(({ milestone }) => milestone),
+    next: last && found.length > limit ? TIMELINE.map((field) => last[field]) : undefined,
+  };
 }

@@ -1,0 +1,87 @@
+import type { Classifier, Milestone } from '@tracking/contracts';
+import type { Collection, DocumentStore } from '@tracking/ports';
+import { type MilestoneListQuery, pageOfMilestones } from '../src/milestones/milestone-queries.ts';
+import { type MilestoneRow, TIMELINE, milestonesModel } from '../src/milestones/milestone-rows.ts';
+import { type SortValues, rowsOf } from '../src/read-model.ts';
+import { ACME, OTHER } from './shipment-events.ts';
+
+const SHIPMENT = 'shp_ours';
+const CLASSIFIERS: readonly Classifier[] = ['actual', 'estimated', 'planned'];
+const CONTAINERS = [null, 'CSQU3054383', 'MSKU1234565'] as const;
+
+/** Of two shipments, and of one of another scope; several at a time each, in no order. */
+const ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
+  const isOurs = n % 4 !== 0;
+  const id = `mst_${String((n * 37) % 240).padStart(3, '0')}`;
+  const classifier = CLASSIFIERS[n % 3] as Classifier;
+  const facts = {
+    shipment_id: isOurs ? SHIPMENT : 'shp_theirs',
+    classifier,
+    container_number: CONTAINERS[(n >> 2) % 3] ?? null,
+    occurred_at: `2026-03-${String(1 + (n % 9)).padStart(2, '0')}T00:00:00.000Z`,
+    sequence: 10 * ((n >> 3) % 3),
+    recorded_at: `2026-03-20T0${(n >> 4) % 4}:00:00.000Z`,
+  };
+  return {
+    id,
+    ...(n % 8 === 0 ? OTHER : ACME),
+    ...facts,
+    superseded: classifier === 'estimated' && n % 5 < 2,
+    retracted: n % 7 === 0,
+    revision: n,
+    milestone: { id } as Milestone,
+  };
+});
+
+type Asked = Omit<MilestoneListQuery, 'limit' | 'after'>;
+const QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIERS].flatMap((classifiers) =>
+  CONTAINERS.flatMap((container) =>
+    [false, true].flatMap((include_superseded) =>
+      [false, true].map((include_retracted): Asked => ({
+        classifiers: classifiers as readonly Classifier[],
+        container_number: container ?? undefined,
+        include_superseded,
+        include_retracted,
+      })),
+    ),
+  ),
+);
+
+/** The tests that lists of milestones answer, on a store, what the filters say plainly. @param open once it is asked for */
+export function milestoneListsSuite(open: () => DocumentStore): void {
+  let rows: Collection<MilestoneRow>;
+  beforeAll(async () => {
+    rows = await open().collection<MilestoneRow>(rowsOf(milestonesModel, 1));
+    await rows.writeMany(ROWS.map((document) => ({ kind: 'upsert', document })));
+  });
+
+  it.each(QUERIES.map((query) => [JSON.stringify(query), query] as const))('that ask for %s', async (_title, query) => {
+    const asked = ROWS.filter((row) => isAskedFor(row, query)).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    expect(await readThrough(query)).toEqual(asked.map(({ id }) => id));
+  });
+
+  async function readThrough(query: Asked): Promise<readonly string[]> {
+    const ids: string[] = [];
+    for (let after: SortValues | undefined; ;) {
+      const { items, next } = await pageOfMilestones(rows, ACME, SHIPMENT, { ...query, limit: 20, after });
+      ids.push(...items.map(({ id }) => id));
+      if (!next) return ids;
+      after = next;
+    }
+  }
+}
+
+function isAskedFor(row: MilestoneRow, query: Asked): boolean {
+  return (
+    row.shipment_id === SHIPMENT &&
+    row.workspace_id === ACME.workspace_id &&
+    query.classifiers.includes(row.classifier) &&
+    (query.container_number === undefined || row.container_number === query.container_number) &&
+    (query.include_superseded || !row.superseded) &&
+    (query.include_retracted || !row.retracted)
+  );
+}
+
+function keyOf(row: MilestoneRow): string {
+  return TIMELINE.map((field) => String(row[field]).padStart(4, '0')).join(' ');
+}
