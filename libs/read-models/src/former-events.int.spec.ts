@@ -1,0 +1,76 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import type { DocumentRecord, JsonObject, Milestone, ShipmentException, ShipmentRecord } from '@tracking/contracts';
+import { World, caughtUp, expectEqualToRebuild } from '../test/world.ts';
+import type { ReadModels } from './read-models.ts';
+
+const GOLDEN = new URL('../../shipments/domain/src/golden/', import.meta.url);
+const FOLDED = 'outcome.json';
+const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, GOLDEN), 'utf8'));
+
+interface Stored {
+  readonly revision: number;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+}
+/** The golden stream: every event that was ever stored, as it was stored. */
+const EVENTS = readdirSync(GOLDEN)
+  .filter((name) => name !== FOLDED)
+  .flatMap((name) => read(name) as Stored[])
+  .sort((one, other) => one.revision - other.revision);
+/** What they fold to. */
+const { record, milestones, exceptions, documents } = read(FOLDED) as {
+  readonly record: ShipmentRecord;
+  readonly milestones: readonly Milestone[];
+  readonly exceptions: readonly ShipmentException[];
+  readonly documents: readonly { readonly document: DocumentRecord }[];
+};
+const ONE_BY_ONE = EVENTS.map((event) => [event]);
+const idOf = (revision: number) => `00000000-0000-4000-8000-${String(revision).padStart(12, '0')}`;
+const SCOPE = { workspace_id: 'wsp_1', environment: 'test' } as const;
+
+describe('read models of every event that was ever stored', () => {
+  let world: World;
+  beforeEach(async () => void (world = await World.open()));
+  afterEach(() => world.close());
+
+  async function append(events: readonly Stored[]): Promise<void> {
+    const first = events[0]?.revision ?? 0;
+    const stored = events.map(({ type, data, metadata, revision }) => ({ id: idOf(revision), type, data, metadata }));
+    const stream = record.id.replace('shp_', 'shipment-');
+    await world.engine.eventStore.append(stream, first === 0 ? 'no_stream' : first - 1, stored);
+  }
+
+  /** After the events, of which those of one piece are there at once. */
+  async function modelsOf(pieces: readonly (readonly Stored[])[]): Promise<ReadModels> {
+    const models = await world.start();
+    await models.ready;
+    for (const piece of pieces) {
+      await append(piece);
+      await caughtUp(models);
+    }
+    expect(await models.parked()).toEqual([]);
+    return models;
+  }
+
+  it('hold what they fold to', async () => {
+    const { queries } = await modelsOf(ONE_BY_ONE);
+    expect((await queries.shipments.get(SCOPE, record.id))?.record).toEqual(record);
+    for (const each of milestones) {
+      expect(await queries.milestones.get(SCOPE, record.id, each.id)).toEqual(each);
+    }
+    const ofShipment = { filter: { shipment_id: record.id }, sort: '-opened_at', limit: 100 } as const;
+    const { items } = await queries.exceptions.list(SCOPE, ofShipment);
+    expect(new Set(items)).toEqual(new Set(exceptions));
+    for (const { document } of documents) {
+      expect((await queries.documents.get(SCOPE, document.id))?.document).toEqual(document);
+    }
+  });
+
+  it.each([
+    ['one by one', ONE_BY_ONE],
+    ['at once', [EVENTS]],
+  ])('taken %s they are the same bytes after a rebuild', async (_, pieces) => {
+    await expectEqualToRebuild(await modelsOf(pieces));
+  });
+});
