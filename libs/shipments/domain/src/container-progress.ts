@@ -54,11 +54,12 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
   let gateOut: TimelineEntry | undefined;
   let delivery: TimelineEntry | undefined;
   let emptyReturn: TimelineEntry | undefined;
-  for (const { fixed, losable, discharged, landed, gatedOut, delivered, emptyReturned } of summaries) {
+  for (const summary of summaries) {
+    const { fixed, losable, discharged, gatedOut, delivered, emptyReturned } = summary;
     for (let rank = 0; rank < fixed.length; rank++) reach(rank, fixed[rank]);
     for (const status of LOSABLE) if (losable[status].length > 0) reachLosable(losable[status], status, points, reach);
     discharge = earlier(discharge, firstFrom(discharged, points.departed));
-    landing = earlier(landing, firstFrom(landed, sailed));
+    landing = earlier(landing, landingOf(summary, sailed, points));
     gateOut = earlier(gateOut, firstFrom(gatedOut, points.railDeparted));
     delivery = earlier(delivery, delivered);
     emptyReturn = earlier(emptyReturn, emptyReturned);
@@ -79,6 +80,17 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
       empty_returned_at: timeOf(emptyReturn),
     },
   };
+}
+
+/** The discharge from the last vessel. On the way it is that where the goods go on by land, as legs or a later train tell. */
+function landingOf(
+  { discharged, landed, passed }: MilestoneSummary,
+  sailed: Timestamp,
+  { railDeparted }: TurningPoints,
+): TimelineEntry | undefined {
+  const known = earlier(firstFrom(discharged, sailed), firstFrom(landed, sailed));
+  const passing = firstFrom(passed, sailed);
+  return passing !== undefined && passing.milestone.occurred_at < railDeparted ? earlier(known, passing) : known;
 }
 
 /** What milestones of one status count as for a container: the earliest of each stretch of them, which are in order. */

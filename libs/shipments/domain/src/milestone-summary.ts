@@ -40,8 +40,9 @@ export class MilestoneSummary {
     out_for_delivery: [],
   };
   readonly discharged: TimelineEntry[] = [];
-  /** Those, and discharges on the way where the goods go on by land. */
+  /** Discharges on the way: where the goods go on by land, and where that is not known. */
   readonly landed: TimelineEntry[] = [];
+  readonly passed: TimelineEntry[] = [];
   readonly gatedOut: TimelineEntry[] = [];
   /** Arrivals where the goods go on from. */
   readonly stops: TimelineEntry[] = [];
@@ -101,9 +102,9 @@ export class MilestoneSummary {
   }
 
   private addDischarge(entry: TimelineEntry, { rule }: Meaning, route: Route): void {
-    const isOnTheWay = rule === 'arrival_on_the_way';
-    if (!isOnTheWay) this.discharged.push(entry);
-    if (!isOnTheWay || isLanding(route, entry.milestone.location)) this.landed.push(entry);
+    if (rule !== 'arrival_on_the_way') this.discharged.push(entry);
+    else if (isLanding(route, entry.milestone.location)) this.landed.push(entry);
+    else this.passed.push(entry);
   }
 
   private addTime(
@@ -136,6 +137,8 @@ export class MilestoneSummary {
 
 /** The first entry not before a time, in a list sorted by time. */
 export function firstFrom(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
+  // Of most shipments there is none of most kinds.
+  if (entries.length === 0) return undefined;
   return entries[firstPlace(entries, ({ occurred_at }) => occurred_at >= time)];
 }
 

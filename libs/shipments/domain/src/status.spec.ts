@@ -402,6 +402,18 @@ describe('containers', () => {
     expect(scenario.container(A)).toMatchObject({ discharged_at: day(18), status: 'arrived' });
   });
 
+  it('a discharge abroad is, once a train takes it from there, until a vessel does', () => {
+    const scenario = voyage({ container_numbers: [A] });
+    scenario.post('discharged', day(18), { location: 'SGSIN' });
+    expect(scenario.container(A).discharged_at).toBeNull();
+    const train = scenario.post('rail_departed', day(19)).milestone;
+    expect(scenario.container(A).discharged_at).toBe(day(18));
+    scenario.post('vessel_departed', day(20), { location: 'SGSIN' });
+    expect(scenario.container(A).discharged_at).toBeNull();
+    scenario.retract(train);
+    expect(scenario.container(A).discharged_at).toBeNull();
+  });
+
   it.each([
     ['rail', day(18)],
     ['road', day(18)],

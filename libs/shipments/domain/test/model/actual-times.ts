@@ -98,9 +98,9 @@ function isLanding(milestone: Said, lane: readonly Said[], memory: Memory): bool
       !isSailingOn(other, memory) &&
       other.occurred_at > milestone.occurred_at,
   );
-  return (
-    milestone.code === 'discharged' && !sailed && (!isOnTheWay(milestone, memory) || goesOnByLand(milestone, memory))
-  );
+  const railed = lane.some(({ code, occurred_at }) => code === 'rail_departed' && occurred_at > milestone.occurred_at);
+  const isLast = !isOnTheWay(milestone, memory) || railed || goesOnByLand(milestone, memory);
+  return milestone.code === 'discharged' && !sailed && isLast;
 }
 
 function goesOnByLand({ location }: Said, { fields, legs: { value: legs } }: Memory): boolean {
