@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EtaChange, Milestone } from '@tracking/contracts';
 import type { EventStore, NewEvent } from '@tracking/ports';
 import {
+  type RecordMilestone,
   SHIPMENT_LIMITS,
   compareMilestones,
   evolveRecord,
@@ -193,6 +194,14 @@ describe('the objects that documents need', () => {
 });
 
 describe('the history', () => {
+  /** So few at a time that none waits too long on a slow machine. */
+  async function record(commands: readonly RecordMilestone[]): Promise<void> {
+    for (let from = 0; from < commands.length; from += 200) {
+      const some = commands.slice(from, from + 200);
+      await Promise.all(some.map((command) => shipments.recordMilestone(command)));
+    }
+  }
+
   it('is the same in pages of any size', async () => {
     const id = await eventful();
     for (const list of [shipments.listHistory, shipments.listEtaHistory]) {
@@ -208,7 +217,7 @@ describe('the history', () => {
   it('reads of a long stream only what its page is about', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
-    await Promise.all(milestones(id, 1_000).map((command) => shipments.recordMilestone(command)));
+    await record(milestones(id, 1_000));
     const counting = countingReads(engine.store);
     const other = replica(counting.store);
     const page = await other.listHistory({ ...scope, shipment_id: id, limit: 50 });
@@ -219,10 +228,7 @@ describe('the history', () => {
   it('looks at so many events for one page, and goes on with the next', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1', eta: at(0) }));
     const { id } = answer.shipment;
-    const silent = milestones(id, 2_500, { at: at(1) });
-    while (silent.length > 0) {
-      await Promise.all(silent.splice(0, 500).map((command) => shipments.recordMilestone(command)));
-    }
+    await record(milestones(id, 2_500, { at: at(1) }));
     const counting = countingReads(engine.store);
     const list = replica(counting.store).listEtaHistory;
     const [first, ...others] = await pagesOf<EtaChange>(list, id, 10);
