@@ -55,7 +55,8 @@ export async function fill(eventStore: EventStore, total: number, workspaces: re
     settings: { of: async () => DEFAULT_RULE_SETTINGS },
     logger: silentLogger,
     metrics: noMetrics,
-    limits: { cache },
+    // However slow the machine is: nobody waits.
+    limits: { cache, deadlineMs: 600_000, silenceMs: 600_000 },
   });
   const now = Date.now();
   const began = performance.now();
