@@ -75,6 +75,8 @@ export class DeadLetters implements WebhookDeadLetters {
         begun.set(endpoint_id, await this.begin(command, endpoint_id, action));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
+        // Perhaps whoever asked for the one that runs ended before it told its owner.
+        if (action === 'replay') await this.parts.owner.notify([endpoint_id]);
         refused.push({ endpoint_id, error });
       }
     }

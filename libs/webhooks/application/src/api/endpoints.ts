@@ -98,6 +98,9 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
+    const known = await this.parts.store.get(command.endpoint_id);
+    // Perhaps whoever deleted it ended before its owner was told, who would go on with what waits.
+    if (known?.deleted && isInScope(known, command)) await this.parts.owner.notify([known.id]);
     await this.update(command, (endpoint) => {
       const { slot: _slot, ...rest } = deleted(endpoint, command.at);
       return { ...rest, deleted: true, secrets: [], headers: {} };

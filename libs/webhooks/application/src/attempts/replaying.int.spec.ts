@@ -1,4 +1,5 @@
 import { eventually } from '@tracking/testing';
+import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { answer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
@@ -215,6 +216,45 @@ describe('a replay', () => {
     const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
     await expect(create(endpoint.id)).rejects.toMatchObject({ code: 'replay_running' });
     expect(await ended(id)).toMatchObject({ done: 1 });
+  });
+
+  it.each([
+    ['all', () => ({})],
+    ['that endpoint’s', (endpoint_id: string) => ({ endpoint_id })],
+  ])('is told to its owner by whoever asks for dead letters, %s', async (_which, filterOf) => {
+    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const live = stage.event();
+    await stage.publish(live);
+    await eventually(() => expect(sent()).toEqual([live.id]));
+    await storeDeadLetters(stage, 3, { endpoint_id: endpoint.id });
+    // Dies when the replay is stored.
+    const mortal = await stage.start({}, new MortalProcess(2, true), stage.receivers, true);
+    void mortal.deadLetters.replay({ ...stage.command(), filter: {} });
+    await eventually(() => expect(mortal.process.dead).toBe(true));
+    const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
+    const again = webhooks.deadLetters.replay({ ...stage.command(), filter: filterOf(endpoint.id) });
+    // Of the one that is asked for it is a refusal.
+    await again.catch(({ code }: { code: string }) => expect(code).toBe('replay_running'));
+    expect(await ended(id)).toMatchObject({ done: 3 });
+  });
+
+  it('ends with its endpoint where whoever deleted that died before its owner was told, and it is asked for again', async () => {
+    const endpoint = await stage.endpoint(webhooks, URL_A);
+    stage.receivers.behave(URL_A, () => answer(503, { 'retry-after': '3600' }));
+    events(20);
+    const { id: replay_id } = await create(endpoint.id);
+    // It waits for an hour by then.
+    await eventually(() => expect(sent()).not.toEqual([]));
+    const mortal = await stage.start({}, new MortalProcess(2, true), stage.receivers, true);
+    void mortal.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
+    await eventually(() => expect(mortal.process.dead).toBe(true));
+    const again = webhooks.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
+    await expect(again).rejects.toMatchObject({ code: 'not_found' });
+    await eventually(async () => {
+      expect(await webhooks.replays.get({ ...SCOPE, replay_id })).toMatchObject({ status: 'canceled' });
+      const statuses = (await stage.deliveries(webhooks)).map(({ status }) => status);
+      expect(new Set(statuses)).toEqual(new Set(['discarded']));
+    });
   });
 
   it('is answered again, whatever became of its endpoint', async () => {
