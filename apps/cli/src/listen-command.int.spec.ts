@@ -1,9 +1,25 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { eventually } from '@tracking/testing';
-import { ENDPOINT, SECRET, StubApi, listen as listenTo } from '../test/stub-api.ts';
+import { ENDPOINT, LIST, SECRET, StubApi, listen as listenTo } from '../test/stub-api.ts';
 
 const refusal = (param: string, message: string): object => ({
   error: { message: 'The request has invalid fields.', details: [{ param, code: 'invalid_value', message }] },
 });
+
+/** Something else that listens on this machine. */
+async function server(): Promise<Server> {
+  const made = createServer();
+  await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
+  return made;
+}
+const portNow = (of: Server): number => (of.address() as AddressInfo).port;
+/** Which is free from then on. */
+async function portOf(of: Server): Promise<number> {
+  const port = portNow(of);
+  await new Promise((resolve) => of.close(resolve));
+  return port;
+}
 
 describe('listen', () => {
   let api: StubApi;
@@ -49,6 +65,7 @@ describe('listen', () => {
       'POST /v1/webhook_endpoints',
       `POST ${ENDPOINT}/verify`,
       `POST ${ENDPOINT}/enable`,
+      LIST,
       DELETED,
     ]);
     expect([...api.keys]).toEqual(['Bearer sk_test_env']);
@@ -128,6 +145,41 @@ describe('listen', () => {
     interrupt();
     expect(await ended).toBe(0);
     expect(out()).toMatch(/whe_a could not be deleted, do it by hand: The document store does not answer\.\n$/);
+  });
+
+  it('deletes what one that was killed has left, and what is at its own port; nothing else', async () => {
+    const free = await portOf(await server());
+    const taken = await server();
+    const own = await portOf(await server());
+    const at = (port: number, host = '127.0.0.1') => `http://${host}:${port}/webhooks`;
+    const left = [
+      { id: 'whe_killed', description: 'cli listen', url: at(free) },
+      { id: 'whe_own', description: 'cli listen', url: at(own) },
+      { id: 'whe_running', description: 'cli listen', url: at(portNow(taken)) },
+      { id: 'whe_elsewhere', description: 'cli listen', url: at(free, 'tms.example.com') },
+      { id: 'whe_mine', description: 'TMS', url: at(free) },
+      { id: 'whe_a', description: 'cli listen', url: at(own) },
+      { id: 'whe_gone', description: 'cli listen', url: at(free) },
+    ];
+    api.answers = {
+      [LIST]: [200, { data: left, next_cursor: null, has_more: false }],
+      'DELETE /v1/webhook_endpoints/whe_gone': [404, { error: { message: 'Another listen was first.', details: [] } }],
+    };
+    const { ended, out, err, interrupt } = listen(['--port', String(own)]);
+    await eventually(() => expect(out()).toContain('Ctrl-C'));
+    expect(api.asked.slice(2)).toEqual([
+      `POST ${ENDPOINT}/enable`,
+      LIST,
+      ...['whe_killed', 'whe_own', 'whe_gone'].map((id) => `DELETE /v1/webhook_endpoints/${id}`),
+    ]);
+    expect(err()).toBe(
+      ['whe_killed', 'whe_own']
+        .map((id) => `${id} is deleted: the listen that it was of ended without doing so\n`)
+        .join(''),
+    );
+    interrupt();
+    expect(await ended).toBe(0);
+    await portOf(taken);
   });
 
   it('needs no data folder', async () => {

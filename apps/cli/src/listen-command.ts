@@ -9,6 +9,7 @@ import type { Invocation, LoneRunner } from './invocation.ts';
 import { forwardedLine, receivedLine } from './listen-lines.ts';
 import { addPublicApi, publicApiOf } from './public-api.ts';
 import type { PublicApi } from './public-api.ts';
+import { clearAbandoned } from './abandoned-listening.ts';
 import { LISTENING, resent, resentLine } from './resend.ts';
 import { obey } from './typed-commands.ts';
 
@@ -71,6 +72,9 @@ class Listening {
       const { id, secret } = await this.register(receiver);
       try {
         await this.enable(id, receiver.url);
+        for (const left of await clearAbandoned(this.api, { id, url: receiver.url })) {
+          this.invocation.note(`${left} is deleted: the listen that it was of ended without doing so`);
+        }
         this.tell(id, receiver.url, secret);
         await this.obeyUntilAborted(id);
       } finally {
