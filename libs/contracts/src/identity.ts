@@ -129,7 +129,7 @@ export interface CredentialsHolder {
 export const LINK_PURPOSES = ['invitation', 'first_admin', 'password_reset'] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
-/** Every kind of entry in the audit log: changes, and secrets that were shown; what stands before the dot is the type of its target. */
+/** Every kind of entry in the audit log: changes, secrets that were shown, what was sent again or given up; what stands before the dot is the type of its target. */
 export const AUDIT_TYPES = [
   'api_key.created',
   'api_key.rotated',
@@ -149,13 +149,19 @@ export const AUDIT_TYPES = [
   'user.reactivated',
   'user.password_reset_requested',
   'user.password_changed',
+  'webhook_dead_letters.discarded',
+  'webhook_dead_letters.replayed',
+  'webhook_delivery.discarded',
   'webhook_endpoint.created',
   'webhook_endpoint.changed',
   'webhook_endpoint.deleted',
   'webhook_endpoint.enabled',
   'webhook_endpoint.disabled',
+  'webhook_endpoint.replayed',
   'webhook_endpoint.secret_rotated',
   'webhook_endpoint.secret_revealed',
+  'webhook_replay.canceled',
+  'webhook_replay.resumed',
 ] as const;
 export type AuditType = (typeof AUDIT_TYPES)[number];
 
@@ -167,7 +173,7 @@ export interface AuditEntry {
   /** Named as they are called now; null where they have no name. */
   readonly actor: Actor & { readonly name: string | null };
   readonly type: AuditType;
-  /** The id is null where the process ended before it knew what it made. */
+  /** The id is null where the process ended before it knew what it made, and of many at once. */
   readonly target: { readonly type: string; readonly id: string | null };
   readonly changes: AuditedChanges;
   /** `unknown` where the process ended before it knew. */

@@ -268,6 +268,63 @@ describe('dead letters, for operators', () => {
   });
 });
 
+describe('the audit log of what operators settle', () => {
+  const entriesOf = async (workspace: string): Promise<JsonObject[]> => {
+    const key = await api.key('admin', 'live', workspace);
+    const answer = await api.call('GET', '/v1/audit_log?actor=administration', { key });
+    return dataOf(answer);
+  };
+  const to = (value: unknown) => ({ from: null, to: value });
+
+  it('has an entry in each workspace that had such, and in no other', async () => {
+    const letters = [await deadLetter('twelve'), await deadLetter('twelve', 'test'), await deadLetter('thirteen')];
+    await api.key('viewer', 'live', 'fourteen');
+    const { body } = await post('dead_letters/discard', { reasons: ['unexpected_status'] });
+    const jobs = body['data'] as JsonObject[];
+    for (const [workspace, environments] of [
+      ['twelve', ['test', 'live']],
+      ['thirteen', ['live']],
+      ['fourteen', []],
+    ] as const) {
+      const entries = await entriesOf(workspace);
+      expect(new Set(entries.map(({ changes }) => (changes as JsonObject)['environment']))).toEqual(
+        new Set(environments.map(to)),
+      );
+      for (const entry of entries) {
+        const { environment } = entry['changes'] as { environment: { to: string } };
+        const ids = jobs
+          .filter((job) => job['workspace'] === workspace && job['environment'] === environment.to)
+          .map(({ id }) => id);
+        expect(entry).toMatchObject({
+          type: 'webhook_dead_letters.discarded',
+          actor: { type: 'system', id: 'administration', name: null },
+          target: { type: 'webhook_dead_letters', id: null },
+          changes: { reasons: to(['unexpected_status']), matched: to(1), replay_ids: to(ids) },
+          outcome: 'done',
+          address: null,
+        });
+      }
+    }
+    expect(letters).toHaveLength(3);
+  });
+
+  it('has the replays that they began, canceled and resumed', async () => {
+    const { endpoint_id } = await deadLetter('fifteen', 'test');
+    const path = `webhook_endpoints/${String(endpoint_id)}/replay`;
+    expect((await post(path)).status).toBe(409);
+    expect((await post(path, { workspace: 'fourteen' })).status).toBe(404);
+    expect(await entriesOf('fifteen')).toEqual([]);
+    const key = await api.key('developer', 'test', 'fifteen');
+    await api.call('POST', `/v1/webhook_endpoints/${String(endpoint_id)}/enable`, { key });
+    const begun = await post(path, { statuses: ['succeeded'] });
+    expect([begun.status, begun.body]).toMatchObject([202, { workspace: 'fifteen', environment: 'test' }]);
+    const target = { type: 'webhook_endpoint', id: endpoint_id };
+    const changes = { environment: to('test'), statuses: to(['succeeded']), replay_id: to(begun.body['id']) };
+    expect(await entriesOf('fifteen')).toMatchObject([{ type: 'webhook_endpoint.replayed', target, changes }]);
+    expect((await post(`replays/${String(begun.body['id'])}/cancel`)).status).toBe(200);
+  });
+});
+
 describe('messages that webhooks could not take for events', () => {
   it('are parked, seen and tried again', async () => {
     const { name } = SHIPMENT_EVENTS_TOPIC;

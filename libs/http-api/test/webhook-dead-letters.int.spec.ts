@@ -170,3 +170,84 @@ describe('dead letters', () => {
     }
   });
 });
+
+describe('the audit log', () => {
+  const audited = async (): Promise<JsonObject[]> => {
+    const admin = await api.key('admin', 'live', workspace);
+    return dataOf(await get('/v1/audit_log?limit=200', admin)).filter(
+      ({ type }) => !/^(api_key|service_account|webhook_endpoint)\./.test(String(type)),
+    );
+  };
+
+  it('says who had dead letters sent again or discarded, which, how many, and by which jobs', async () => {
+    const [letter] = await deadLetters(3);
+    const discarded = await post(`${DEAD}/discard`, { endpoint_id: letter?.['endpoint_id'] });
+    for (const { id } of dataOf(discarded)) await ended(id);
+    const since = '2026-01-01T00:00:00.000Z';
+    const replayed = await post(`${DEAD}/replay`, { reasons: ['unexpected_status'], since });
+    const by = { actor: { type: 'service_account', id: expect.stringMatching(/^sva_/), name: 'developer' } };
+    const common = { ...by, target: { type: 'webhook_dead_letters', id: null }, outcome: 'done', address: '127.0.0.1' };
+    const to = (value: unknown) => ({ from: null, to: value });
+    const jobs = (answer: Answer) => to(dataOf(answer).map(({ id }) => id));
+    expect(await audited()).toEqual([
+      expect.objectContaining({
+        ...common,
+        type: 'webhook_dead_letters.replayed',
+        request_id: replayed.headers.get('request-id'),
+        changes: {
+          environment: to('live'),
+          since: to(since),
+          until: to(dataOf(replayed)[0]?.['until']),
+          reasons: to(['unexpected_status']),
+          matched: to(2),
+          replay_ids: jobs(replayed),
+        },
+      }),
+      expect.objectContaining({
+        ...common,
+        type: 'webhook_dead_letters.discarded',
+        request_id: discarded.headers.get('request-id'),
+        changes: {
+          environment: to('live'),
+          endpoint_id: to(letter?.['endpoint_id']),
+          until: to(dataOf(discarded)[0]?.['until']),
+          matched: to(1),
+          replay_ids: jobs(discarded),
+        },
+      }),
+    ]);
+  });
+
+  it('names those that were named, and has no entry of what began nothing', async () => {
+    const [letter] = await deadLetters();
+    const id = letter?.['id'];
+    await post(`/v1/webhook_endpoints/${String(letter?.['endpoint_id'])}/disable`);
+    await post(`${DEAD}/replay`, {});
+    await post(`${DEAD}/replay`, { endpoint_id: letter?.['endpoint_id'] });
+    await post(`${DEAD}/discard`, { reasons: ['timeout'] });
+    await post(`${DEAD}/discard`, { endpoint_id: 'whe_none' });
+    await post(`${DEAD}/discard`, { since: 'yesterday' });
+    expect(await audited()).toEqual([]);
+    await post(`${DEAD}/discard`, { delivery_ids: [id] });
+    const [entry] = await audited();
+    expect(entry).toMatchObject({ type: 'webhook_dead_letters.discarded', changes: { delivery_ids: { to: [id] } } });
+    expect(entry?.['changes']).not.toHaveProperty('matched');
+  });
+
+  it('says who discarded a single one, once', async () => {
+    const [letter] = await deadLetters();
+    for (let times = 0; times < 2; times += 1) await post(`/v1/webhook_deliveries/${String(letter?.['id'])}/discard`);
+    expect(await audited()).toEqual([
+      expect.objectContaining({
+        type: 'webhook_delivery.discarded',
+        target: { type: 'webhook_delivery', id: letter?.['id'] },
+        changes: {
+          endpoint_id: { from: null, to: letter?.['endpoint_id'] },
+          event_id: { from: null, to: letter?.['event_id'] },
+          event_type: { from: null, to: 'shipment.created' },
+          status: { from: 'dead_lettered', to: 'discarded' },
+        },
+      }),
+    ]);
+  });
+});

@@ -211,3 +211,44 @@ describe('a replay', () => {
 it('no request was answered 500', () => {
   expect(api.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
+
+describe('the audit log', () => {
+  it('says who began, canceled and resumed a replay, and of what; not what was refused or so already', async () => {
+    const { of, made } = await waiting();
+    const path = `${REPLAYS}/${String(made.body['id'])}`;
+    expect((await replay(of)).status).toBe(409);
+    for (const how of ['cancel', 'cancel', 'resume', 'resume']) await post(`${path}/${how}`);
+    const entries = dataOf(await get('/v1/audit_log')).filter(({ type }) => /replay/.test(String(type)));
+    const to = (value: unknown) => ({ from: null, to: value });
+    const about = {
+      environment: to('live'),
+      action: to('replay'),
+      endpoint_id: to(of),
+      matched: to(expect.any(Number)),
+    };
+    const target = { type: 'webhook_replay', id: made.body['id'] };
+    expect(entries).toEqual([
+      expect.objectContaining({
+        type: 'webhook_replay.resumed',
+        target,
+        changes: { ...about, status: { from: 'canceled', to: 'running' } },
+      }),
+      expect.objectContaining({
+        type: 'webhook_replay.canceled',
+        target,
+        changes: { ...about, status: { from: 'running', to: 'canceled' } },
+      }),
+      expect.objectContaining({
+        type: 'webhook_endpoint.replayed',
+        target: { type: 'webhook_endpoint', id: of },
+        actor: { type: 'service_account', id: expect.any(String), name: 'admin' },
+        changes: {
+          environment: to('live'),
+          until: to(made.body['until']),
+          statuses: to(['dead_lettered', 'missed']),
+          replay_id: to(made.body['id']),
+        },
+      }),
+    ]);
+  });
+});

@@ -141,7 +141,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List changes to keys, users, service accounts, sessions, webhook endpoints and settings, and secrets that were shown, the newest first
+         * List changes to keys, users, service accounts, sessions, webhook endpoints and settings, secrets that were shown, and deliveries that were replayed or discarded, the newest first
          * @description Needs the permission `workspace:admin`.
          */
         get: operations["listAuditLog"];
@@ -2193,7 +2193,7 @@ export interface components {
             next_cursor: string | null;
         };
         AuditTarget: {
-            /** @description Its id; null where the outcome is unknown and it was only being made. */
+            /** @description Its id; null of many at once, and where the outcome is unknown and it was only being made. */
             id: string | null;
             /**
              * @description What was changed.
@@ -2202,7 +2202,7 @@ export interface components {
             type: string;
         };
         /** @enum {string} */
-        AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "document.deleted" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.secret_revealed";
+        AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "document.deleted" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_dead_letters.discarded" | "webhook_dead_letters.replayed" | "webhook_delivery.discarded" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled" | "webhook_endpoint.replayed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.secret_revealed" | "webhook_replay.canceled" | "webhook_replay.resumed";
         /** @enum {string} */
         AutomaticExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number";
         BulkMilestone: {

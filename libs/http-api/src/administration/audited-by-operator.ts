@@ -1,5 +1,9 @@
+import type { AuditType } from '@tracking/contracts';
+import type { FastifyRequest } from 'fastify';
 import type { AuditedByRequest } from '../audit/audited.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
+import type { NamedScope } from './operated-scopes.ts';
 import { OPERATOR } from './operator.ts';
 
 /** In the workspace that the body names; without one there is nothing to change, and the handler says so. */
@@ -11,4 +15,20 @@ export function auditedByOperator({
     const found = typeof workspace === 'string' ? await workspaces.find(workspace) : undefined;
     return found && { workspace_id: found.id, actor: OPERATOR, address: null };
   };
+}
+
+/** Runs what changes something in one of the scopes that a request is about: each has an entry of its own. */
+export function auditedIn<T>(
+  trail: AuditTrail,
+  request: FastifyRequest,
+  {
+    workspace_id,
+    environment,
+    type,
+    target,
+  }: NamedScope & { readonly type: AuditType; readonly target: string | null },
+  work: () => Promise<T>,
+): Promise<T> {
+  const by = { workspace_id, actor: OPERATOR, address: null };
+  return trail.during(request, { type, by, target, part: `${workspace_id} ${environment}` }, work);
 }

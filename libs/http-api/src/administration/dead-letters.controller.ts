@@ -1,8 +1,7 @@
-import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import { ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
-import type { CommandIdentity } from '../server/command-identity.ts';
-import { Identified } from '../server/request-decorators.ts';
+import type { FastifyRequest } from 'fastify';
 import { QueryOneOf, QueryText } from '../validation/fields.ts';
 import { DeadLetterSummaryDto, DeadLettersDto, settleFilter, summaryFilter } from '../webhooks/dead-letters.dto.ts';
 import { InputPipe } from './input.pipe.ts';
@@ -42,9 +41,9 @@ export class DeadLettersController {
   @HttpCode(202)
   replay(
     @Body(new InputPipe(OperatedDeadLettersDto)) which: OperatedDeadLettersDto,
-    @Identified() identity: CommandIdentity,
+    @Req() request: FastifyRequest,
   ): Promise<OperatedSettlement> {
-    return this.deadLetters.settle('replay', which, settleFilter(which), identity);
+    return this.deadLetters.settle('replay', which, settleFilter(which), request);
   }
 
   @Post('discard')
@@ -52,8 +51,8 @@ export class DeadLettersController {
   @HttpCode(202)
   discard(
     @Body(new InputPipe(OperatedDeadLettersDto)) which: OperatedDeadLettersDto,
-    @Identified() identity: CommandIdentity,
+    @Req() request: FastifyRequest,
   ): Promise<OperatedSettlement> {
-    return this.deadLetters.settle('discard', which, settleFilter(which), identity);
+    return this.deadLetters.settle('discard', which, settleFilter(which), request);
   }
 }

@@ -15,7 +15,7 @@ export interface AdministrationDependencies {
   /** Without it there are no routes of published events. */
   readonly publishedEvents?: Pick<EventsService, 'list'>;
   /** Without it there are no routes of deliveries. */
-  readonly webhooks?: Pick<WebhookOperations, 'deliveries' | 'deadLetters' | 'replays' | 'parked'>;
+  readonly webhooks?: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'deadLetters' | 'replays' | 'parked'>;
   readonly logger: Logger;
   /** The system's, unless told. */
   readonly clock?: Clock;

@@ -7,7 +7,11 @@ import type {
   SettledDeadLetters,
   WebhookReplay,
 } from '@tracking/webhooks';
-import type { CommandIdentity } from '../server/command-identity.ts';
+import type { FastifyRequest } from 'fastify';
+import { AuditTrail } from '../audit/audit-trail.ts';
+import { commandIdentityOf } from '../server/command-identity.ts';
+import { settleAudited } from '../webhooks/settlement-audit.ts';
+import { auditedIn } from './audited-by-operator.ts';
 import { IDENTITY, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { OperatedDeliveries } from './operated-deliveries.ts';
@@ -42,6 +46,7 @@ export class OperatedDeadLetters {
     @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
     @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
     @Inject(OperatedDeliveries) private readonly deliveries: OperatedDeliveries,
+    @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
 
   async summary(where: Where, filter: DeadLetterFilter): Promise<OperatedSummary> {
@@ -71,16 +76,20 @@ export class OperatedDeadLetters {
     how: 'replay' | 'discard',
     where: Where,
     filter: SettleDeadLetters['filter'],
-    identity: CommandIdentity,
+    request: FastifyRequest,
   ): Promise<OperatedSettlement> {
+    const type = how === 'replay' ? 'webhook_dead_letters.replayed' : 'webhook_dead_letters.discarded';
     const scopes = await scopesOf(this.identity, where);
     const parts =
       filter.delivery_ids === undefined ? scopes.map((scope) => ({ scope, filter })) : await this.parted(where, filter);
     const settled: OperatedSettlement[] = [];
     for (const part of parts) {
-      const command = { ...identity, ...inScope(part.scope), filter: part.filter };
+      const command = { ...commandIdentityOf(request), ...inScope(part.scope), filter: part.filter };
+      const settle = () => settleAudited(request, this.webhooks.deadLetters, how, command);
       // The endpoint that is asked for is of one scope only.
-      const answer = await unlessElsewhere(this.webhooks.deadLetters[how](command));
+      const answer = await unlessElsewhere(
+        auditedIn(this.trail, request, { ...part.scope, type, target: null }, settle),
+      );
       if (answer === undefined) continue;
       const { replays, refused } = answer;
       settled.push({

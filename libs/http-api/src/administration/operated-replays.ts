@@ -1,7 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Scope } from '@tracking/contracts';
 import type { CreateReplay, WebhookReplay } from '@tracking/webhooks';
-import type { CommandIdentity } from '../server/command-identity.ts';
+import type { FastifyRequest } from 'fastify';
+import { AuditTrail } from '../audit/audit-trail.ts';
+import { commandIdentityOf } from '../server/command-identity.ts';
+import { changeAudited, tellReplayed } from '../webhooks/settlement-audit.ts';
+import { auditedIn } from './audited-by-operator.ts';
 import { IDENTITY, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import {
@@ -31,6 +35,7 @@ export class ReplayOperations {
   constructor(
     @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
     @Inject(WEBHOOKS) private readonly webhooks: NonNullable<AdministrationDependencies['webhooks']>,
+    @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
 
   /** @param after `next_cursor` of the page before */
@@ -47,38 +52,47 @@ export class ReplayOperations {
   }
 
   /** @throws RequestError `not_found` */
-  get(where: Where, replay_id: string): Promise<OperatedReplay> {
-    return this.inOne(where, 'replay', (scope) => this.webhooks.replays.get({ ...scope, replay_id }));
+  async get(where: Where, replay_id: string): Promise<OperatedReplay> {
+    const { scope, found } = await this.inOne(where, 'replay', (each) =>
+      this.webhooks.replays.get({ ...each, replay_id }),
+    );
+    return operated(found, scope);
   }
 
   /** @throws RequestError `not_found`, DomainError of webhooks */
-  create(
+  async create(
     where: Where,
     endpoint_id: string,
     filter: CreateReplay['filter'],
-    identity: CommandIdentity,
+    request: FastifyRequest,
   ): Promise<OperatedReplay> {
-    const create = (scope: Scope) => this.webhooks.replays.create({ ...identity, ...scope, endpoint_id, filter });
-    return this.inOne(where, 'endpoint', create);
+    const { endpoints, replays } = this.webhooks;
+    const { scope } = await this.inOne(where, 'endpoint', (each) => endpoints.get({ ...each, endpoint_id }));
+    const create = async () => {
+      const replay = await replays.create({ ...commandIdentityOf(request), ...inScope(scope), endpoint_id, filter });
+      tellReplayed(request, replay, scope.environment);
+      return replay;
+    };
+    const entry = { ...scope, type: 'webhook_endpoint.replayed', target: endpoint_id } as const;
+    return operated(await auditedIn(this.trail, request, entry, create), scope);
   }
 
   /** @throws RequestError `not_found`, DomainError of webhooks */
-  change(
+  async change(
     how: 'cancel' | 'resume',
     where: Where,
     replay_id: string,
-    identity: CommandIdentity,
+    request: FastifyRequest,
   ): Promise<OperatedReplay> {
-    return this.inOne(where, 'replay', (scope) => this.webhooks.replays[how]({ ...identity, ...scope, replay_id }));
+    const { replays } = this.webhooks;
+    const { scope } = await this.inOne(where, 'replay', (each) => replays.get({ ...each, replay_id }));
+    const command = { ...commandIdentityOf(request), ...inScope(scope), replay_id };
+    const type = how === 'cancel' ? 'webhook_replay.canceled' : 'webhook_replay.resumed';
+    const change = () => changeAudited(request, replays, how, command);
+    return operated(await auditedIn(this.trail, request, { ...scope, type, target: replay_id }, change), scope);
   }
 
-  private async inOne(
-    where: Where,
-    what: string,
-    ask: (scope: Scope) => Promise<WebhookReplay>,
-  ): Promise<OperatedReplay> {
-    const scopes = await scopesOf(this.identity, where);
-    const { scope, found } = await inOneOf(scopes, what, (each) => ask(inScope(each)));
-    return operated(found, scope);
+  private async inOne<T extends object>(where: Where, what: string, ask: (scope: Scope) => Promise<T>) {
+    return inOneOf(await scopesOf(this.identity, where), what, (each) => ask(inScope(each)));
   }
 }

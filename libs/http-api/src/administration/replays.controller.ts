@@ -1,8 +1,7 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { DEFAULT_PAGE_SIZE, ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
-import type { CommandIdentity } from '../server/command-identity.ts';
-import { Identified } from '../server/request-decorators.ts';
+import type { FastifyRequest } from 'fastify';
 import { QueryOneOf, QueryText } from '../validation/fields.ts';
 import { ListReplaysDto, ReplayFilterDto, replayFilter } from '../webhooks/replay.dto.ts';
 import { InputPipe } from './input.pipe.ts';
@@ -50,9 +49,9 @@ export class ReplaysController {
   create(
     @Param('id') id: string,
     @Body(new InputPipe(OperatedReplayDto)) which: OperatedReplayDto,
-    @Identified() identity: CommandIdentity,
+    @Req() request: FastifyRequest,
   ): Promise<OperatedReplay> {
-    return this.replays.create(which, id, replayFilter(which), identity);
+    return this.replays.create(which, id, replayFilter(which), request);
   }
 
   @Post('replays/:id/cancel')
@@ -61,9 +60,9 @@ export class ReplaysController {
   cancel(
     @Param('id') id: string,
     @Body(new InputPipe(WhereDto)) where: WhereDto,
-    @Identified() identity: CommandIdentity,
+    @Req() request: FastifyRequest,
   ): Promise<OperatedReplay> {
-    return this.replays.change('cancel', where, id, identity);
+    return this.replays.change('cancel', where, id, request);
   }
 
   @Post('replays/:id/resume')
@@ -72,8 +71,8 @@ export class ReplaysController {
   resume(
     @Param('id') id: string,
     @Body(new InputPipe(WhereDto)) where: WhereDto,
-    @Identified() identity: CommandIdentity,
+    @Req() request: FastifyRequest,
   ): Promise<OperatedReplay> {
-    return this.replays.change('resume', where, id, identity);
+    return this.replays.change('resume', where, id, request);
   }
 }

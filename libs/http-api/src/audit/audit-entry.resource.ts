@@ -17,7 +17,9 @@ class AuditActorResource {
 class AuditTargetResource {
   @Shown(String, 'What was changed.', { example: 'api_key' })
   readonly type!: string;
-  @Shown(String, 'Its id; null where the outcome is unknown and it was only being made.', { nullable: true })
+  @Shown(String, 'Its id; null of many at once, and where the outcome is unknown and it was only being made.', {
+    nullable: true,
+  })
   readonly id!: string | null;
 }
 

@@ -21,7 +21,7 @@ export class AuditLogController {
   @Get()
   @Operation('listAuditLog', {
     summary:
-      'List changes to keys, users, service accounts, sessions, webhook endpoints and settings, and secrets that were shown, the newest first',
+      'List changes to keys, users, service accounts, sessions, webhook endpoints and settings, secrets that were shown, and deliveries that were replayed or discarded, the newest first',
     query: ListAuditLogDto,
   })
   @ApiResponse({ status: 200, description: 'A page of entries.', type: AuditLogPageResource })

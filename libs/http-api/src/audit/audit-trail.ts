@@ -42,6 +42,15 @@ function idOf(content: object | null): string | null {
   return content && 'id' in content ? String(content.id) : null;
 }
 
+export interface DuringOptions {
+  readonly type: AuditType;
+  readonly by: AuditedBy;
+  /** Where it is known before. */
+  readonly target: string | null;
+  /** Of a request that changes several things, each with an entry: which one this is. */
+  readonly part?: string;
+}
+
 /** Writes entries ahead of changes, and completes them. */
 export class AuditTrail {
   constructor(
@@ -49,13 +58,15 @@ export class AuditTrail {
     private readonly logger: Logger,
   ) {}
 
-  /** Runs what changes something for a request, between the two writes of its entry. @param target where it is known before */
+  /** Runs what changes something for a request, between the two writes of its entry. */
   async during<T>(
     request: FastifyRequest,
-    { type, by, target }: { readonly type: AuditType; readonly by: AuditedBy; readonly target: string | null },
+    { type, by, target, part }: DuringOptions,
     work: () => Promise<T>,
   ): Promise<T> {
-    const { id: command_id, at } = commandIdentityOf(request);
+    const { id, at } = commandIdentityOf(request);
+    const command_id = part === undefined ? id : `${id} ${part}`;
+    request.audited = null;
     const { workspace_id, actor, address } = by;
     const who = { workspace_id, actor, address, request_id: request.id };
     const entry = await this.log.begin({ ...who, command_id, at, type, target_id: target });

@@ -3,6 +3,7 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope } from '@tracking/contracts';
 import type { DeadLetterSummary, SettleDeadLetters, SettledDeadLetters } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
+import { Audited } from '../audit/audited.ts';
 import { WEBHOOKS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
@@ -11,6 +12,7 @@ import { BodyPipe } from '../validation/read-body.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { DeadLetterSummaryDto, DeadLettersDto, settleFilter, summaryFilter } from './dead-letters.dto.ts';
 import { type BegunReplays, BegunReplaysResource, DeadLetterSummaryResource } from './dead-letters.resource.ts';
+import { settleAudited } from './settlement-audit.ts';
 import { WebhookWrites } from './webhook-writes.ts';
 import type { WithWarnings } from './webhook-writes.ts';
 
@@ -45,13 +47,14 @@ export class WebhookDeadLettersController {
   @ApiResponse({ status: 202, description: 'The replays that were begun.', type: BegunReplaysResource })
   @Unknown()
   @refusal(409, 'The one endpoint that is asked for is not enabled, or a replay runs for it.')
+  @Audited('webhook_dead_letters.replayed')
   async replay(
     @SentBody(WHICH) { value, warnings }: ReadBody<DeadLettersDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<BegunReplays>> {
     const filter: SettleDeadLetters['filter'] = settleFilter(value);
     return this.writes.write(reply, warnings, async (command) =>
-      begun(await this.webhooks.deadLetters.replay({ ...command, filter })),
+      begun(await settleAudited(reply.request, this.webhooks.deadLetters, 'replay', { ...command, filter })),
     );
   }
 
@@ -64,13 +67,14 @@ export class WebhookDeadLettersController {
   })
   @ApiResponse({ status: 202, description: 'The jobs that were begun.', type: BegunReplaysResource })
   @Unknown()
+  @Audited('webhook_dead_letters.discarded')
   async discard(
     @SentBody(WHICH) { value, warnings }: ReadBody<DeadLettersDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<BegunReplays>> {
     const filter: SettleDeadLetters['filter'] = settleFilter(value);
     return this.writes.write(reply, warnings, async (command) =>
-      begun(await this.webhooks.deadLetters.discard({ ...command, filter })),
+      begun(await settleAudited(reply.request, this.webhooks.deadLetters, 'discard', { ...command, filter })),
     );
   }
 }

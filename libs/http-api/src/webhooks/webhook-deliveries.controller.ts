@@ -3,6 +3,7 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, Warning } from '@tracking/contracts';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
+import { Audited } from '../audit/audited.ts';
 import { WEBHOOKS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
@@ -13,6 +14,7 @@ import { CurrentScope, SentBody } from '../server/request-decorators.ts';
 import { NO_BODY } from '../validation/read-body.ts';
 import { DeliveryDetailResource, DeliveryPageResource, DeliveryWrittenResource } from './delivery.resource.ts';
 import { ListDeliveriesDto, deliveryFilter } from './list-deliveries.dto.ts';
+import { tellDiscarded } from './settlement-audit.ts';
 import { WebhookWrites } from './webhook-writes.ts';
 import type { WithWarnings } from './webhook-writes.ts';
 
@@ -76,13 +78,17 @@ export class WebhookDeliveriesController {
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
   @Unknown()
   @refusal(409, 'It succeeded already.')
+  @Audited('webhook_delivery.discarded')
   async discard(
     @Param('id') delivery_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookDelivery>> {
-    return this.writes.write(reply, ignored, (command) =>
-      this.webhooks.deliveries.discard({ ...command, delivery_id }),
-    );
+    return this.writes.write(reply, ignored, async (command) => {
+      const before = await this.webhooks.deliveries.get({ scopes: [command], delivery_id });
+      const after = await this.webhooks.deliveries.discard({ ...command, delivery_id });
+      tellDiscarded(reply.request, before, after);
+      return after;
+    });
   }
 }

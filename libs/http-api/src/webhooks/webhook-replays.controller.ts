@@ -3,6 +3,7 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, Warning } from '@tracking/contracts';
 import type { WebhookReplay } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
+import { Audited } from '../audit/audited.ts';
 import { WEBHOOKS } from '../dependencies.ts';
 import type { HttpApiDependencies } from '../dependencies.ts';
 import { Operation, refusal } from '../operations/operation.ts';
@@ -14,6 +15,7 @@ import { BodyPipe, NO_BODY } from '../validation/read-body.ts';
 import type { ReadBody } from '../validation/read-body.ts';
 import { ListReplaysDto, ReplayFilterDto, replayFilter } from './replay.dto.ts';
 import { ReplayPageResource, ReplayResource, ReplayWrittenResource } from './replay.resource.ts';
+import { changeAudited, tellReplayed } from './settlement-audit.ts';
 import { WebhookWrites } from './webhook-writes.ts';
 import type { WithWarnings } from './webhook-writes.ts';
 
@@ -40,15 +42,18 @@ export class WebhookReplaysController {
   @ApiResponse({ status: 202, description: 'The replay; get it for how far it is.', type: ReplayWrittenResource })
   @refusal(404, 'No such endpoint in this workspace and environment.')
   @refusal(409, 'The endpoint is not enabled, or a replay runs for it.')
+  @Audited('webhook_endpoint.replayed')
   async create(
     @Param('id') endpoint_id: string,
     @SentBody(FILTER) { value, warnings }: ReadBody<ReplayFilterDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookReplay>> {
     const filter = replayFilter(value);
-    return this.writes.write(reply, warnings, (command) =>
-      this.webhooks.replays.create({ ...command, endpoint_id, filter }),
-    );
+    return this.writes.write(reply, warnings, async (command) => {
+      const replay = await this.webhooks.replays.create({ ...command, endpoint_id, filter });
+      tellReplayed(reply.request, replay, command.environment);
+      return replay;
+    });
   }
 
   @Get('webhook_replays')
@@ -84,12 +89,15 @@ export class WebhookReplaysController {
   })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
   @Unknown()
+  @Audited('webhook_replay.canceled')
   async cancel(
     @Param('id') replay_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookReplay>> {
-    return this.writes.write(reply, ignored, (command) => this.webhooks.replays.cancel({ ...command, replay_id }));
+    return this.writes.write(reply, ignored, (command) =>
+      changeAudited(reply.request, this.webhooks.replays, 'cancel', { ...command, replay_id }),
+    );
   }
 
   @Post('webhook_replays/:id/resume')
@@ -98,11 +106,14 @@ export class WebhookReplaysController {
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
   @Unknown()
   @refusal(409, 'It is completed; or the endpoint is not enabled, or another replay runs for it.')
+  @Audited('webhook_replay.resumed')
   async resume(
     @Param('id') replay_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookReplay>> {
-    return this.writes.write(reply, ignored, (command) => this.webhooks.replays.resume({ ...command, replay_id }));
+    return this.writes.write(reply, ignored, (command) =>
+      changeAudited(reply.request, this.webhooks.replays, 'resume', { ...command, replay_id }),
+    );
   }
 }
