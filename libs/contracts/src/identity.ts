@@ -160,6 +160,7 @@ export const AUDIT_TYPES = [
   'webhook_endpoint.replayed',
   'webhook_endpoint.secret_rotated',
   'webhook_endpoint.secret_revealed',
+  'webhook_endpoint.verified',
   'webhook_replay.canceled',
   'webhook_replay.resumed',
 ] as const;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { Identity } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
-import { eventually } from '@tracking/testing';
+import { eventually, receivers } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
@@ -64,6 +64,10 @@ describe('GET /v1/audit_log', () => {
     const path = `${ENDPOINTS}/${String(created.body['id'])}`;
     await api.call('PATCH', path, { key: admin, json: { description: 'ERP' } });
     await api.call('POST', `${path}/verify`, { key: admin });
+    // Neither changes what the endpoint may be sent.
+    await api.call('POST', `${path}/verify`, { key: admin });
+    receiver.behaveAlways(receivers.answers(500));
+    await api.call('POST', `${path}/verify`, { key: admin });
     await api.call('POST', `${path}/enable`, { key: admin });
     await api.call('POST', `${path}/disable`, { key: admin });
     const rotated = await api.call('POST', `${path}/rotate_secret`, { key: admin });
@@ -79,10 +83,11 @@ describe('GET /v1/audit_log', () => {
       'webhook_endpoint.secret_rotated',
       'webhook_endpoint.disabled',
       'webhook_endpoint.enabled',
+      'webhook_endpoint.verified',
       'webhook_endpoint.changed',
       'webhook_endpoint.created',
     ]);
-    const [, shownAgain, shown, renewed, disabled, enabled, changed, made] = entries;
+    const [, shownAgain, shown, renewed, disabled, enabled, verified, changed, made] = entries;
     for (const entry of [shownAgain, shown, renewed]) expect(entry).toMatchObject({ changes: {}, outcome: 'done' });
     expect(made).toEqual({
       id: expect.stringMatching(/^aud_/),
@@ -99,6 +104,7 @@ describe('GET /v1/audit_log', () => {
       address: '127.0.0.1',
     });
     expect(changed?.['changes']).toEqual({ description: { from: 'TMS', to: 'ERP' } });
+    expect(verified?.['changes']).toEqual({ status: { from: 'pending_verification', to: 'verified' } });
     expect(enabled?.['changes']).toMatchObject({ status: { from: 'verified', to: 'enabled' } });
     expect(disabled?.['changes']).toMatchObject({ status: { from: 'enabled', to: 'disabled' } });
 

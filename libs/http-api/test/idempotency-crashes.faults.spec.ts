@@ -153,7 +153,8 @@ const sessionsOf = async (headers: Headers) =>
   (await api.call('GET', '/v1/sessions', { headers: cookieOf(headers) })).body['data'] as JsonObject[];
 const pick = (from: JsonObject, ...names: readonly string[]) => names.map((name) => from[name]);
 /** Their change stands between the two writes of its entry in the audit log. */
-const AUDITED = /^(create|enable|disable)WebhookEndpoint$|WebhookSecret$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
+const AUDITED =
+  /^(create|verify|enable|disable)WebhookEndpoint$|Webhook(Secret|Replay|DeadLetters)$|^discardWebhookDelivery$|ServiceAccount$|ApiKey$|User|^useInvitation$/;
 /** The session goes on, by a write of its own; three items are carried out, the others refused. */
 const STEPS: Readonly<Record<string, number>> = {
   changePassword: 6,

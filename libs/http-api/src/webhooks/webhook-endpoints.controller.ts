@@ -142,12 +142,19 @@ export class WebhookEndpointsController {
     type: EndpointWrittenResource,
   })
   @Unknown()
+  @Audited('webhook_endpoint.verified')
   async verify(
     @Param('id') endpoint_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WithWarnings<WebhookEndpoint>> {
-    return this.writes.write(reply, ignored, (command) => this.webhooks.endpoints.verify({ ...command, endpoint_id }));
+    return this.writes.write(reply, ignored, async (command) => {
+      const before = await this.webhooks.endpoints.get({ ...scopeOf(reply.request), endpoint_id });
+      const after = await this.webhooks.endpoints.verify({ ...command, endpoint_id });
+      // A challenge that changes nothing else is told by `last_verification` alone.
+      tellAudit(reply.request, { before: { status: before.status }, after: { status: after.status } }, endpoint_id);
+      return after;
+    });
   }
 
   @Post(':id/enable')

@@ -32,6 +32,7 @@ export const AUDIT_TYPE_LABELS: Readonly<Record<AuditType, string>> = {
   'webhook_endpoint.replayed': 'Events of an endpoint sent again',
   'webhook_endpoint.secret_rotated': 'Signing secret rotated',
   'webhook_endpoint.secret_revealed': 'Signing secret shown',
+  'webhook_endpoint.verified': 'Endpoint verified',
   'webhook_replay.canceled': 'Replay stopped',
   'webhook_replay.resumed': 'Replay resumed',
 };
@@ -67,6 +68,7 @@ export const AUDIT_SENTENCES: Readonly<Record<AuditType, string>> = {
   'webhook_endpoint.replayed': 'had events sent again to the endpoint …',
   'webhook_endpoint.secret_rotated': 'rotated the signing secret of the endpoint …',
   'webhook_endpoint.secret_revealed': 'looked at the signing secret of the endpoint …',
+  'webhook_endpoint.verified': 'verified the endpoint …',
   'webhook_replay.canceled': 'stopped the replay …',
   'webhook_replay.resumed': 'went on with the replay …',
 };
