@@ -28,7 +28,7 @@ inBothWays('a shipment in a browser', (stage) => {
       const id = await create(page);
       const sections = page.getByRole('navigation', { name: 'Sections of the shipment' });
       await sections.getByRole('link', { name: 'Timeline' }).click();
-      await page.getByText('Live', { exact: true }).first().waitFor();
+      await page.getByText('Connected', { exact: true }).waitFor();
       const status = page.getByRole('region', { name: 'Status' });
       await status.getByText('Pending', { exact: true }).waitFor();
       const departed = { code: 'vessel_departed', occurred_at: ago(24), location: 'CNSHA', source: 'carrier' };

@@ -73,7 +73,7 @@ async function sail(api: AxiosInstance, external_id: string): Promise<string> {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${id}/timeline`);
-    await page.getByText('Live', { exact: true }).first().waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor();
     await page.getByRole('rowheader', { name: 'Vessel departed' }).waitFor();
     const arrived = { code: 'vessel_arrived', occurred_at: day(-1), location: 'NLRTM', source: 'carrier' };
     expect((await admin.api.post(`/v1/shipments/${id}/milestones`, arrived)).status).toBe(201);

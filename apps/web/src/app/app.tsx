@@ -34,7 +34,8 @@ async function signInAgain(): Promise<void> {
   const { pathname, href } = router.state.location;
   if (pathname === '/sign-in' || pathname === '/invitation') return;
   await router.navigate({ to: '/sign-in', search: { next: href, ended: true } });
-  queryClient.clear();
+  // They may have stayed, for what they entered.
+  if (router.state.location.pathname === '/sign-in') queryClient.clear();
 }
 
 /**

@@ -1,4 +1,5 @@
 import { ApiError, AuthenticationError, ConflictError, ConnectionError } from '@tracking/client';
+import { PageNotLoaded } from './page-not-loaded.ts';
 
 /** What a person is told of a failure: one line, and what to name when asking for help. */
 export interface Failure {
@@ -10,6 +11,10 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (error instanceof ConnectionError) {
     return { title: 'The service cannot be reached', message: 'Check the connection; nothing you entered is lost.' };
+  }
+  if (isSignedOut(error)) {
+    const message = 'Sign in in another tab, then go on here: nothing you entered is lost.';
+    return { title: 'Your session has ended', message };
   }
   if (error instanceof ApiError) {
     const { message, request_id: requestId } = error;
@@ -27,6 +32,7 @@ export function failureOf(error: unknown): Failure {
 
 /** The code of a part of the page did not come; each browser says so in its words. */
 function isNotLoaded(error: unknown): boolean {
+  if (error instanceof PageNotLoaded) return true;
   return error instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(error.message);
 }
 

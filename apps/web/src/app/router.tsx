@@ -3,7 +3,6 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
   retainSearchParams,
@@ -24,6 +23,7 @@ import { readShipmentSearch } from '../shipments/search/shipment-search.ts';
 import { Failed } from './failed.tsx';
 import { isSignedOut } from './failures.ts';
 import { NotFound } from './not-found.tsx';
+import { page } from './page.ts';
 import { Shell } from './shell.tsx';
 
 interface Context {
@@ -46,13 +46,13 @@ const root = createRootRouteWithContext<Context>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: lazyRouteComponent(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
+  component: page(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
   validateSearch: readSignInSearch,
 });
 const invitation = createRoute({
   getParentRoute: () => root,
   path: '/invitation',
-  component: lazyRouteComponent(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
+  component: page(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
 
 /** Everything for which somebody has to be signed in. */
@@ -79,81 +79,81 @@ const home = createRoute({
 const start = createRoute({
   getParentRoute: () => signedIn,
   path: '/start',
-  component: lazyRouteComponent(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
+  component: page(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
 });
 const shipments = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments',
   validateSearch: readShipmentSearch,
-  component: lazyRouteComponent(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
+  component: page(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
 });
 const newShipment = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments/new',
-  component: lazyRouteComponent(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
+  component: page(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
 });
 const importShipments = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments/import',
-  component: lazyRouteComponent(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
+  component: page(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
 });
 const editShipment = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments/$id/edit',
-  component: lazyRouteComponent(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
+  component: page(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
 });
 const shipment = createRoute({
   getParentRoute: () => signedIn,
   path: '/shipments/$id',
-  component: lazyRouteComponent(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
+  component: page(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
 });
 const shipmentOverview = createRoute({
   getParentRoute: () => shipment,
   path: '/',
-  component: lazyRouteComponent(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
+  component: page(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
 });
 const shipmentTimeline = createRoute({
   getParentRoute: () => shipment,
   path: '/timeline',
   validateSearch: readTimelineSearch,
-  component: lazyRouteComponent(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
+  component: page(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
 });
 const shipmentExceptions = createRoute({
   getParentRoute: () => shipment,
   path: '/exceptions',
-  component: lazyRouteComponent(() => import('../shipment/exceptions/exceptions-section.tsx'), 'ExceptionsSection'),
+  component: page(() => import('../shipment/exceptions/exceptions-section.tsx'), 'ExceptionsSection'),
 });
 const shipmentDocuments = createRoute({
   getParentRoute: () => shipment,
   path: '/documents',
   validateSearch: readDocumentSearch,
-  component: lazyRouteComponent(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
+  component: page(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
 });
 const shipmentHistory = createRoute({
   getParentRoute: () => shipment,
   path: '/history',
-  component: lazyRouteComponent(() => import('../shipment/history/history-section.tsx'), 'HistorySection'),
+  component: page(() => import('../shipment/history/history-section.tsx'), 'HistorySection'),
 });
 const exceptions = createRoute({
   getParentRoute: () => signedIn,
   path: '/exceptions',
   validateSearch: readQueueSearch,
-  component: lazyRouteComponent(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
+  component: page(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
 });
 const shipmentEta = createRoute({
   getParentRoute: () => shipment,
   path: '/eta',
-  component: lazyRouteComponent(() => import('../shipment/eta/eta-section.tsx'), 'EtaSection'),
+  component: page(() => import('../shipment/eta/eta-section.tsx'), 'EtaSection'),
 });
 const shipmentExplanation = createRoute({
   getParentRoute: () => shipment,
   path: '/explanation',
-  component: lazyRouteComponent(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
+  component: page(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
 });
 const shipmentCalls = createRoute({
   getParentRoute: () => shipment,
   path: '/calls',
-  component: lazyRouteComponent(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
+  component: page(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
 });
 const shipmentSections = [
   ...[shipmentOverview, shipmentTimeline, shipmentEta, shipmentExceptions, shipmentDocuments, shipmentHistory],
@@ -162,7 +162,7 @@ const shipmentSections = [
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings',
-  component: lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
+  component: page(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
 });
 const settingsHome = createRoute({
   getParentRoute: () => settings,
@@ -174,56 +174,50 @@ const settingsHome = createRoute({
 const apiKeys = createRoute({
   getParentRoute: () => settings,
   path: '/api-keys',
-  component: lazyRouteComponent(() => import('../settings/api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+  component: page(() => import('../settings/api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
 });
 const webhooks = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks',
-  component: lazyRouteComponent(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
+  component: page(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
 });
 const webhookEndpoints = createRoute({
   getParentRoute: () => webhooks,
   path: '/',
-  component: lazyRouteComponent(() => import('../settings/webhooks/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
+  component: page(() => import('../settings/webhooks/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
 });
 const newWebhookEndpoint = createRoute({
   getParentRoute: () => webhooks,
   path: '/new',
-  component: lazyRouteComponent(
-    () => import('../settings/webhooks/endpoints/create-endpoint-page.tsx'),
-    'CreateEndpointPage',
-  ),
+  component: page(() => import('../settings/webhooks/endpoints/create-endpoint-page.tsx'), 'CreateEndpointPage'),
 });
 const webhookEndpoint = createRoute({
   getParentRoute: () => webhooks,
   path: '/$endpointId',
   validateSearch: readEndpointSearch,
-  component: lazyRouteComponent(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
+  component: page(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
 });
 const webhookDeliveries = createRoute({
   getParentRoute: () => webhooks,
   path: '/deliveries',
   validateSearch: readDeliverySearch,
-  component: lazyRouteComponent(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+  component: page(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const webhookDelivery = createRoute({
   getParentRoute: () => webhooks,
   path: '/deliveries/$deliveryId',
-  component: lazyRouteComponent(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
+  component: page(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
 });
 const webhookDeadLetters = createRoute({
   getParentRoute: () => webhooks,
   path: '/dead-letters',
   validateSearch: readDeadLetterSearch,
-  component: lazyRouteComponent(
-    () => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'),
-    'DeadLettersPage',
-  ),
+  component: page(() => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
 });
 const webhookReplays = createRoute({
   getParentRoute: () => webhooks,
   path: '/replays',
-  component: lazyRouteComponent(() => import('../settings/webhooks/replays/replays-page.tsx'), 'ReplaysPage'),
+  component: page(() => import('../settings/webhooks/replays/replays-page.tsx'), 'ReplaysPage'),
 });
 const webhookPages = [
   ...([webhookEndpoints, newWebhookEndpoint, webhookEndpoint, webhookDeliveries, webhookDelivery] as const),
@@ -233,43 +227,40 @@ const serviceAccounts = createRoute({
   getParentRoute: () => settings,
   path: '/service-accounts',
   validateSearch: readAccountSearch,
-  component: lazyRouteComponent(
-    () => import('../settings/service-accounts/service-accounts-page.tsx'),
-    'ServiceAccountsPage',
-  ),
+  component: page(() => import('../settings/service-accounts/service-accounts-page.tsx'), 'ServiceAccountsPage'),
 });
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
   validateSearch: readTeamSearch,
-  component: lazyRouteComponent(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
+  component: page(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
 });
 const auditLog = createRoute({
   getParentRoute: () => settings,
   path: '/audit-log',
   validateSearch: readAuditSearch,
-  component: lazyRouteComponent(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
+  component: page(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
 });
 const account = createRoute({
   getParentRoute: () => settings,
   path: '/account',
-  component: lazyRouteComponent(() => import('../settings/account/account-page.tsx'), 'AccountPage'),
+  component: page(() => import('../settings/account/account-page.tsx'), 'AccountPage'),
 });
 const exceptionRules = createRoute({
   getParentRoute: () => settings,
   path: '/exceptions',
-  component: lazyRouteComponent(() => import('../settings/rules/exception-rules-page.tsx'), 'ExceptionRulesPage'),
+  component: page(() => import('../settings/rules/exception-rules-page.tsx'), 'ExceptionRulesPage'),
 });
 const requiredDocuments = createRoute({
   getParentRoute: () => settings,
   path: '/required-documents',
-  component: lazyRouteComponent(() => import('../settings/rules/required-documents-page.tsx'), 'RequiredDocumentsPage'),
+  component: page(() => import('../settings/rules/required-documents-page.tsx'), 'RequiredDocumentsPage'),
 });
 const events = createRoute({
   getParentRoute: () => settings,
   path: '/events',
   validateSearch: readEventSearch,
-  component: lazyRouteComponent(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
+  component: page(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
 });
 const rulePages = [exceptionRules, requiredDocuments, events] as const;
 const peoplePages = [serviceAccounts, team, auditLog, account] as const;
@@ -291,7 +282,14 @@ const routeTree = root.addChildren([
 ]);
 
 export function createAppRouter(queryClient: QueryClient) {
-  return createRouter({ routeTree, context: { queryClient }, defaultPreload: 'intent', scrollRestoration: true });
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    // Where a page fails, what stands around it stays.
+    defaultErrorComponent: Failed,
+  });
 }
 
 declare module '@tanstack/react-router' {

@@ -7,12 +7,12 @@ import { isOfAList, missedNews, showShipments } from './live-news.ts';
 import { LiveStream } from './live-stream.ts';
 
 export interface Live {
-  /** Whether what happens is told; else what is shown may be old. */
-  readonly isOn: boolean;
+  /** Whether what happens is told; where not, what is shown may be old. Undefined until that is known. */
+  readonly isOn: boolean | undefined;
   /** How often something happened that was not told. */
   readonly gaps: number;
 }
-const NOT_YET: Live = { isOn: false, gaps: 0 };
+const NOT_YET: Live = { isOn: undefined, gaps: 0 };
 export const LiveContext = createContext(NOT_YET);
 export const useLive = () => useContext(LiveContext);
 

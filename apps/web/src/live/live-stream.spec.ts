@@ -96,6 +96,17 @@ describe('the live stream of a page', () => {
     expect(heard).toEqual(['gap', 'on']);
   });
 
+  it('is off where its connection does not open', async () => {
+    await after(4_000);
+    streams.last.end(new Error('away'));
+    await after(2_000);
+    expect(heard).toEqual(['off']);
+    await after(MINUTE);
+    expect(heard).toEqual(['off']);
+    streams.last.opens();
+    expect(heard).toEqual(['off', 'gap', 'on']);
+  });
+
   it('begins anew, and says so, where the client gave up', async () => {
     await after(0);
     streams.last.opens();
@@ -123,7 +134,8 @@ describe('the live stream of a page', () => {
     await after(0);
     expect([streams.begun.length, streams.last.options.lastEventId]).toEqual([2, 'evt_1']);
     streams.last.opens();
-    expect(heard).not.toContain('gap');
+    // Nor is it said to be away, which it was of itself.
+    expect(heard).toEqual(['on', 'evt_1', 'on']);
   });
 
   it('keeps its connection where somebody looks away for a moment', async () => {

@@ -16,6 +16,7 @@ export interface LiveStreamParts {
   /** Of the page; `visibilitychange` tells when it comes into sight and out of it. */
   readonly sight: EventTarget & { readonly hidden: boolean };
   readonly onEvent: (event: TrackingEvent) => void;
+  /** Told when it is on, and when it should be and has not been for a while. */
   readonly onState: (isOn: boolean) => void;
   /** Told when it goes on after something that it does not tell. */
   readonly onGap: () => void;
@@ -43,6 +44,7 @@ export class LiveStream {
     while (!signal.aborted) {
       await this.untilSeen();
       if (signal.aborted) return;
+      this.expectConnection();
       const unseen = new AbortController();
       const forget = this.whenUnseen(() => unseen.abort());
       try {
@@ -78,12 +80,19 @@ export class LiveStream {
   }
 
   private connection(isOpen: boolean): void {
-    clearTimeout(this.away);
-    if (isOpen) this.parts.onState(true);
-    else {
-      this.toldUntil = Date.now();
-      if (!this.ended.signal.aborted) this.away = setTimeout(() => this.parts.onState(false), AWAY_MS);
+    if (isOpen) {
+      clearTimeout(this.away);
+      this.away = undefined;
+      this.parts.onState(true);
+      return;
     }
+    this.toldUntil = Date.now();
+    // Out of sight it gives its connection back itself.
+    if (!this.ended.signal.aborted && !this.parts.sight.hidden) this.expectConnection();
+  }
+
+  private expectConnection(): void {
+    this.away ??= setTimeout(() => this.parts.onState(false), AWAY_MS);
   }
 
   private async untilSeen(): Promise<void> {

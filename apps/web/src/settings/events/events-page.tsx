@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { PageHeader } from '../../app/page-header.tsx';
 import { Waiting } from '../../app/waiting.tsx';
-import { useLive } from '../../live/live-events.ts';
+import { LiveMark } from '../../live/live-mark.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { Curl } from '../../shipment/calls/curl.tsx';
 import { EVENT_TYPE_OPTIONS } from '../../values/event-types.ts';
@@ -24,20 +24,11 @@ export function EventsPage() {
       <PageHeader
         title="Events"
         about="What webhooks and the stream tell, as it happens; kept for 30 days."
-        beside={<LiveBadge />}
+        beside={<LiveMark />}
       />
       <EventFilters search={search} />
       <EventLog key={JSON.stringify([environment, search])} search={search} />
     </Stack>
-  );
-}
-
-function LiveBadge() {
-  const { isOn } = useLive();
-  return (
-    <Badge color={isOn ? 'green' : 'gray'} variant="light" tt="none" role="status" autoContrast>
-      {isOn ? 'Live' : 'Connecting…'}
-    </Badge>
   );
 }
 

@@ -1,9 +1,9 @@
-import { Badge, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useMatchRoute } from '@tanstack/react-router';
 import { PageHeader } from '../../app/page-header.tsx';
 import { SeverityBadge } from '../../exceptions/severity-badge.tsx';
-import { useLive } from '../../live/live-events.ts';
+import { LiveMark } from '../../live/live-mark.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { slipHours, slipLabel } from '../../shipments/eta-slip.tsx';
 import { STATUS_LABELS } from '../../shipments/shipment-labels.ts';
@@ -52,16 +52,6 @@ export function Glance() {
         </Card>
       </div>
     </>
-  );
-}
-
-/** Whether what happens is shown as it does. */
-function LiveMark() {
-  const { isOn } = useLive();
-  return (
-    <Badge variant="dot" color={isOn ? 'green' : 'gray'} tt="none">
-      {isOn ? 'Live' : 'Not live: reconnecting'}
-    </Badge>
   );
 }
 

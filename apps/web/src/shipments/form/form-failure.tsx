@@ -1,4 +1,4 @@
-import { Alert, Code, List, Stack, Text } from '@mantine/core';
+import { Alert, Code, Stack, Text } from '@mantine/core';
 import { failureOf } from '../../app/failures.ts';
 
 interface Props {
@@ -26,11 +26,11 @@ export function FormFailure({ error, others, isPaused }: Props) {
         {others.length === 0 ? (
           <Text size="sm">{message}</Text>
         ) : (
-          <List size="sm">
+          <Text component="ul" size="sm" m={0} pl="md">
             {others.map((other) => (
-              <List.Item key={other}>{other}</List.Item>
+              <li key={other}>{other}</li>
             ))}
-          </List>
+          </Text>
         )}
         {requestId !== undefined && (
           <Text size="xs" c="dimmed">

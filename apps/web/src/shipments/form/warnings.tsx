@@ -1,4 +1,4 @@
-import { List } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Warning } from '@tracking/client';
 import { labelOf } from './form-errors.ts';
@@ -14,13 +14,13 @@ export function tellSaved(message: string, warnings: readonly Warning[]): void {
     color: 'yellow',
     autoClose: false,
     message: (
-      <List size="sm">
+      <Text component="ul" size="sm" m={0} pl="md">
         {warnings.map(({ code, param, message: warning }) => (
-          <List.Item key={`${code} ${param} ${warning}`}>
+          <li key={`${code} ${param} ${warning}`}>
             {labelOf(param) === undefined ? warning : `${labelOf(param)}: ${warning}`}
-          </List.Item>
+          </li>
         ))}
-      </List>
+      </Text>
     ),
   });
 }

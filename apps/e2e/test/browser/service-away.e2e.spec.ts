@@ -1,0 +1,69 @@
+import type { Browser } from 'playwright-core';
+import { patient } from '@tracking/testing';
+import { SETTINGS } from '../journeys/index.ts';
+import { newAdmin, type Person } from '../people.ts';
+import { cli, startStandalone, type Subject } from '../subject.ts';
+import { NO_BROWSER, Window, startBrowser } from './browser.ts';
+
+(NO_BROWSER === undefined ? describe : describe.skip)('a page that is left open', () => {
+  let subject: Subject;
+  let browser: Browser;
+  let ann: Person;
+  beforeAll(async () => {
+    subject = await startStandalone(SETTINGS);
+    browser = await startBrowser();
+    await cli(subject, 'workspaces', 'create', '--name', 'away');
+    ann = await newAdmin(subject, 'away');
+    await ann.api.post('/v1/shipments', { external_id: 'PO-1', mode: 'ocean' });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await subject?.stop();
+  });
+
+  it(
+    'says that the service is away, stays around what cannot be loaded, and goes on when it is back',
+    async () => {
+      const { page, context } = await Window.open(browser, subject, ann);
+      await page.goto('/shipments');
+      await page.getByRole('link', { name: 'PO-1' }).waitFor();
+      const [server] = subject.processes;
+      await server?.kill();
+      await page.getByText('The connection is lost').waitFor();
+      expect(await page.getByRole('link', { name: 'PO-1' }).count()).toBe(1);
+
+      await page.getByRole('link', { name: 'Settings' }).click();
+      const failed = page.getByRole('alert').filter({ hasText: 'A part of this page could not be loaded' });
+      await failed.waitFor();
+      expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(1);
+
+      await server?.run();
+      await page.getByText('The connection is lost').waitFor({ state: 'detached' });
+      await failed.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+      await page.getByRole('link', { name: 'Shipments', exact: true }).click();
+      await ann.api.post('/v1/shipments', { external_id: 'PO-2', mode: 'ocean' });
+      await page.getByText('1 new').waitFor();
+      await context.close();
+    },
+    patient(120_000),
+  );
+
+  it('whose session ended keeps what was entered: who signs in in another tab goes on', async () => {
+    const { page, context } = await Window.open(browser, subject, ann);
+    await page.goto('/shipments/new');
+    const reference = page.getByLabel('Your reference');
+    await reference.fill('PO-3');
+    const cookies = await context.cookies();
+    await context.clearCookies();
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+    await page.getByText('Your session has ended').waitFor();
+    expect(await reference.inputValue()).toBe('PO-3');
+
+    await context.addCookies(cookies);
+    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByRole('heading', { name: 'PO-3' }).waitFor();
+    await context.close();
+  });
+});
