@@ -119,8 +119,10 @@ function Samples() {
 function SendShipment() {
   const curl = [
     `curl ${globalThis.location.origin}/v1/shipments \\`,
-    '  -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\',
-    `  -d '{"external_id": "PO-1001", "mode": "ocean", "origin_port": "CNSHA", "destination_port": "NLRTM"}'`,
+    '  -H "Authorization: Bearer $KEY" \\',
+    '  -H "Content-Type: application/json" \\',
+    `  -d '{"external_id": "PO-1001", "mode": "ocean",`,
+    `    "origin_port": "CNSHA", "destination_port": "NLRTM"}'`,
   ].join('\n');
   const mayWrite = useMay('shipments:write');
   return (

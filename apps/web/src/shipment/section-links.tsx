@@ -1,6 +1,7 @@
 import { Badge } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import type { Shipment } from '@tracking/client';
+import { useEffect, useRef } from 'react';
 import { useShipment } from './current-shipment.ts';
 import classes from './section-links.module.css';
 
@@ -27,8 +28,14 @@ const SECTIONS: readonly Section[] = [
 
 export function SectionLinks() {
   const shipment = useShipment();
+  const links = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // On a narrow page not all of them are in view.
+  useEffect(() => {
+    links.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [pathname]);
   return (
-    <nav className={classes['sections']} aria-label="Sections of the shipment">
+    <nav ref={links} className={classes['sections']} aria-label="Sections of the shipment">
       {SECTIONS.map(({ to, label, count }) => {
         const number = count?.(shipment) ?? 0;
         return (
@@ -42,7 +49,7 @@ export function SectionLinks() {
           >
             {label}
             {number > 0 && (
-              <Badge size="sm" variant="light" color="gray" autoContrast>
+              <Badge size="sm" variant="light" color="gray" miw="max-content" autoContrast>
                 {number}
               </Badge>
             )}

@@ -100,8 +100,12 @@ function Empty({ isNarrowed }: { readonly isNarrowed: boolean }) {
   return (
     <Stack maw={760}>
       <Alert title="No shipments yet">
-        They appear here as soon as a system sends the first one. The way there, which is to be found again at{' '}
-        <Link to="/start">Get started</Link>:
+        They appear here as soon as a system sends one, or somebody enters one. The steps to it stand below, and always
+        at{' '}
+        <Link to="/start" className="link">
+          Get started
+        </Link>
+        .
       </Alert>
       <Suspense fallback={null}>
         <FirstSteps />

@@ -2,6 +2,12 @@ import { Text, Tooltip } from '@mantine/core';
 
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const OF_THIS_YEAR = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 const SECOND = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const UTC = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
@@ -19,11 +25,12 @@ interface Props {
   readonly day?: boolean;
   /** To the second. */
   readonly seconds?: boolean;
+  /** Without the year where that is this one. */
+  readonly brief?: boolean;
 }
 
 /** A time in the reader's zone; pointed at or focused, in UTC too. */
-export function Time({ value, day = false, seconds = false }: Props) {
-  const moment = seconds ? SECOND : MOMENT;
+export function Time({ value, day = false, seconds = false, brief = false }: Props) {
   if (value === null)
     return (
       <Text span c="dimmed" inherit>
@@ -31,6 +38,8 @@ export function Time({ value, day = false, seconds = false }: Props) {
       </Text>
     );
   const at = new Date(value);
+  const isOfThisYear = at.getFullYear() === new Date().getFullYear();
+  const moment = brief && isOfThisYear ? OF_THIS_YEAR : seconds ? SECOND : MOMENT;
   return (
     <Tooltip label={`${UTC.format(at)} UTC`} openDelay={300}>
       <time dateTime={value}>{(day ? DAY : moment).format(at)}</time>

@@ -36,7 +36,7 @@ export function ShipmentEssentials({ id }: { readonly id: string }) {
               ['Containers', one.container_numbers.join(', ')],
               ['Shipper', one.shipper?.name],
               ['Consignee', one.consignee?.name],
-              ['Last milestone', one.last_milestone?.code.replaceAll('_', ' ')],
+              ['Last milestone', one.last_milestone?.label],
             ]}
           />
           {one.open_exceptions_count > 1 && (

@@ -28,7 +28,7 @@ export function EventRows({ events }: { readonly events: readonly TrackingEvent[
               <Text size="sm" c="dimmed" flex={1} miw={0} truncate>
                 {summaryOf(event)}
               </Text>
-              <Text size="xs" c="dimmed" component="span">
+              <Text size="xs" c="dimmed" component="span" mr="xs">
                 <Time value={event.created_at} />
               </Text>
             </Group>

@@ -67,7 +67,7 @@ function Rules({ settings, onEdit }: RulesProps) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Exception</Table.Th>
-            <Table.Th>Opens with</Table.Th>
+            <Table.Th>Severity</Table.Th>
             <Table.Th>When</Table.Th>
             <Table.Th>Settings</Table.Th>
           </Table.Tr>
@@ -123,9 +123,11 @@ function Rules({ settings, onEdit }: RulesProps) {
 
 function Times({ type, rule }: { readonly type: RuleType; readonly rule: Rule }) {
   const { before, after } = RULE_WORDS[type];
+  const isAtOnce = rule.before_hours === null && rule.after_hours === null;
   const modes = Object.entries(rule.by_mode).map(([mode, hours]) => `${MODE_LABELS[mode as Mode]} ${hours} h`);
   return (
     <>
+      {isAtOnce && <Text size="sm">At once</Text>}
       {rule.before_hours !== null && (
         <Text size="sm">
           {rule.before_hours} h {before}

@@ -35,6 +35,8 @@ export default function EtaChart({ changes }: { readonly changes: readonly EtaCh
             domain={['dataMin', 'dataMax']}
             scale="time"
             tickCount={4}
+            tickMargin={8}
+            height={36}
             tickFormatter={ticks(points.map(({ reported }) => reported))}
           />
           <YAxis
@@ -42,7 +44,7 @@ export default function EtaChart({ changes }: { readonly changes: readonly EtaCh
             dataKey="eta"
             domain={[`dataMin - ${DAY_MS}`, `dataMax + ${DAY_MS}`]}
             scale="time"
-            width={92}
+            width={108}
             tickCount={5}
             tickFormatter={ticks(etas)}
           />

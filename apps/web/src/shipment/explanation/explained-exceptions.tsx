@@ -1,6 +1,6 @@
 import { Badge, Stack, Text } from '@mantine/core';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
-import { Time } from '../../values/time.tsx';
+import { Time, withTimes } from '../../values/time.tsx';
 import { MilestoneLink } from './milestone-link.tsx';
 import { type CodeLabels, resolvedByLabel } from './resolved-by.ts';
 import type { ExplainedException } from './rules.ts';
@@ -39,7 +39,7 @@ function Explained({ exception, labels }: { readonly exception: ExplainedExcepti
           {STATUSES[status]}
         </Badge>
       </Text>
-      {because !== null && <Text size="sm">{because}</Text>}
+      {because !== null && <Text size="sm">{withTimes(because)}</Text>}
       {isExpected && (
         <Text size="sm" component="div">
           {opens_at === null ? (

@@ -96,6 +96,14 @@ it.each<[string, HistoryEntry, string]>([
   expect(told(one).did).toBe(did);
 });
 
+it('of a container what is told is its status, not the id of the milestone that set it', () => {
+  const container = { number: 'CSQU3054383', status: 'in_transit', status_milestone_id: 'mst_1' };
+  const containers = { from: [container], to: [{ ...container, status: 'arrived', status_milestone_id: 'mst_2' }] };
+  expect(told(entry('shipment.updated', { containers })).did).toBe(
+    'changed Container CSQU3054383, status from In transit to Arrived',
+  );
+});
+
 it('of a milestone that was corrected what differs is told, not what follows from it', () => {
   const to = { ...MILESTONE, revision: 2, recorded_at: 'later', location: 'NLRTM' };
   const { details } = told(

@@ -56,7 +56,8 @@ export function told(entry: HistoryEntry): Told {
 function toldOfShipment({ type, changes }: HistoryEntry): Told {
   const details = Object.entries(changes)
     .filter(([name]) => !SILENT.has(name))
-    .flatMap(([name, { from, to }]) => differences(from, to, [name]));
+    .flatMap(([name, { from, to }]) => differences(from, to, [name]))
+    .filter(({ path }) => path.at(-1) !== 'status_milestone_id');
   if (type === 'shipment.created') return { did: 'created the shipment', details };
   if (type === 'shipment.cancelled') return { did: 'cancelled the shipment', details };
   if (type === 'shipment.reopened') return { did: 'reopened the shipment', details };

@@ -24,10 +24,10 @@ const party = (value: Shipment['shipper']) => text(value?.name ?? value?.externa
 /** Every column that a list can have, beside the one that names the shipment. */
 export const COLUMNS: Readonly<Record<ColumnName, Column>> = {
   status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
-  mode: { label: 'Mode', width: 4.5, cell: ({ mode }) => text(mode && MODE_LABELS[mode]) },
+  mode: { label: 'Mode', width: 4, cell: ({ mode }) => text(mode && MODE_LABELS[mode]) },
   origin: { label: 'From', width: 8, cell: ({ origin_port }) => <PlaceName code={origin_port} /> },
   destination: { label: 'To', width: 8, cell: ({ destination_port }) => <PlaceName code={destination_port} /> },
-  eta: { label: 'ETA', width: 9, sort: 'eta', cell: (shipment) => <Eta shipment={shipment} /> },
+  eta: { label: 'ETA', width: 8.75, sort: 'eta', cell: (shipment) => <Eta shipment={shipment} /> },
   exceptions: {
     label: 'Exceptions',
     width: 5.5,
@@ -53,8 +53,18 @@ export const COLUMNS: Readonly<Record<ColumnName, Column>> = {
   shipper: { label: 'Shipper', width: 10, cell: ({ shipper }) => party(shipper) },
   consignee: { label: 'Consignee', width: 10, cell: ({ consignee }) => party(consignee) },
   documents: { label: 'Documents', width: 6, cell: ({ documents_count }) => documents_count },
-  created: { label: 'Created', width: 9, sort: 'created_at', cell: ({ created_at }) => <Time value={created_at} /> },
-  updated: { label: 'Changed', width: 9, sort: 'updated_at', cell: ({ updated_at }) => <Time value={updated_at} /> },
+  created: {
+    label: 'Created',
+    width: 6.5,
+    sort: 'created_at',
+    cell: ({ created_at }) => <Time value={created_at} brief />,
+  },
+  updated: {
+    label: 'Changed',
+    width: 6.5,
+    sort: 'updated_at',
+    cell: ({ updated_at }) => <Time value={updated_at} brief />,
+  },
 };
 
 export function ExceptionsBadge({ count }: { readonly count: number }) {

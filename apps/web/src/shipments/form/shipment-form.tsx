@@ -47,6 +47,7 @@ export function ShipmentFormFields({ form, submit, isThere = false, isPending, f
               label="Your reference"
               description={isThere ? 'It never changes' : 'Unique in this workspace; as PO-1001'}
               readOnly={isThere}
+              variant={isThere ? 'filled' : 'default'}
               data-autofocus={isThere ? undefined : true}
             />
             <TextInput {...form.getInputProps('house_bill')} label="House bill" description="Of the forwarder" />

@@ -82,8 +82,8 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
         <MapColumns sheet={sheet} mapping={mapping} onChange={setMapping} />
         {replaced.length > 0 && (
           <Text size="sm" c="dimmed" mt="xs">
-            Of shipments that are there already, what a row says of these is all that stays: {replaced.join(', ')}.
-            Leave their columns out to keep what is there.
+            Of shipments that are there already, a row replaces these whole: {replaced.join(', ')}. Leave their columns
+            out to keep what is there.
           </Text>
         )}
         <div className={classes['options']}>

@@ -22,9 +22,9 @@ const NARROW = '(max-width: 800px)';
 /** Rows before the end at which the next page is asked for. */
 const AHEAD = 40;
 /** Of the boxes and the name, in rem. */
-const FIRST_COLUMNS = '1.25rem minmax(9rem, 12fr)';
+const FIRST_COLUMNS = '1.25rem minmax(8rem, 12fr)';
 /** Of the first columns with what is between and beside them, in rem. */
-const LEAST = 12.25;
+const LEAST = 11.25;
 const GAP = 0.5;
 
 interface Props {
