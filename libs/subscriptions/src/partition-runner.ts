@@ -137,7 +137,7 @@ export class PartitionRunner {
   }
 
   private async handlePartition(lease: Lease): Promise<void> {
-    const { eventStore, documentStore, clock, begin, listener, checkpointIntervalMs, gatherMs } = this.parts;
+    const { eventStore, documentStore, clock, begin, listener, checkpointIntervalMs } = this.parts;
     const stopping = this.stopping.signal;
     const checkpoints = await documentStore.collection<CheckpointDocument>(CHECKPOINTS);
     const of = { ...this.named, epoch: lease.epoch };
@@ -164,7 +164,7 @@ export class PartitionRunner {
         if (batch.events.length > 0) await this.handle(batch, held);
         listener?.advanced(this.partition.key, batch.position);
         await this.move(checkpoint, batch.position, batch.caughtUp || (goal !== undefined && batch.position >= goal));
-        if (gatherMs !== undefined && batch.caughtUp && batch.events.length >= QUICKLY) await pause(gatherMs, ending);
+        await this.gather(batch, ending);
       }
       if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended');
     } finally {
@@ -187,6 +187,11 @@ export class PartitionRunner {
     await this.exclusively(() => retry(attempt, { signal: ending, onFailure: this.failed }));
     this.waitingSince = batch.caughtUp ? undefined : recordedAt(batch.events[batch.events.length - 1]);
     this.parts.metrics.handled(batch.events.length, (performance.now() - started) / 1_000);
+  }
+
+  private async gather({ events, caughtUp }: EventBatch, ending: AbortSignal): Promise<void> {
+    const { gatherMs = 0 } = this.parts;
+    if (gatherMs > 0 && caughtUp && events.length >= QUICKLY) await pause(gatherMs, ending);
   }
 
   private logParked({ event: { stream, revision, metadata }, error }: EventFailure): void {
