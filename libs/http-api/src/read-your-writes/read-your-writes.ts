@@ -57,7 +57,7 @@ export class ReadYourWrites {
   }
 
   /** The last write of the request's key or session that this process knows. */
-  lastOf(request: FastifyRequest): Position | undefined {
+  private lastOf(request: FastifyRequest): Position | undefined {
     return this.lastWrites.get(principalOf(request).credential_id);
   }
 
