@@ -13,6 +13,8 @@ const SOMETHING: Readonly<Record<string, string>> = {
 };
 /** What is pressed on a page where it is about that alone. */
 const PRESSED = 'button:visible:not([disabled]):not([aria-disabled=true])';
+/** How long one try at what may go away meanwhile takes. */
+const BRIEFLY_MS = 2_000;
 
 /**
  * Presses each button on a page, each item of the menus that open and what is last in each dialog, as somebody would who tries
@@ -93,14 +95,18 @@ async function press(window: Window, path: string, name: string, item?: number):
 async function goOn(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog').last();
   if ((await dialog.count()) === 0) return;
-  await dialog.locator(PRESSED).last().waitFor();
+  const last = dialog.locator(PRESSED).last();
+  // One that tells how far something is ends by itself.
+  const unlessGone = (action: () => Promise<void>) =>
+    eventually(async () => ((await dialog.isVisible()) ? action() : undefined));
+  await unlessGone(() => last.waitFor({ timeout: BRIEFLY_MS }));
   for (const field of await dialog
     .locator('input[required]:visible:not([readonly]), textarea[required]:visible')
     .all()) {
     if ((await field.inputValue()) !== '') continue;
     await field.fill(SOMETHING[(await field.getAttribute('type')) ?? 'text'] ?? 'something').catch(() => undefined);
   }
-  await dialog.locator(PRESSED).last().click();
+  await unlessGone(() => last.click({ timeout: BRIEFLY_MS }));
 }
 
 async function namesOf(buttons: Locator): Promise<readonly string[]> {
