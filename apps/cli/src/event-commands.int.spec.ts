@@ -80,6 +80,15 @@ describe('events', () => {
     expect(stored()).toEqual([EVENTS]);
   });
 
+  it('are imported in requests that fit, in any alphabet', async () => {
+    const events = [0, 1, 2, 3].map((revision) => ({ stream: 'shipment-a', revision, note: '港'.repeat(900_000) }));
+    const lines = [...events.map((event) => ({ event })), { end: { events: 4 } }];
+    const { code } = await cli(['events', 'import', '-'], lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    expect([code, stored().flat()]).toEqual([0, events]);
+    const sizes = stored().map((one) => Buffer.byteLength(JSON.stringify(one)));
+    expect(Math.max(...sizes)).toBeLessThan(4 * 2 ** 20);
+  });
+
   it('are imported where a text holds what ends a line elsewhere, and where the last line has no end', async () => {
     const events = EVENTS.map((event) => ({ ...event, note: 'a\u2028b\u2029c\u0085d\r\né' }));
     const lines = [...WORKSPACES.map((workspace) => ({ workspace })), ...events.map((event) => ({ event }))];

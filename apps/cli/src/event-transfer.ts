@@ -12,7 +12,8 @@ type TransferLine =
 type WriteLines = (lines: readonly TransferLine[]) => Promise<unknown>;
 
 const EVENTS_AT_ONCE = 500;
-const CHARACTERS_AT_ONCE = 4_000_000;
+/** Of events as JSON in one request, which takes 8 MiB. */
+const BYTES_AT_ONCE = 4_000_000;
 /** In the place of a file. */
 const STREAM = '-';
 
@@ -67,14 +68,14 @@ export async function imported(invocation: Invocation): Promise<number> {
   const { client, operand: path, input, beginStream } = invocation;
   if (path === STREAM) beginStream();
   let waiting: ExportedEvent[] = [];
-  let characters = 0;
+  let bytes = 0;
   let count = 0;
   let end: number | undefined;
   const send = async () => {
     if (waiting.length > 0) await store(client, '/events', { events: waiting });
     count += waiting.length;
     waiting = [];
-    characters = 0;
+    bytes = 0;
   };
   const source = path === STREAM ? input : createReadStream(path);
   for await (const text of linesOf(source)) {
@@ -82,9 +83,10 @@ export async function imported(invocation: Invocation): Promise<number> {
     if ('workspace' in line) await store(client, '/events/workspaces', line.workspace);
     if ('end' in line) end = line.end.events;
     if (!('event' in line)) continue;
-    if (waiting.length >= EVENTS_AT_ONCE || characters + text.length > CHARACTERS_AT_ONCE) await send();
+    const more = Buffer.byteLength(text);
+    if (waiting.length >= EVENTS_AT_ONCE || bytes + more > BYTES_AT_ONCE) await send();
     waiting.push(line.event);
-    characters += text.length;
+    bytes += more;
   }
   await send();
   if (end === count) return count;

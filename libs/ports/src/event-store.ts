@@ -57,6 +57,11 @@ export class InvalidPosition extends Error {
 /** Of data and metadata of the events of one append, as JSON in UTF-8. Leaves a megabyte room for the events' names. */
 export const MAX_APPEND_BYTES = 1_000_000;
 
+/** How much of {@link MAX_APPEND_BYTES} an event takes. */
+export function bytesOf({ data, metadata }: Pick<NewEvent, 'data' | 'metadata'>): number {
+  return Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
+}
+
 /** An append of more than {@link MAX_APPEND_BYTES}. Certain that nothing was written. */
 export class AppendTooLarge extends Error {
   override readonly name = 'AppendTooLarge';

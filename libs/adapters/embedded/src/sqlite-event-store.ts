@@ -49,14 +49,13 @@ export class SqliteEventStore implements EventStore {
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     if (events.length === 0) throw new TypeError('an append holds at least one event');
     this.refuseWhenClosed();
-    const cells = events.flatMap(({ id, type, data, metadata }) => [
-      id,
-      type,
-      JSON.stringify(data),
-      JSON.stringify(metadata),
-    ]);
-    if (cells.reduce((sum, cell) => sum + Buffer.byteLength(cell), 0) > this.options.appendBytes)
-      throw new AppendTooLarge();
+    let bytes = 0;
+    const cells = events.flatMap((event) => {
+      const [data, metadata] = [JSON.stringify(event.data), JSON.stringify(event.metadata)];
+      bytes += Buffer.byteLength(data) + Buffer.byteLength(metadata);
+      return [event.id, event.type, data, metadata];
+    });
+    if (bytes > this.options.appendBytes) throw new AppendTooLarge();
     const { writer } = this.storage;
     writer.admit();
     const operation = { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells } as const;

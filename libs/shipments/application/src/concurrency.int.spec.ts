@@ -1,5 +1,5 @@
 import { streamOf } from '@tracking/shipments-domain';
-import { milestone, milestones, scope, upsert } from '../test/builders.ts';
+import { milestone, milestones, scope, patch, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 
 describe('many commands at once', () => {
@@ -147,6 +147,19 @@ describe('many commands at once', () => {
     );
     expect(Math.max(...sizes)).toBeLessThan(1024 * 1024);
     expect(sizes.length).toBeLessThan(30);
+  });
+
+  it('what alone is too large for an append does not take others with it', async () => {
+    const shipments = replica(engine.store);
+    const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
+    // In characters it would not be too large.
+    const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, '港'.repeat(7_000)]));
+    const changes = [{ vessel: 'Honam' }, { metadata }, { vessel: 'Ever Ace' }].map((fields) =>
+      shipments.patchShipment(patch(answer.shipment.id, fields)),
+    );
+    const results = await Promise.allSettled(changes);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: { code: 'body_too_large' } });
   });
 
   it('keeps different shipments out of each other’s way', async () => {

@@ -1,5 +1,5 @@
 import { DomainError, isInScope } from '@tracking/contracts';
-import { MAX_APPEND_BYTES, type NewEvent } from '@tracking/ports';
+import { MAX_APPEND_BYTES, type NewEvent, bytesOf } from '@tracking/ports';
 import {
   type DecideContext,
   type ShipmentCommand,
@@ -30,8 +30,8 @@ export interface BatchDecision {
   readonly proven: boolean;
 }
 
-/** Characters of one append. Engines refuse appends above a size (EventStoreDB: 1 MiB by default). */
-const MAX_APPEND_CHARACTERS = 256 * 1024;
+/** Of what several commands store in one append: half of what a store takes. */
+const SHARED_APPEND_BYTES = MAX_APPEND_BYTES / 2;
 
 /** What one request stores: the change, and for an update what was there before. */
 export function tooLarge(): DomainError {
@@ -68,7 +68,7 @@ class Batch {
   private readonly outcomes: CommandOutcome[] = [];
   private state: ShipmentState | undefined;
   private revision: number;
-  private size = 0;
+  private bytes = 0;
   private wrote = 0;
 
   /** @param isShared whether several commands are appended together */
@@ -101,11 +101,11 @@ class Batch {
     if (after === undefined) throw new Error(`${command.type} made no shipment`);
     const stored = made.map(toNewEvent);
     if (this.isShared) {
-      const characters = JSON.stringify(stored).length;
+      const bytes = stored.reduce((sum, event) => sum + bytesOf(event), 0);
       // Alone it is refused by the store; among others it must not take them with it.
-      if (characters > MAX_APPEND_BYTES) throw tooLarge();
-      this.size += characters;
-      if (this.events.length > 0 && this.size > MAX_APPEND_CHARACTERS) return false;
+      if (bytes > MAX_APPEND_BYTES) throw tooLarge();
+      this.bytes += bytes;
+      if (this.events.length > 0 && this.bytes > SHARED_APPEND_BYTES) return false;
     }
     this.outcomes.push({ kind: 'answered', answer: answerTo(command, decision, decision.warnings, after) });
     this.events.push(...stored);

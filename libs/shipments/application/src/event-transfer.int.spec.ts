@@ -1,6 +1,6 @@
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
-import type { EventStore } from '@tracking/ports';
-import { milestones, scope, upsert } from '../test/builders.ts';
+import { type EventStore, MAX_APPEND_BYTES, bytesOf } from '@tracking/ports';
+import { milestones, patch, scope, upsert } from '../test/builders.ts';
 import { TestEngine, replica } from '../test/engine.ts';
 import { eventTransfer } from './event-transfer.ts';
 
@@ -79,6 +79,23 @@ describe('events from one store to another', () => {
     });
   });
 
+  it('are stored where there are more of one shipment than one append takes, in any alphabet', async () => {
+    await withStore(async (from) => {
+      const service = replica(from);
+      const { answer } = await service.upsertShipment(upsert({ external_id: 'T-1' }));
+      const metadata = (text: string) => Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, text]));
+      for (const character of ['ø', '港', '船', '海', '貨'])
+        await service.patchShipment(patch(answer.shipment.id, { metadata: metadata(character.repeat(1_000)) }));
+      const events = await everything(from, 500);
+      expect(events.reduce((sum, event) => sum + bytesOf(event), 0)).toBeGreaterThan(MAX_APPEND_BYTES);
+      await withStore(async (to) => {
+        await eventTransfer(to).importEvents({ events });
+        await eventTransfer(to).importEvents({ events });
+        expect(await everything(to, 500)).toEqual(events);
+      });
+    });
+  });
+
   it('are refused where they are none, leave something out, or another history is there', async () => {
     await withStore(async (eventStore) => {
       await written(eventStore, 1, 3);
@@ -91,6 +108,8 @@ describe('events from one store to another', () => {
       await refused(importEvents({ events: [first, third] }));
       await refused(importEvents({ events: [{ ...first, id: crypto.randomUUID() }] }));
       await refused(importEvents({ events: [{ ...third, revision: 99 }] }));
+      const data = { ...third.data, note: 'x'.repeat(MAX_APPEND_BYTES) };
+      await refused(importEvents({ events: [{ ...third, stream: `${third.stream}x`, revision: 0, data }] }));
       expect(await everything(eventStore, 500)).toHaveLength((await everything(eventStore, 1)).length);
     });
   });

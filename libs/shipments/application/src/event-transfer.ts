@@ -1,9 +1,16 @@
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
-import { type EventStore, InvalidPosition, type StoredEvent, VersionConflict } from '@tracking/ports';
+import {
+  type EventStore,
+  InvalidPosition,
+  MAX_APPEND_BYTES,
+  type StoredEvent,
+  VersionConflict,
+  bytesOf,
+} from '@tracking/ports';
 import { SHIPMENT_STREAM_PREFIX, UnknownEventType, isShipmentStream, upcast } from '@tracking/shipments-domain';
 
-/** Characters of one page, so that it fits every channel; one event may exceed it. */
-const PAGE_CHARACTERS = 4_000_000;
+/** Of one page as JSON, so that it fits every channel. */
+const PAGE_BYTES = 4_000_000;
 const STREAMS_AT_ONCE = 16;
 
 /** Takes the events of shipments out of one store and puts them into another, as they are. */
@@ -57,7 +64,7 @@ export function eventTransfer(store: EventStore): EventTransfer {
       }
       const waiting = streams.values();
       const work = async () => {
-        for (const some of waiting) await append(store, some);
+        for (const some of waiting) for (const piece of appendable(some)) await append(store, piece);
       };
       await Promise.all(Array.from({ length: Math.min(STREAMS_AT_ONCE, streams.size) }, work));
       return { stored: events.length };
@@ -67,16 +74,33 @@ export function eventTransfer(store: EventStore): EventTransfer {
 
 /** As many as fit into one answer, one at least. */
 function firstPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
-  let characters = 0;
+  let bytes = 0;
   const beyond = events.findIndex((event, index) => {
-    characters += JSON.stringify(asExported(event)).length;
-    return index > 0 && characters > PAGE_CHARACTERS;
+    bytes += Buffer.byteLength(JSON.stringify(asExported(event)));
+    return index > 0 && bytes > PAGE_BYTES;
   });
   return beyond === -1 ? events : events.slice(0, beyond);
 }
 
 function asExported({ position: _, ...event }: StoredEvent): ExportedEvent {
   return event;
+}
+
+/** What was stored by several appends may be more than one takes. */
+function appendable(events: readonly ExportedEvent[]): readonly ExportedEvent[][] {
+  const pieces: ExportedEvent[][] = [];
+  let room = 0;
+  for (const event of events) {
+    const bytes = bytesOf(event);
+    if (bytes > MAX_APPEND_BYTES) throw tooLarge(event);
+    if (bytes > room) {
+      pieces.push([]);
+      room = MAX_APPEND_BYTES;
+    }
+    pieces.at(-1)?.push(event);
+    room -= bytes;
+  }
+  return pieces;
 }
 
 async function append(store: EventStore, events: readonly ExportedEvent[]): Promise<void> {
@@ -126,6 +150,13 @@ function foreignPosition(): DomainError {
 
 function gap({ stream, revision }: ExportedEvent): DomainError {
   return new DomainError('validation_failed', `${stream}: revision ${revision} does not follow the one before it.`);
+}
+
+function tooLarge({ stream, revision }: ExportedEvent): DomainError {
+  return new DomainError(
+    'validation_failed',
+    `${stream}: revision ${revision} is larger than ${MAX_APPEND_BYTES} bytes.`,
+  );
 }
 
 function otherHistory({ stream, revision }: ExportedEvent): DomainError {

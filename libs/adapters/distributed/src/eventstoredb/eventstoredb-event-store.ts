@@ -14,6 +14,7 @@ import {
   MAX_APPEND_BYTES,
   Unavailable,
   VersionConflict,
+  bytesOf,
   retryCounter,
   type AppendResult,
   type CatchUpOptions,
@@ -183,9 +184,9 @@ export class EventStoreDbEventStore implements EventStore {
 /** What the client fails on where nobody can catch it. */
 function refuseUnwritable(events: readonly NewEvent[]): void {
   let bytes = 0;
-  for (const { id, data, metadata } of events) {
-    if (!UUID.test(id)) throw new TypeError('the id of an event is a UUID, in lower case');
-    bytes += Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
+  for (const event of events) {
+    if (!UUID.test(event.id)) throw new TypeError('the id of an event is a UUID, in lower case');
+    bytes += bytesOf(event);
   }
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
 }
